@@ -1,0 +1,54 @@
+# Each command makes its own environment in .venv; running it again does no harm.
+PYTHON ?= python3
+BIN := .venv/bin
+OUT ?= demo-output
+
+.PHONY: help demo test lint format bench clean
+
+help:
+	@echo "make demo    fit on digits and on the paper's toy, write pictures to $(OUT)/"
+	@echo "make test    run the whole test suite"
+	@echo "make lint    style, types and architecture"
+	@echo "make format  let ruff rewrite what it can"
+	@echo "make bench   time a pass against its two bare matrix products"
+	@echo "make clean   remove .venv and everything that was generated"
+
+.venv/pip.stamp:
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+.venv/demo.stamp: .venv/pip.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	touch $@
+
+.venv/test.stamp: .venv/pip.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --group test
+	touch $@
+
+.venv/lint.stamp: .venv/pip.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[plot]' --group lint
+	touch $@
+
+demo: .venv/demo.stamp
+	$(BIN)/python -m sphericalpca.demo --out $(OUT)
+
+test: .venv/test.stamp
+	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
+
+lint: .venv/lint.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/lint.stamp
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: .venv/test.stamp
+	$(BIN)/python benchmarks/bench_pass.py
+
+clean:
+	rm -rf .venv $(OUT) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

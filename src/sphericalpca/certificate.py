@@ -1,0 +1,136 @@
+"""An upper bound on f over all subspaces: how far from the optimum can U be?
+
+For any numbers s_j > 0 the arithmetic-geometric mean inequality gives
+
+    f* <= B(s) = 1/2 sum_j w_j s_j + 1/2 sum_{i <= r} lambda_i( sum_j w_j x_j x_j' / s_j ).
+
+At s_j = ||U'x_j|| the bound meets f(U) exactly when U spans the leading eigenvectors of
+its own weighted covariance; then U is a global maximiser.  Otherwise B is made smaller.
+Its minimum over s is the maximum of the concave function F(P) = sum_j w_j sqrt(x_j'P x_j)
+over the Fantope {0 <= P <= I, tr P = r}.  Each bound yields leading eigenvectors E, hence
+a new vertex EE' of the Fantope, and F is maximised over the hull of all vertices so far;
+s_j = sqrt(x_j'P x_j) there gives the next bound.  Only the numbers x_j'P x_j are stored.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.linalg
+import scipy.optimize
+import scipy.sparse.linalg
+
+from sphericalpca.linalg import Array
+from sphericalpca.problem import Problem, lengths_of_projections
+from sphericalpca.rows import as_rows
+
+__all__ = ["DIRECT_SIZE", "Certificate", "certify"]
+
+# Up to this many features, or rows, all eigenvalues are computed: none can be missed.
+DIRECT_SIZE = 2048
+
+MAX_BOUNDS = 30
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """How good a subspace provably is.
+
+    Attributes
+    ----------
+    value : float
+        f(U) = sum_j w_j ||U'x_j||.
+    bound : float
+        No subspace of this dimension has a larger f.
+    gap : float
+        bound / value - 1; zero proves that U is a global optimum.
+    rigorous : bool
+        Whether the bound rests on a full eigen-decomposition (true to rounding).
+        Otherwise eigenvalues came from an iterative method, which may underestimate
+        them, and the bound is an estimate.
+    """
+
+    value: float
+    bound: float
+    gap: float
+    rigorous: bool
+
+
+def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Certificate:
+    """Bound the optimum of `problem` from above, starting from the subspace U.
+
+    At most `max_bounds` eigen-decompositions are made; fewer when the bound is tight, or
+    within a hundredth of the best that this kind of bound can do.
+    """
+    w, r = problem.rows.weight, U.shape[1]
+    reach = lengths_of_projections(problem, U)
+    value = float(w @ reach)
+    if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
+        problem = _in_row_space(problem)
+    norm, m = problem.rows.norm, problem.rows.shape[1]
+    inverse = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+    # Vertices as x_j'P x_j / ||x_j||^2: of UU', and of r/m I, positive for every row.
+    vertices = [(reach * inverse) ** 2, np.full(len(w), min(r / m, 1.0))]
+    s = np.maximum(reach, np.sqrt(np.finfo(np.float64).eps) * norm)
+    bound = np.inf
+    for _ in range(max_bounds):
+        factor = np.sqrt(np.divide(w, s, out=np.zeros_like(s), where=s > 0))
+        top, E = _leading_eigenvectors(problem, factor, r)
+        relaxed = float(w @ s)  # F at the current P: no s gives a bound below it
+        bound = min(bound, 0.5 * relaxed + 0.5 * top)
+        if bound - relaxed <= max(1e-9 * value, 0.01 * (bound - value)):
+            break
+        vertices.append((lengths_of_projections(problem, E) * inverse) ** 2)
+        s = norm * np.sqrt(_best_mixture(np.stack(vertices), w * norm))
+    bound = max(bound, value)
+    return Certificate(value, bound, bound / value - 1.0, m <= DIRECT_SIZE)
+
+
+def _in_row_space(problem: Problem) -> Problem:
+    """The same problem with n features: rows Z with Z Z' = X X'."""
+    values, E = np.linalg.eigh(problem.kernel())
+    Z = E * np.sqrt(np.maximum(values, 0.0))
+    return Problem(as_rows(Z, weight=problem.rows.weight, normalize=False))
+
+
+def _leading_eigenvectors(problem: Problem, factor: Array, r: int) -> tuple[float, Array]:
+    """Sum of the r largest eigenvalues of sum_j factor_j^2 x_j x_j', and their vectors."""
+    m = problem.rows.shape[1]
+    r = min(r, m)
+    if m <= DIRECT_SIZE:
+        A = problem.gram(factor)
+        values, E = scipy.linalg.eigh(A, subset_by_index=(m - r, m - 1), check_finite=False)
+    else:
+        A = scipy.sparse.linalg.LinearOperator(
+            (m, m),
+            matvec=lambda x: problem.covariance_times(x.reshape(m, 1), factor)[:, 0],
+            dtype=np.float64,
+        )
+        start = np.random.default_rng(0).standard_normal(m)
+        values, E = scipy.sparse.linalg.eigsh(A, k=r, v0=start, tol=1e-6)
+    return float(values.sum()), E
+
+
+def _best_mixture(vertices: Array, weight: Array) -> Array:
+    """Maximise sum_j weight_j sqrt((a @ vertices)_j) over the simplex; returns a @ vertices."""
+    k = len(vertices)
+    scale = 1.0 / float(weight.sum())
+
+    def objective(a: Array) -> tuple[float, Array]:
+        root = np.sqrt(np.maximum(a @ vertices, 1e-300))
+        return -scale * float(weight @ root), -scale * 0.5 * (vertices @ (weight / root))
+
+    a = np.full(k, 1.0 / k)
+    found = scipy.optimize.minimize(
+        objective,
+        a,
+        jac=True,
+        method="SLSQP",
+        bounds=[(0.0, 1.0)] * k,
+        constraints={"type": "eq", "fun": lambda a: a.sum() - 1.0, "jac": np.ones_like},
+        options={"ftol": 1e-10, "maxiter": 100},
+    )
+    a = np.maximum(found.x, 0.0)
+    a[1] = max(a[1], 1e-6)  # keeps every s_j positive
+    return np.asarray((a / a.sum()) @ vertices)

@@ -1,0 +1,133 @@
+"""The quantities of the paper's convergence section, from the history of Algorithm 1.
+
+With W = (U, V), step lengths ||W(k) - W(k-1)|| and L_c the Lipschitz constant:
+
+    P1  h(k-1) - h(k) >= (min(lam, mu) - L_c) / 2 * ||W(k) - W(k-1)||^2
+    P3  dist(0, dh(k)) <= (2 L_c + mu + lam) ||W(k) - W(k-1)||
+
+and the path length sum_k ||W(k) - W(k-1)|| is finite.  The rate is linear, or sublinear
+with an exponent that implies the Kurdyka-Lojasiewicz exponent theta.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from sphericalpca.linalg import Array
+
+__all__ = ["Convergence", "Rate", "analyse", "fit_rate"]
+
+# What a difference of two losses may lose to rounding, in units of eps times the loss.
+ROUNDING = 64
+
+
+@dataclass(frozen=True)
+class Rate:
+    """How fast step lengths shrink in the second half of a run.
+
+    Attributes
+    ----------
+    kind : {"linear", "sublinear"}
+        Which of the two laws fits the tail better.
+    rho : float
+        Factor per iteration of the linear fit.
+    exponent : float
+        p of the sublinear fit, distance to the limit ~ k^-p.
+    theta : float
+        The exponent theta = (1 + p) / (1 + 2 p) that p implies; NaN if p <= 0.
+    """
+
+    kind: Literal["linear", "sublinear"]
+    rho: float
+    exponent: float
+    theta: float
+
+
+@dataclass(frozen=True)
+class Convergence:
+    """What the paper's theory says of one run, with one entry per iteration in arrays.
+
+    Attributes
+    ----------
+    lipschitz, lam, mu : float
+        L_c and the proximal constants; `mu` is NaN if it was renewed in every step.
+    required_decrease : float
+        (min(lam, mu) - L_c) / 2, P1's constant; P1 claims nothing if it is not positive.
+    sufficient_decrease : array of bool
+        Whether P1 held, up to rounding.  The first entry counts only if V(0) was unit.
+    subgradient_ratio : array
+        dist(0, dh) over its bound; at most 1 if lam, mu > L_c.
+    path_length : array
+        Sum of the step lengths so far.
+    rate : Rate
+    """
+
+    lipschitz: float
+    lam: float
+    mu: float
+    required_decrease: float
+    sufficient_decrease: Array
+    subgradient_ratio: Array
+    path_length: Array
+    rate: Rate
+
+
+def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Convergence:
+    """Check a fit with ``solver="linearized"`` against the theory.
+
+    Parameters
+    ----------
+    history, constants : the estimator's ``history_`` and ``constants_``
+    """
+    if "delta_V" not in history:
+        raise ValueError(
+            "The history has no 'delta_V': the theory is about Algorithm 1, so fit with "
+            "solver='linearized'."
+        )
+    lipschitz, lam, mu = (constants[name] for name in ("lipschitz", "lam", "mu"))
+    steps = np.hypot(history["delta_U"], history["delta_V"])
+    required = (np.fmin(lam, mu) - lipschitz) / 2
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slack = ROUNDING * np.finfo(np.float64).eps * history["objective"] / steps**2
+        holds = history["decrease_ratio"] + slack >= required
+        ratio = history["subgradient"] / ((2 * lipschitz + mu + lam) * steps)
+    return Convergence(
+        lipschitz=lipschitz,
+        lam=lam,
+        mu=mu,
+        required_decrease=float(required),
+        sufficient_decrease=holds | (steps == 0),
+        subgradient_ratio=ratio,
+        path_length=np.cumsum(steps),
+        rate=fit_rate(steps),
+    )
+
+
+def fit_rate(steps: Array) -> Rate:
+    """Fit rho^k and k^-(p+1) to the last half of the step lengths, on a log scale."""
+    k = np.arange(1, len(steps) + 1)
+    tail = (k > len(steps) // 2) & (steps > 0)
+    if tail.sum() < 3:
+        return Rate("linear", math.nan, math.nan, math.nan)
+    target = np.log(steps[tail])
+    (slope, _), linear = _line(k[tail].astype(float), target)
+    (power, _), sublinear = _line(np.log(k[tail]), target)
+    exponent = -power - 1.0
+    theta = (1 + exponent) / (1 + 2 * exponent) if exponent > 0 else math.nan
+    return Rate(
+        kind="linear" if linear <= sublinear else "sublinear",
+        rho=math.exp(slope),
+        exponent=exponent,
+        theta=theta,
+    )
+
+
+def _line(x: Array, y: Array) -> tuple[Array, float]:
+    """Least-squares line through (x, y): coefficients and squared error."""
+    coefficients = np.polyfit(x, y, 1)
+    return coefficients, float(((np.polyval(coefficients, x) - y) ** 2).sum())

@@ -1,0 +1,334 @@
+"""Spherical PCA as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+import logging
+import warnings
+from copy import copy
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.certificate import Certificate, certify
+from sphericalpca.estimators.callbacks import CallbackSupportMixin, monitored
+from sphericalpca.estimators.door import check_components, check_matrix, check_weights
+from sphericalpca.exceptions import DataError, NoDirectionWarning
+from sphericalpca.iterate import StopReason
+from sphericalpca.linalg import Array
+from sphericalpca.problem import CanonicalForm, Problem, components
+from sphericalpca.rows import Rows, as_rows, weighted_mean
+from sphericalpca.rows.block import Matrix
+from sphericalpca.solvers import SOLVERS, Outcome, choose_solver, solve
+
+__all__ = ["SphericalPCA"]
+
+logger = logging.getLogger("sphericalpca")
+
+
+class SphericalPCA(
+    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+):
+    """Reduce rows to unit vectors, so that Euclidean distance is angular distance.
+
+    Minimises ``||X - V U'||^2`` over orthonormal U (m x r) and V (n x r) with unit
+    rows, as proposed by Liu, Li, Wang and Tang.  Eliminating V this is: find the
+    r-dimensional subspace in which the rows keep the largest mean cosine with their
+    images.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension r of the result, at most ``min(n_samples, n_features)``.
+    solver : {"auto", "alternating", "linearized"} or solver object, default="auto"
+        "alternating" is exact alternation between U and V, "linearized" the paper's
+        Algorithm 1.  A `sphericalpca.solvers` object carries its own options.  "auto"
+        is exact alternation.
+    init : {"auto", "svd", "random"}, array or pair of arrays, default="auto"
+        Where to start: the uncentred SVD ("auto"), a random subspace, a matrix U of
+        shape (n_features, n_components), or for Algorithm 1 a pair (U, V) with V of
+        shape (n_samples, n_components).
+    n_init : int, default=1
+        Number of starts; those after the first are random.  The best result is kept.
+    normalize : bool, default=True
+        Scale rows to unit length first, as the paper does.  X is not copied for it.
+    center : bool, default=False
+        Subtract the weighted mean before rows are scaled.  Not part of the method: it
+        changes all angles.
+    tol : float, default=1e-4
+        Stop when the residual, the relative Riemannian gradient, is at most this.  With
+        0 all `max_iter` iterations are made.
+    max_iter : int, default=1000
+        Largest number of iterations of one start.
+    random_state : int, RandomState or None, default=None
+        Seed of random starts and of the randomized SVD.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows, U'.  Rotated so that the components are uncorrelated and
+        ordered by weight, with the largest loading of each positive.
+    component_weights_ : ndarray of shape (n_components,)
+        Share of each component: eigenvalues of V'WV / sum(w), decreasing, sum 1.
+    mean_cosine_ : float
+        Weighted mean cosine between a row and its image in the subspace.
+    objective_ : float
+        The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
+    svd_ratio_ : float
+        f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Close to 1: the
+        plain SVD would have done.  NaN if the SVD was not among the starts.
+    residual_ : float
+        Relative Riemannian gradient at the end.
+    n_iter_ : int
+        Iterations of the best start.
+    n_passes_ : int
+        How often the whole data were read, from the first start to the closing V step.
+    stop_reason_ : {"converged", "max_iter", "callback"}
+        Why the best start ended.
+    history_ : dict of ndarray of shape (n_iter_,)
+        "objective", "residual", "passes" and "seconds" after each iteration; for
+        Algorithm 1 also "delta_U", "delta_V", "decrease_ratio" and "subgradient".
+    constants_ : dict of float
+        For Algorithm 1 its "lipschitz" constant L_c, "lam" and "mu"; else empty.
+    mean_ : ndarray of shape (n_features,) or None
+        What was subtracted if `center`.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X had column names.
+
+    Notes
+    -----
+    Zero rows have no direction.  They take no part in the fit, `transform` returns them
+    as zero rows, and a `NoDirectionWarning` counts them.
+
+    This is neither robust PCA, nor the "spherical PCA" of Locantore et al. (1999).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import SphericalPCA
+    >>> X = load_digits().data
+    >>> model = SphericalPCA(n_components=10).fit(X)
+    >>> V = model.transform(X)
+    >>> V.shape
+    (1797, 10)
+    >>> bool(model.certify(X).gap < 1e-4)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "solver": [StrOptions(set(SOLVERS)), HasMethods(["init", "step"])],
+        "init": [StrOptions({"auto", "svd", "random"}), "array-like", tuple],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "normalize": ["boolean"],
+        "center": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        solver: Any = "auto",
+        init: Any = "auto",
+        n_init: int = 1,
+        normalize: bool = True,
+        center: bool = False,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.solver = solver
+        self.init = init
+        self.n_init = n_init
+        self.normalize = normalize
+        self.center = center
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Find the subspace.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative; weight k equals repeating a row k times.
+        """
+        self._fit(X, y, sample_weight)
+        return self
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+        """Fit, and return the components V of X; equal to ``fit(X).transform(X)``."""
+        return components(self._fit(X, y, sample_weight), self.components_.T)
+
+    def transform(self, X: Any) -> Array:
+        """Unit-norm components of the rows of X, shape (n_samples, n_components).
+
+        A row without a direction in the subspace becomes a zero row.
+        """
+        check_is_fitted(self)
+        rows = self._rows(check_matrix(self, X, reset=False))
+        V = components(rows, self.components_.T)
+        _warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result", 4)
+        return V
+
+    def inverse_transform(self, V: Any) -> Array:
+        """Points of the sphere in the original space, ``V components_ (+ mean_)``."""
+        check_is_fitted(self)
+        X = check_components(V, len(self.components_)) @ self.components_
+        return X if self.mean_ is None else X + self.mean_
+
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+        """Mean cosine between rows and their images, zero rows left out; 1 is perfect."""
+        return self._checked_problem(X, sample_weight).canonical(self.components_.T).mean_cosine
+
+    def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
+        """Bound how far the fitted subspace is from the best one for X.
+
+        A gap of zero proves that it is globally optimal.
+        """
+        return certify(self._checked_problem(X, sample_weight), self.components_.T)
+
+    def truncate(self, n_components: int) -> Self:
+        """A fitted model of the first components.
+
+        It is near, not equal to, a fit with as many components.  What only the data can
+        tell (`mean_cosine_`, `objective_`, `residual_`, `svd_ratio_`) is NaN: see `score`.
+        `component_weights_` are those of the full fit, rescaled to sum 1.
+        """
+        check_is_fitted(self)
+        total = len(self.components_)
+        if not isinstance(n_components, Integral) or not 1 <= n_components <= total:
+            raise ValueError(
+                f"n_components={n_components!r} must be an integer from 1 to {total}, the number "
+                "of components fitted; fit again for more."
+            )
+        short = copy(self)
+        short.n_components = int(n_components)
+        short.components_ = self.components_[:n_components].copy()
+        shares = self.component_weights_[:n_components]
+        short.component_weights_ = shares / shares.sum()
+        short.mean_cosine_ = short.objective_ = short.residual_ = short.svd_ratio_ = float("nan")
+        return short
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+        X = check_matrix(self, X, reset=True)
+        weight = check_weights(sample_weight, X.shape[0])
+        if self.n_components > min(X.shape):
+            raise DataError(
+                f"n_components={self.n_components} must be at most min(n_samples, n_features)="
+                f"{min(X.shape)} (n_samples = {X.shape[0]}, n_features = {X.shape[1]}): lower it."
+            )
+        self.mean_ = weighted_mean(X, weight).astype(X.dtype) if self.center else None
+        problem = self._problem(X, weight)
+        monitor = monitored(self, problem, {"X": X, "y": y, "metadata": {"sample_weight": weight}})
+        solver = choose_solver(self.solver)
+        outcome = solve(
+            problem,
+            int(self.n_components),
+            solver=solver,
+            init=self.init,
+            n_init=self.n_init,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            rng=_generator(self.random_state),
+            monitor=monitor,
+        )
+        self._store(outcome, problem.canonical(outcome.solution.U), problem)
+        monitor.close()
+        self._report(problem.rows, solver.name)
+        return problem.rows
+
+    def _store(self, outcome: Outcome, form: CanonicalForm, problem: Problem) -> None:
+        found = outcome.solution
+        self.components_ = np.ascontiguousarray(form.U.T)
+        self.component_weights_ = form.shares
+        self.mean_cosine_ = form.mean_cosine
+        self.objective_ = problem.loss(form.value)
+        self.svd_ratio_ = outcome.svd_ratio
+        self.residual_ = found.residual
+        self.n_iter_ = found.n_iter
+        self.n_passes_ = problem.rows.passes
+        self.stop_reason_ = str(found.stop_reason)
+        self.history_ = found.history
+        self.constants_ = found.constants
+
+    def _report(self, rows: Rows, solver: str) -> None:
+        n, m = rows.shape
+        logger.info(
+            "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %d passes, "
+            "residual %.2g, mean cosine %.6f",
+            *(n, m, len(self.components_), solver, self.stop_reason_, self.n_iter_),
+            *(self.n_passes_, self.residual_, self.mean_cosine_),
+        )
+        _warn_of_zero_rows(int((rows.norm == 0).sum()), n, "took no part in the fit", 6)
+        if self.stop_reason_ == StopReason.MAX_ITER:
+            warnings.warn(
+                f"SphericalPCA stopped after max_iter={self.max_iter} iterations at residual "
+                f"{self.residual_:.3g}, above tol={self.tol:g}. Raise max_iter, raise tol, or try "
+                "another solver or start.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _rows(self, X: Matrix, weight: Array | None = None) -> Rows:
+        return as_rows(X, weight=weight, normalize=self.normalize, mean=self.mean_)
+
+    def _problem(self, X: Matrix, weight: Array | None) -> Problem:
+        rows = self._rows(X, weight)
+        if rows.total_weight == 0:
+            raise DataError(
+                f"All rows of X (n_samples = {rows.shape[0]}) are zero"
+                f"{' after centring' if self.center else ''}"
+                f"{'' if weight is None else ' or have weight zero'}, so none has a direction: "
+                "pass at least one row that is not."
+            )
+        return Problem(rows)
+
+    def _checked_problem(self, X: Any, sample_weight: Any) -> Problem:
+        check_is_fitted(self)
+        X = check_matrix(self, X, reset=False)
+        return self._problem(X, check_weights(sample_weight, X.shape[0]))
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """numpy's Generator inside, scikit-learn's random_state at the door."""
+    return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+
+
+def _warn_of_zero_rows(count: int, total: int, what: str, stacklevel: int) -> None:
+    if count:
+        warnings.warn(
+            f"{count} of {total} rows have no direction and {what}.",
+            NoDirectionWarning,
+            stacklevel=stacklevel,
+        )

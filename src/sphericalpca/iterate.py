@@ -1,0 +1,161 @@
+"""The only loop.  It owns the clock, the record, and the reason for stopping."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Protocol
+
+import numpy as np
+
+from sphericalpca.linalg import Array
+
+__all__ = ["Monitor", "Solution", "Solver", "State", "StopReason", "iterate"]
+
+
+class StopReason(StrEnum):
+    """Why a run ended."""
+
+    CONVERGED = "converged"
+    MAX_ITER = "max_iter"
+    CALLBACK = "callback"
+
+
+class State(Protocol):
+    """What the loop reads from a solver's state after each step.
+
+    `value` is f(U), `objective` the loss h at the current pair, `residual` the relative
+    Riemannian gradient at U, and `measures` any further numbers to record.
+    """
+
+    @property
+    def U(self) -> Array: ...
+    @property
+    def value(self) -> float: ...
+    @property
+    def objective(self) -> float: ...
+    @property
+    def residual(self) -> float: ...
+    @property
+    def measures(self) -> Mapping[str, float]: ...
+
+
+class Solver(Protocol):
+    """An immutable record of options: no loop, clock, print or randomness inside.
+
+    `name` is how users ask for it; `takes_components` says whether it can start from a
+    pair (U, V).
+    """
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def takes_components(self) -> bool: ...
+
+    def init(self, problem: Any, start: Any) -> Any:
+        """The state at the starting point."""
+
+    def step(self, problem: Any, state: Any) -> Any:
+        """The state one iteration later."""
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a run ended and how it got there.
+
+    Attributes
+    ----------
+    U : array, shape (m, r)
+    value : float
+        f(U), the objective that is maximised.
+    start_value : float
+        f at the starting point.
+    residual : float
+    n_iter : int
+    stop_reason : StopReason
+    history : dict of arrays, each of length n_iter
+        `objective`, `residual`, `passes`, `seconds`, and the solver's own measures.
+    constants : dict of float
+        The solver's constants for this problem, if it has any.
+    """
+
+    U: Array
+    value: float
+    start_value: float
+    residual: float
+    n_iter: int
+    stop_reason: StopReason
+    history: dict[str, Array]
+    constants: dict[str, float] = field(default_factory=dict)
+
+
+class Monitor:
+    """Watches a run; this one sees nothing.  Subclasses show progress or stop early."""
+
+    def begin(self) -> None:
+        """An iteration begins."""
+
+    def end(self, state: State) -> bool:
+        """An iteration ended in `state`; True asks the run to stop."""
+        return False
+
+    def close(self) -> None:
+        """The fit is over."""
+
+
+def iterate(
+    problem: Any,
+    solver: Solver,
+    start: Any,
+    *,
+    tol: float,
+    max_iter: int,
+    monitor: Monitor | None = None,
+) -> Solution:
+    """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
+
+    At least one step is made.  With ``tol=0`` all `max_iter` steps are made, even from
+    a point where the residual happens to be exactly zero.
+
+    Parameters
+    ----------
+    monitor : Monitor, optional
+        Told of every iteration; may ask to stop.
+    """
+    monitor = monitor or Monitor()
+    began = time.perf_counter()
+    state = solver.init(problem, start)
+    start_value = state.value
+    record: list[dict[str, float]] = []
+    reason = StopReason.MAX_ITER
+    for _ in range(max_iter):
+        monitor.begin()
+        state = solver.step(problem, state)
+        record.append(
+            {
+                "objective": state.objective,
+                "residual": state.residual,
+                "passes": problem.rows.passes,
+                "seconds": time.perf_counter() - began,
+                **state.measures,
+            }
+        )
+        stop = monitor.end(state)
+        if tol > 0 and state.residual <= tol:
+            reason = StopReason.CONVERGED
+            break
+        if stop:
+            reason = StopReason.CALLBACK
+            break
+    return Solution(
+        U=state.U,
+        value=state.value,
+        start_value=start_value,
+        residual=state.residual,
+        n_iter=len(record),
+        stop_reason=reason,
+        history={name: np.array([row[name] for row in record]) for name in record[0]},
+        constants=dict(getattr(state, "constants", {})),
+    )

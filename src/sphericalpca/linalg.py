@@ -1,0 +1,124 @@
+"""Small linear algebra: lengths, unit rows, polar factors, canonical rotation, angles.
+
+Everything here survives extreme magnitudes: squares are taken only of numbers that
+were first brought near one, or redone that way when they left the safe range.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import scipy.linalg
+
+__all__ = [
+    "Array",
+    "Polar",
+    "canonical_rotation",
+    "fix_signs",
+    "frobenius",
+    "orthonormal",
+    "polar",
+    "principal_angles",
+    "row_norms",
+    "unit_rows",
+]
+
+Array = npt.NDArray[np.floating[Any]]
+
+
+class Polar(NamedTuple):
+    """Orthonormal factor of a tall matrix, and its nuclear norm."""
+
+    factor: Array
+    nuclear_norm: float
+
+
+def row_norms(A: Array) -> Array:
+    """Euclidean length of every row, right from denormal numbers to near overflow.
+
+    One fast sum of squares; only rows whose square left the range in which squares are
+    accurate are measured again, divided by their largest entry first.
+    """
+    info = np.finfo(A.dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        squares = np.einsum("ij,ij->i", A, A)
+    # Below tiny/eps a sum of squares may have lost digits to underflow.
+    doubtful = ~((squares > info.tiny / info.eps) & (squares < info.max))
+    norms: Array = np.sqrt(squares, where=~doubtful, out=np.zeros_like(squares))
+    if doubtful.any():
+        rest = A[doubtful]
+        peak = np.abs(rest).max(axis=1, initial=0.0)
+        scaled = rest / np.where(peak > 0, peak, 1)[:, None]
+        norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+    return norms
+
+
+def unit_rows(A: Array) -> tuple[Array, Array]:
+    """Rows scaled to unit length, and their lengths; zero rows stay zero."""
+    norms = row_norms(A)
+    return A / np.where(norms > 0, norms, 1)[:, None], norms
+
+
+def frobenius(A: Array) -> float:
+    """Frobenius norm that neither overflows nor underflows."""
+    peak = float(np.abs(A).max(initial=0.0))
+    if peak == 0.0 or not np.isfinite(peak):
+        return peak
+    return peak * float(np.linalg.norm(np.asarray(A, dtype=np.float64) / peak))
+
+
+def polar(M: Array) -> Polar:
+    """Orthonormal polar factor of M (m x r, m >= r): the U that maximises <U, M>.
+
+    Computed through the r x r matrix M'M, many times cheaper than an SVD of M.  That
+    squares the condition number, so a nearly rank-deficient M goes through the SVD,
+    which also completes the factor to r orthonormal columns.
+    """
+    peak = float(np.abs(M).max(initial=0.0))
+    M = np.asarray(M, dtype=np.float64) / (peak if peak > 0 else 1.0)
+    eigenvalues, Q = np.linalg.eigh(M.T @ M)
+    # Squares below 1e-8 of the largest leave too few digits for an orthonormal factor.
+    if eigenvalues[0] <= 1e-8 * eigenvalues[-1]:
+        A, singular, Bt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
+        return Polar(A @ Bt, peak * float(singular.sum()))
+    singular = np.sqrt(eigenvalues)
+    factor = M @ ((Q / singular) @ Q.T)
+    # One Newton-Schulz step removes the error that squaring the condition left.
+    factor = 1.5 * factor - 0.5 * factor @ (factor.T @ factor)
+    return Polar(factor, peak * float(singular.sum()))
+
+
+def orthonormal(A: Array) -> Array:
+    """Orthonormal basis (float64) of the column span of a tall matrix."""
+    peak = float(np.abs(A).max(initial=0.0))
+    Q: Array = np.linalg.qr(np.asarray(A, dtype=np.float64) / (peak if peak > 0 else 1.0))[0]
+    return Q
+
+
+def canonical_rotation(moment: Array) -> tuple[Array, Array]:
+    """Rotation Q that makes a second moment V'WV diagonal and decreasing.
+
+    Returns Q and the eigenvalues; U Q and V Q are then the canonical pair.
+    """
+    eigenvalues, Q = np.linalg.eigh(moment)
+    return Q[:, ::-1], np.maximum(eigenvalues[::-1], 0.0)
+
+
+def fix_signs(U: Array) -> Array:
+    """Flip columns so that the largest |loading| of each is positive.
+
+    Among loadings that tie to rounding the first decides, so that two runs that differ
+    in the last digits still agree on the sign.
+    """
+    size = np.abs(U)
+    ties = size >= size.max(axis=0) * (1 - 1e-5)
+    leading = np.take_along_axis(U, ties.argmax(axis=0)[None, :], axis=0)[0]
+    return U * np.where(leading < 0, -1, 1).astype(U.dtype)
+
+
+def principal_angles(A: Array, B: Array) -> Array:
+    """Angles in radians, increasing, between the column spans of A and B."""
+    angles = scipy.linalg.subspace_angles(np.asarray(A, np.float64), np.asarray(B, np.float64))
+    return np.asarray(angles[::-1])

@@ -1,0 +1,233 @@
+"""The problem: maximise f(U) = sum_j w_j ||U'x_j|| over orthonormal U (m x r).
+
+This is Spherical PCA with the components eliminated.  The paper's loss is
+
+    h(U, V) = sum_j w_j ||x_j - U v_j||^2
+            = sum_j w_j (||x_j||^2 + 1) - 2 sum_j w_j <U'x_j, v_j>
+
+because U'U = I and ||v_j|| = 1; the best v_j is the unit vector along U'x_j.  So no
+n x m residual is ever formed, and one pass over the rows gives value and gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.linalg import (
+    Array,
+    canonical_rotation,
+    fix_signs,
+    frobenius,
+    polar,
+    row_norms,
+    unit_rows,
+)
+from sphericalpca.rows import Block, Rows, as_rows
+
+__all__ = ["CanonicalForm", "Evaluation", "Problem", "components", "directions", "lengths_of_projections", "residual", "symmetric"]
+
+# A projection shorter than this many rounding errors of its row has no direction.
+VANISHING = 10.0
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one pass tells at U.
+
+    Attributes
+    ----------
+    U : array, shape (m, r)
+    value : float
+        f(U) = sum_j w_j ||U'x_j||.
+    gradient : float64 array, shape (m, r)
+        G = X'WV with V the best components at U.
+    """
+
+    U: Array
+    value: float
+    gradient: Array
+
+    @cached_property
+    def residual(self) -> float:
+        """Relative Riemannian gradient ||G - U sym(U'G)||_F / ||G||_F."""
+        return residual(self.U, self.gradient)
+
+    @cached_property
+    def delta(self) -> float:
+        """||G||_* - f(U) >= 0; the exact step raises f by at least this much."""
+        return max(0.0, polar(self.gradient).nuclear_norm - self.value)
+
+
+@dataclass(frozen=True)
+class CanonicalForm:
+    """The representative of a subspace that is reported to users.
+
+    Attributes
+    ----------
+    U : array, shape (m, r)
+        Rotated so that V'WV is diagonal and decreasing; largest loadings positive.
+    shares : array, shape (r,)
+        Eigenvalues of V'WV / sum w; they sum to 1.
+    value : float
+        f(U).
+    mean_cosine : float
+        sum_j w_j ||U'x_j|| / ||x_j|| / sum w.
+    """
+
+    U: Array
+    shares: Array
+    value: float
+    mean_cosine: float
+
+
+class Problem:
+    """Spherical PCA on given rows: every quantity a solver may ask for.
+
+    Methods that look at the data make one pass over the rows each.
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        self.rows = rows
+
+    def loss(self, alignment: float, components_energy: float | None = None) -> float:
+        """h from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
+
+        `components_energy` is sum_j w_j ||v_j||^2, needed where V is not unit.
+        """
+        total = self.rows.total_weight if components_energy is None else components_energy
+        return float((self.rows.energy - alignment) + (total - alignment))
+
+    def evaluate(self, U: Array) -> Evaluation:
+        """Value and gradient at U."""
+        U = self._cast(U)
+        value, gradient = self.rows.sweep(partial(_evaluate, U=U))
+        return Evaluation(U, value, gradient)
+
+    def hessian_product(self, U: Array, D: Array) -> Array:
+        """Euclidean Hessian of f at U applied to D: X'W (XD - V <V, XD>) / ||XU||."""
+        return np.asarray(self.rows.sweep(partial(_hessian, U=self._cast(U), D=self._cast(D)))[0])
+
+    def riemannian_hessian_product(self, evaluation: Evaluation, D: Array) -> Array:
+        """Hessian on the Grassmannian, for D with U'D = 0."""
+        U, G = evaluation.U, evaluation.gradient
+        H = self.hessian_product(U, D)
+        return np.asarray(H - U @ (U.T @ H) - D @ symmetric(U.T @ G))
+
+    def canonical(self, U: Array) -> CanonicalForm:
+        """Close a fit: one exact V step, then the canonical rotation of U."""
+        U = self._cast(U)
+        value, cosines, moment = self.rows.sweep(partial(_close, U=U))
+        Q, eigenvalues = canonical_rotation(moment)
+        rotated = fix_signs(np.asarray(U, np.float64) @ Q)
+        return CanonicalForm(
+            U=self._cast(rotated),
+            shares=eigenvalues / eigenvalues.sum(),
+            value=value,
+            mean_cosine=cosines / self.rows.total_weight,
+        )
+
+    def gram(self, factor: Array) -> Array:
+        """sum_j factor_j^2 x_j x_j', shape (m, m)."""
+        return np.asarray(self.rows.sweep(partial(_gram, factor=factor))[0])
+
+    def covariance_times(self, Q: Array, factor: Array) -> Array:
+        """sum_j factor_j^2 x_j x_j' Q without forming the sum, shape (m, q)."""
+        kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor)
+        return np.asarray(self.rows.sweep(kernel)[0])
+
+    def kernel(self) -> Array:
+        """All inner products X X', shape (n, n), for few rows."""
+        K = np.empty((self.rows.shape[0],) * 2)
+        for a in self.rows.blocks():
+            for b in self.rows.blocks():
+                K[a.span, b.span] = a.cross(b)
+        return symmetric(K)
+
+    def restrict(self, S: Array) -> Problem:
+        """The same problem for U = S C, with S'S = I: rows X S, not normalised again."""
+        Z = self.rows.project(self._cast(S))
+        return Problem(as_rows(Z, weight=self.rows.weight, normalize=False))
+
+    def _cast(self, U: Array) -> Array:
+        return np.ascontiguousarray(U, dtype=self.rows.dtype)
+
+
+def symmetric(A: Array) -> Array:
+    """(A + A') / 2."""
+    return np.asarray(0.5 * (A + A.T))
+
+
+def residual(U: Array, G: Array) -> float:
+    """Relative Riemannian gradient of f on the Stiefel manifold; 0 at critical points."""
+    U = np.asarray(U, dtype=np.float64)
+    size = frobenius(G)
+    return frobenius(G - U @ symmetric(U.T @ G)) / size if size > 0 else 0.0
+
+
+def directions(block: Block, Y: Array) -> tuple[Array, Array]:
+    """Best components V of a block given Y = XU, and the lengths of Y's rows.
+
+    Where a row that is not zero projects to nothing, every unit v is optimal.  V = 0
+    would freeze such a row at a saddle.  It gets v along R'x, for a fixed generic R:
+    then <X'WV, R> > 0 over these rows, all orthogonal to U, so that the gradient leaves
+    the span of U and the residual is not zero.
+    """
+    V, lengths = unit_rows(Y)
+    threshold = VANISHING * np.finfo(Y.dtype).eps * block.norm
+    vanishing = np.flatnonzero((lengths <= threshold) & (block.norm > 0))
+    if len(vanishing):
+        R = np.random.default_rng(0).standard_normal((block.matrix.shape[1], Y.shape[1]))
+        fallback, _ = unit_rows(block.project(R.astype(Y.dtype))[vanishing])
+        V[vanishing] = fallback
+    return V, lengths
+
+
+def _evaluate(block: Block, U: Array) -> tuple[Any, ...]:
+    V, lengths = directions(block, block.project(U))
+    return block.weight @ lengths, block.correlate(V)
+
+
+def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
+    V, lengths = directions(block, block.project(U))
+    E = block.project(D)
+    E -= V * np.einsum("ij,ij->i", V, E)[:, None]
+    # Rows whose projection vanishes are where f has a kink: they have no curvature.
+    smooth = lengths > VANISHING * np.finfo(V.dtype).eps * block.norm
+    E *= np.divide(1.0, lengths, out=np.zeros_like(lengths), where=smooth)[:, None]
+    return (block.correlate(E),)
+
+
+def _close(block: Block, U: Array) -> tuple[Any, ...]:
+    V, lengths = directions(block, block.project(U))
+    cosines = np.divide(lengths, block.norm, out=np.zeros_like(block.norm), where=block.norm > 0)
+    root = V * np.sqrt(block.weight).astype(V.dtype)[:, None]
+    return block.weight @ lengths, block.weight @ cosines, root.T @ root
+
+
+def _gram(block: Block, factor: Array) -> tuple[Any, ...]:
+    return (block.gram(factor[block.span]),)
+
+
+def _covariance_times(block: Block, Q: Array, factor: Array) -> tuple[Any, ...]:
+    # One factor on either side of the product keeps both within the number range.
+    part = factor[block.span]
+    return (block.correlate(block.project(Q) * part.astype(Q.dtype)[:, None], part),)
+
+
+def components(rows: Rows, U: Array) -> Array:
+    """Unit-norm components V of all rows, shape (n, r), for users rather than solvers.
+
+    A row that is zero, or whose projection vanishes, becomes a zero row.
+    """
+    V, lengths = unit_rows(rows.project(U))
+    V[~(lengths > VANISHING * np.finfo(V.dtype).eps * rows.norm) | (rows.norm == 0)] = 0
+    return V
+
+
+def lengths_of_projections(problem: Problem, U: Array) -> Array:
+    """||U'x_j|| for every row, float64."""
+    return row_norms(problem.rows.project(U)).astype(np.float64)

@@ -1,0 +1,53 @@
+"""Exact alternation, the paper's Eq. (alm).
+
+U step: the polar factor of X'WV, the exact minimiser of h over orthonormal U, because
+h is linear in U on the constraint set.  V step: the unit vector along U'x.  Neither
+needs a step size; the loss never rises.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sphericalpca.linalg import Array, polar
+from sphericalpca.problem import Evaluation, Problem
+from sphericalpca.solvers.start import Start
+
+__all__ = ["Alternating"]
+
+@dataclass(frozen=True)
+class _State:
+    evaluation: Evaluation
+    objective: float
+    measures: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def U(self) -> Array:
+        return self.evaluation.U
+
+    @property
+    def value(self) -> float:
+        return self.evaluation.value
+
+    @property
+    def residual(self) -> float:
+        return self.evaluation.residual
+
+
+@dataclass(frozen=True)
+class Alternating:
+    """Exact alternation between U and V; one pass over the data per iteration."""
+
+    name = "alternating"
+    takes_components = False
+
+    def init(self, problem: Problem, start: Start) -> _State:
+        return self._at(problem, start.U)
+
+    def step(self, problem: Problem, state: _State) -> _State:
+        return self._at(problem, polar(state.evaluation.gradient).factor)
+
+    def _at(self, problem: Problem, U: Array) -> _State:
+        evaluation = problem.evaluate(U)
+        return _State(evaluation, problem.loss(evaluation.value))

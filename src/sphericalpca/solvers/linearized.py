@@ -1,0 +1,199 @@
+"""Algorithm 1 of the paper: alternating linearized minimisation with proximal terms.
+
+    U(k+1) = polar factor of 2 (X'W V(k) - U(k) V(k)'W V(k)) + mu U(k)
+    v_j(k+1) = unit vector along 2 U(k+1)'x_j + (lam - 2) v_j(k)
+
+Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where
+S = sum w is n in the paper.  A weight k then equals repeating a row k times.
+
+Both orders are one computation.  A sweep at U takes the V at hand one step further, and
+that next V serves the next U step.  With U first the pair (U, next V) ends the
+iteration; with V first, as in the authors' program, it is the pair (U, V at hand).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
+from sphericalpca.problem import Problem, directions, residual, symmetric
+from sphericalpca.rows import Block
+from sphericalpca.solvers.start import Start
+
+__all__ = ["Linearized", "lipschitz_constant"]
+
+# "Just above" L_c: the proof needs lam, mu > L_c, and the margin sets P1's constant.
+ABOVE_LIPSCHITZ = 1.01
+
+Constant = float | Literal["theory", "block"]
+
+
+def lipschitz_constant(problem: Problem, n_components: int) -> float:
+    """L_c, the paper's Lipschitz constant of the gradient of h."""
+    r, S = n_components, problem.rows.total_weight
+    return 2.0 * (r + S + math.sqrt(r * S) + math.sqrt(problem.rows.energy))
+
+
+@dataclass(frozen=True)
+class _Sweep:
+    """One read of the data at U: the next V, and what the iteration's pair is worth."""
+
+    value: float  # f(U)
+    gradient: Array  # X'W of the best components at U, for the residual
+    V: Array  # the next V, shape (n, r)
+    pull: Array  # X'W of the next V
+    moment: Array  # V'WV of the next V
+    step: float  # how far V moved to get there, weighted
+    alignment: float  # sum_j w_j <U'x_j, v_j> of the pair
+    energy: float  # sum_j w_j ||v_j||^2 of the pair
+    tangent: float  # sum_j w_j ||t_j||^2, w_j t_j the gradient of h in v_j on the sphere
+
+
+@dataclass(frozen=True)
+class _State:
+    U: Array
+    sweep: _Sweep
+    objective: float
+    constants: Mapping[str, float]
+    measures: Mapping[str, float]
+
+    @property
+    def value(self) -> float:
+        return self.sweep.value
+
+    @cached_property
+    def residual(self) -> float:
+        return residual(self.U, self.sweep.gradient)
+
+
+@dataclass(frozen=True)
+class Linearized:
+    """Algorithm 1.
+
+    Parameters
+    ----------
+    lam, mu : float, "theory" or "block"
+        Proximal constants of the V and the U step.  "theory" is just above L_c;
+        "block" is the Lipschitz constant of each block alone: lam = 2, which makes the
+        V step exact, and mu = 2 lambda_max(V'WV), renewed in every iteration.
+    order : "uv" or "vu"
+        Which block moves first: "uv" is the paper, "vu" the authors' program.
+    """
+
+    lam: Constant = "theory"
+    mu: Constant = "theory"
+    order: Literal["uv", "vu"] = "uv"
+
+    name = "linearized"
+    takes_components = True
+
+    def __post_init__(self) -> None:
+        for label, value in (("lam", self.lam), ("mu", self.mu)):
+            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+            if value not in ("theory", "block") and not (number and 0 <= float(value) < math.inf):
+                raise ValueError(
+                    f"{label}={value!r} must be 'theory', 'block' or a finite number >= 0; "
+                    "'theory' is the constant of the convergence proof."
+                )
+        if self.order not in ("uv", "vu"):
+            raise ValueError(
+                f"order={self.order!r} must be 'uv' (the paper) or 'vu' (the authors' program)."
+            )
+
+    def init(self, problem: Problem, start: Start) -> _State:
+        U = np.asarray(start.U, dtype=problem.rows.dtype)
+        constants = self._constants(problem, U.shape[1])
+        V = None if start.V is None else np.asarray(start.V, dtype=problem.rows.dtype)
+        # U first: V(0) itself serves the first U step.  V first: V(1) does.
+        lam = math.inf if self.order == "uv" else constants["lam"]
+        sweep = self._sweep(problem, U, V, lam)
+        return _State(U, sweep, problem.loss(sweep.alignment, sweep.energy), constants, {})
+
+    def step(self, problem: Problem, state: _State) -> _State:
+        last = state.sweep
+        U = self._step_U(state).astype(problem.rows.dtype)
+        sweep = self._sweep(problem, U, last.V, state.constants["lam"])
+        V = sweep if self.order == "uv" else last  # the sweep that found this pair's V
+        objective = problem.loss(sweep.alignment, sweep.energy)
+        delta_U = frobenius(U - state.U)
+        moved = delta_U**2 + V.step**2
+        measures = {
+            "delta_U": delta_U,
+            "delta_V": V.step,
+            "decrease_ratio": (state.objective - objective) / moved if moved > 0 else math.inf,
+            "subgradient": _subgradient(U, V.pull, V.moment, sweep.tangent),
+        }
+        return _State(U, sweep, objective, state.constants, measures)
+
+    def _step_U(self, state: _State) -> Array:
+        sweep, mu = state.sweep, state.constants["mu"]
+        if math.isnan(mu):
+            mu = 2.0 * float(np.linalg.eigvalsh(sweep.moment)[-1])
+        return polar(2.0 * (sweep.pull - state.U @ sweep.moment) + mu * state.U).factor
+
+    def _sweep(self, problem: Problem, U: Array, V: Array | None, lam: float) -> _Sweep:
+        """Take V (the best one at U when None) one V step further at U.
+
+        With ``lam`` infinite V stays where it is.
+        """
+        rows, r = problem.rows, U.shape[1]
+        before = np.empty((rows.shape[0], r), dtype=rows.dtype) if V is None else V
+        after = np.empty_like(before)
+
+        def kernel(block: Block) -> tuple[Any, ...]:
+            Y = block.project(U)
+            best, lengths = directions(block, Y)
+            if V is None:
+                before[block.span] = best
+            old = before[block.span]
+            new = old if math.isinf(lam) else _step_V(Y, old, best, lam)
+            after[block.span] = new
+            weighted = new * block.weight.astype(new.dtype)[:, None]
+            gap = row_norms(new - old)
+            return (
+                block.weight @ lengths,
+                block.correlate(np.hstack([best, new])),
+                weighted.T @ new,
+                block.weight @ gap**2,
+                *_pair(block, Y, new if self.order == "uv" else old),
+            )
+
+        value, pulls, moment, moved, *pair = rows.sweep(kernel)
+        return _Sweep(value, pulls[:, :r], after, pulls[:, r:], moment, math.sqrt(moved), *pair)
+
+    def _constants(self, problem: Problem, n_components: int) -> dict[str, float]:
+        """L_c, lam and mu; mu is NaN where it is renewed in every iteration."""
+        lipschitz = lipschitz_constant(problem, n_components)
+        theory = ABOVE_LIPSCHITZ * lipschitz
+        named_lam: dict[Any, float] = {"theory": theory, "block": 2.0}
+        named_mu: dict[Any, float] = {"theory": theory, "block": math.nan}
+        return {
+            "lipschitz": lipschitz,
+            "lam": float(named_lam.get(self.lam, self.lam)),
+            "mu": float(named_mu.get(self.mu, self.mu)),
+        }
+
+
+def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:
+    Q, lengths = unit_rows(2 * Y + Y.dtype.type(lam - 2.0) * V)
+    # Both terms can vanish, with lam = 2 or a zero v: then every unit v is optimal.
+    return np.where(lengths[:, None] > 0, Q, best)
+
+
+def _pair(block: Block, Y: Array, V: Array) -> tuple[Any, ...]:
+    """Alignment, energy and squared tangent gradient of a pair (U, V), Y = XU."""
+    inner = np.einsum("ij,ij->i", V, Y)
+    tangent = row_norms(2 * (Y - V * inner[:, None]))
+    return block.weight @ inner, block.weight @ row_norms(V) ** 2, block.weight @ tangent**2
+
+
+def _subgradient(U: Array, pull: Array, moment: Array, tangent: float) -> float:
+    """dist(0, dh) at a pair: the length of the gradient of h within the constraint set."""
+    gradient = 2.0 * (U @ moment - pull)
+    return math.hypot(frobenius(gradient - U @ symmetric(U.T @ gradient)), math.sqrt(tangent))

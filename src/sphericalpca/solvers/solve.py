@@ -1,0 +1,76 @@
+"""From a problem to its best solution: every start, one loop each, the best is kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.iterate import Monitor, Solution, Solver, StopReason, iterate
+from sphericalpca.problem import Problem
+from sphericalpca.solvers.alternating import Alternating
+from sphericalpca.solvers.linearized import Linearized
+from sphericalpca.solvers.start import starts
+
+__all__ = ["SOLVERS", "Outcome", "choose_solver", "solve"]
+
+SOLVERS: dict[str, Callable[[], Solver]] = {
+    "auto": Alternating,
+    "alternating": Alternating,
+    "linearized": Linearized,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The best solution over all starts.
+
+    `svd_ratio` is f at the SVD start over f reached, NaN when no run began there.
+    """
+
+    solution: Solution
+    svd_ratio: float
+
+
+def choose_solver(solver: str | Solver) -> Solver:
+    """A solver from its name; a solver object is returned as it is."""
+    return SOLVERS[solver]() if isinstance(solver, str) else solver
+
+
+def solve(
+    problem: Problem,
+    n_components: int,
+    *,
+    solver: Solver,
+    init: Any = "auto",
+    n_init: int = 1,
+    tol: float = 1e-4,
+    max_iter: int = 1000,
+    rng: np.random.Generator,
+    monitor: Monitor | None = None,
+) -> Outcome:
+    """Run `solver` from `n_init` starts and keep the largest f.
+
+    A monitor that asks to stop ends the run it watches and skips the starts to come.
+    """
+    best: Solution | None = None
+    svd_value = math.nan
+    for start in starts(problem, n_components, init, n_init, rng):
+        if start.V is not None and not solver.takes_components:
+            raise DataError(
+                f"init=(U, V) is for solver='linearized'; solver={solver.name!r} starts from U "
+                "alone: pass init=U or change the solver."
+            )
+        found = iterate(problem, solver, start, tol=tol, max_iter=max_iter, monitor=monitor)
+        if start.is_svd:
+            svd_value = found.start_value
+        if best is None or found.value > best.value:
+            best = found
+        if found.stop_reason is StopReason.CALLBACK:
+            break
+    assert best is not None
+    return Outcome(best, svd_value / best.value)

@@ -1,0 +1,117 @@
+"""Where a run begins: the SVD, a random subspace, or what the user gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array, orthonormal, polar
+from sphericalpca.problem import Problem, symmetric
+
+__all__ = ["GRAM_FEATURES", "Start", "given_start", "random_start", "starts", "svd_start"]
+
+# Up to this many features the m x m Gram matrix costs one cheap pass, and its
+# eigenvectors less than the passes that a randomized SVD would need.
+GRAM_FEATURES = 1024
+
+OVERSAMPLING = 10
+POWER_ITERATIONS = 5
+
+
+@dataclass(frozen=True)
+class Start:
+    """A starting point: U (m x r), perhaps V (n x r), and whether it is the SVD."""
+
+    U: Array
+    V: Array | None = None
+    is_svd: bool = False
+
+
+def starts(
+    problem: Problem, n_components: int, init: Any, n_init: int, rng: np.random.Generator
+) -> Iterator[Start]:
+    """The first start as `init` says, then random ones, `n_init` in all."""
+    if isinstance(init, str):
+        svd = init in ("auto", "svd")
+        yield (svd_start if svd else random_start)(problem, n_components, rng)
+    else:
+        yield given_start(problem, n_components, init)
+    for _ in range(n_init - 1):
+        yield random_start(problem, n_components, rng)
+
+
+def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
+    """Leading right singular vectors of the weighted, scaled, uncentred rows."""
+    solve = _gram_svd if problem.rows.shape[1] <= GRAM_FEATURES else _randomized_svd
+    return Start(solve(problem, n_components, rng), is_svd=True)
+
+
+def random_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
+    """A subspace drawn uniformly."""
+    return Start(orthonormal(rng.standard_normal((problem.rows.shape[1], n_components))))
+
+
+def given_start(problem: Problem, n_components: int, init: Any) -> Start:
+    """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is."""
+    pair = isinstance(init, (tuple, list)) and len(init) == 2 and np.ndim(init[0]) == 2
+    U = _given_matrix("U", init[0] if pair else init, (problem.rows.shape[1], n_components))
+    if np.abs(U.T @ U - np.eye(n_components)).max() > 1e-6:
+        if np.linalg.matrix_rank(U) < n_components:
+            raise DataError(
+                f"init: the given U has rank {np.linalg.matrix_rank(U)}, but its "
+                f"{n_components} columns must be linearly independent; replace the dependent "
+                "ones or use init='svd'."
+            )
+        U = polar(U).factor
+    if not pair:
+        return Start(U)
+    return Start(U, _given_matrix("V", init[1], (problem.rows.shape[0], n_components)))
+
+
+def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
+    try:
+        matrix = np.array(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise DataError(
+            f"init: {name} must be a numeric array of shape {shape}, got {type(value).__name__}."
+        ) from None
+    if matrix.shape != shape:
+        hint = "; pass its transpose" if matrix.shape == shape[::-1] else ""
+        raise DataError(f"init: {name} must have shape {shape}, got {matrix.shape}{hint}.")
+    if not np.isfinite(matrix).all():
+        raise DataError(f"init: {name} must be finite, but holds NaN or infinity.")
+    return matrix
+
+
+def _relative_factor(problem: Problem) -> Array:
+    """Square roots of the weights, over the longest row: the same singular vectors.
+
+    Without it the squares of very large or very small rows would leave the number range.
+    """
+    rows = problem.rows
+    return np.sqrt(rows.weight / rows.weight.max()) / rows.norm.max()
+
+
+def _gram_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
+    m = problem.rows.shape[1]
+    A = problem.gram(_relative_factor(problem).astype(problem.rows.dtype))
+    _, vectors = scipy.linalg.eigh(A, subset_by_index=(m - n_components, m - 1), check_finite=False)
+    return np.asarray(vectors[:, ::-1])
+
+
+def _randomized_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
+    """Subspace iteration: one read of the data per power, and no n x r memory."""
+    m = problem.rows.shape[1]
+    factor = _relative_factor(problem)
+    Q = orthonormal(rng.standard_normal((m, min(m, n_components + OVERSAMPLING))))
+    for _ in range(POWER_ITERATIONS):
+        Q = orthonormal(problem.covariance_times(Q, factor))
+    # Rayleigh-Ritz within the span of Q, from one more product.
+    T = symmetric(Q.T @ problem.covariance_times(Q, factor))
+    _, E = np.linalg.eigh(T)
+    return np.asarray(Q @ E[:, ::-1][:, :n_components])
