@@ -24,35 +24,39 @@ class StopReason(StrEnum):
 
 
 class State(Protocol):
-    """What the loop reads from a solver's state after each step.
-
-    `value` is f(U), `objective` the loss h at the current pair, `residual` the relative
-    Riemannian gradient at U, and `measures` any further numbers to record.
-    """
+    """What the loop reads from a solver's state after each step."""
 
     @property
-    def U(self) -> Array: ...
+    def U(self) -> Array:
+        """The subspace, shape (m, r)."""
+
     @property
-    def value(self) -> float: ...
+    def value(self) -> float:
+        """f(U), with the best V."""
+
     @property
-    def objective(self) -> float: ...
+    def objective(self) -> float:
+        """The loss h at the current pair (U, V)."""
+
     @property
-    def residual(self) -> float: ...
+    def residual(self) -> float:
+        """Relative Riemannian gradient at U."""
+
     @property
-    def measures(self) -> Mapping[str, float]: ...
+    def measures(self) -> Mapping[str, float]:
+        """Further numbers to record."""
 
 
 class Solver(Protocol):
-    """An immutable record of options: no loop, clock, print or randomness inside.
-
-    `name` is how users ask for it; `takes_components` says whether it can start from a
-    pair (U, V).
-    """
+    """An immutable record of options: no loop, clock, print or randomness inside."""
 
     @property
-    def name(self) -> str: ...
+    def name(self) -> str:
+        """How users ask for it."""
+
     @property
-    def takes_components(self) -> bool: ...
+    def takes_components(self) -> bool:
+        """Whether it can start from a pair (U, V)."""
 
     def init(self, problem: Any, start: Any) -> Any:
         """The state at the starting point."""
@@ -97,7 +101,7 @@ class Monitor:
     def begin(self) -> None:
         """An iteration begins."""
 
-    def end(self, state: State) -> bool:
+    def end(self, state: State) -> bool:  # noqa: ARG002 - this one sees nothing
         """An iteration ended in `state`; True asks the run to stop."""
         return False
 

@@ -55,10 +55,11 @@ def row_norms(A: Array) -> Array:
     return norms
 
 
-def unit_rows(A: Array) -> tuple[Array, Array]:
+def unit_rows(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Rows scaled to unit length, and their lengths; zero rows stay zero."""
     norms = row_norms(A)
-    return A / np.where(norms > 0, norms, 1)[:, None], norms
+    divisor = np.where(norms > 0, norms, 1)[:, None]
+    return np.divide(A, divisor, out=A if overwrite else None), norms
 
 
 def frobenius(A: Array) -> float:

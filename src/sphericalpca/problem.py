@@ -28,7 +28,16 @@ from sphericalpca.linalg import (
 )
 from sphericalpca.rows import Block, Rows, as_rows
 
-__all__ = ["CanonicalForm", "Evaluation", "Problem", "components", "directions", "lengths_of_projections", "residual", "symmetric"]
+__all__ = [
+    "CanonicalForm",
+    "Evaluation",
+    "Problem",
+    "components",
+    "directions",
+    "lengths_of_projections",
+    "residual",
+    "symmetric",
+]
 
 # A projection shorter than this many rounding errors of its row has no direction.
 VANISHING = 10.0
@@ -94,7 +103,7 @@ class Problem:
         self.rows = rows
 
     def loss(self, alignment: float, components_energy: float | None = None) -> float:
-        """h from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
+        """H from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
 
         `components_energy` is sum_j w_j ||v_j||^2, needed where V is not unit.
         """
@@ -168,7 +177,7 @@ def residual(U: Array, G: Array) -> float:
     return frobenius(G - U @ symmetric(U.T @ G)) / size if size > 0 else 0.0
 
 
-def directions(block: Block, Y: Array) -> tuple[Array, Array]:
+def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Best components V of a block given Y = XU, and the lengths of Y's rows.
 
     Where a row that is not zero projects to nothing, every unit v is optimal.  V = 0
@@ -176,7 +185,7 @@ def directions(block: Block, Y: Array) -> tuple[Array, Array]:
     then <X'WV, R> > 0 over these rows, all orthogonal to U, so that the gradient leaves
     the span of U and the residual is not zero.
     """
-    V, lengths = unit_rows(Y)
+    V, lengths = unit_rows(Y, overwrite=overwrite)
     threshold = VANISHING * np.finfo(Y.dtype).eps * block.norm
     vanishing = np.flatnonzero((lengths <= threshold) & (block.norm > 0))
     if len(vanishing):
@@ -187,8 +196,9 @@ def directions(block: Block, Y: Array) -> tuple[Array, Array]:
 
 
 def _evaluate(block: Block, U: Array) -> tuple[Any, ...]:
-    V, lengths = directions(block, block.project(U))
-    return block.weight @ lengths, block.correlate(V)
+    # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
+    V, lengths = directions(block, block.project(U), overwrite=True)
+    return block.weight @ lengths, block.correlate(V, overwrite=True)
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
@@ -223,7 +233,7 @@ def components(rows: Rows, U: Array) -> Array:
 
     A row that is zero, or whose projection vanishes, becomes a zero row.
     """
-    V, lengths = unit_rows(rows.project(U))
+    V, lengths = unit_rows(rows.project(U), overwrite=True)
     V[~(lengths > VANISHING * np.finfo(V.dtype).eps * rows.norm) | (rows.norm == 0)] = 0
     return V
 

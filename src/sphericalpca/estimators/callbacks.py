@@ -33,7 +33,9 @@ class CallbackMonitor(Monitor):
     A callback that returns True from ``on_fit_task_end`` ends the fit.
     """
 
-    def __init__(self, estimator: Any, context: Any, problem: Problem, data: dict[str, Any]) -> None:
+    def __init__(
+        self, estimator: Any, context: Any, problem: Problem, data: dict[str, Any]
+    ) -> None:
         self._estimator = estimator
         self._context = context
         self._problem = problem
@@ -42,10 +44,12 @@ class CallbackMonitor(Monitor):
         context.call_on_fit_task_begin(estimator=estimator, **data)
 
     def begin(self) -> None:
+        """Open a subtask."""
         self._iteration = self._context.subcontext(task_name="iteration")
         self._iteration.call_on_fit_task_begin(estimator=self._estimator, **self._data)
 
     def end(self, state: State) -> bool:
+        """Close it; True if a callback wants to stop."""
         return bool(
             self._iteration.call_on_fit_task_end(
                 estimator=self._estimator,
@@ -56,6 +60,7 @@ class CallbackMonitor(Monitor):
         )
 
     def close(self) -> None:
+        """Close the task of the whole fit."""
         # By now the estimator itself is fitted: nothing has to be put in its place.
         self._context.call_on_fit_task_end(
             estimator=self._estimator, reconstruction_attributes={}, **self._data

@@ -96,7 +96,7 @@ def check_components(V: Any, n_components: int) -> Array:
             f"pass an array of shape (n_samples, {n_components}), as transform returns it."
         )
     _refuse_non_finite(V)
-    return V
+    return np.asarray(V)
 
 
 def _refuse_text(X: Any) -> None:
@@ -116,16 +116,22 @@ def _refuse_non_finite(X: Matrix) -> None:
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(values.sum(dtype=np.float64)):
             return
-    if sparse.issparse(X):
-        place = np.flatnonzero(~np.isfinite(X.data))[:1]
-        where = [(np.searchsorted(X.indptr, k, "right") - 1, X.indices[k], X.data[k]) for k in place]
-    else:
-        bad_rows = (i for i, row in enumerate(X) if not np.isfinite(row).all())
-        where = [(i, j, X[i, j]) for i in bad_rows for j in np.flatnonzero(~np.isfinite(X[i]))[:1]][:1]
-    if where:
-        row, column, value = where[0]
+    place = _first_non_finite(X)
+    if place is not None:
+        row, column, value = place
         name = "NaN" if np.isnan(value) else "infinity (inf)"
         raise DataError(
             f"X contains {name} in row {row}, column {column}, but every entry must be finite: "
             "impute or drop it, for example with sklearn.impute.SimpleImputer."
         )
+
+
+def _first_non_finite(X: Matrix) -> tuple[int, int, float] | None:
+    if sparse.issparse(X):
+        for k in np.flatnonzero(~np.isfinite(X.data))[:1]:
+            return int(np.searchsorted(X.indptr, k, "right")) - 1, int(X.indices[k]), X.data[k]
+        return None
+    for i, row in enumerate(X):
+        for j in np.flatnonzero(~np.isfinite(row))[:1]:
+            return i, int(j), row[j]
+    return None

@@ -197,7 +197,7 @@ class SphericalPCA(
         X = check_components(V, len(self.components_)) @ self.components_
         return X if self.mean_ is None else X + self.mean_
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
         """Mean cosine between rows and their images, zero rows left out; 1 is perfect."""
         return self._checked_problem(X, sample_weight).canonical(self.components_.T).mean_cosine
 
@@ -321,7 +321,7 @@ class SphericalPCA(
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    """numpy's Generator inside, scikit-learn's random_state at the door."""
+    """Numpy's Generator inside, scikit-learn's random_state at the door."""
     return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
 
 

@@ -46,10 +46,11 @@ class Block:
         Y *= self.scale.astype(Y.dtype)[:, None]
         return np.asarray(Y)
 
-    def correlate(self, V: Array, factor: Array | None = None) -> Array:
+    def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV."""
         factor = self.weight if factor is None else factor
-        V = V * (factor * self.scale).astype(V.dtype)[:, None]
+        column = (factor * self.scale).astype(V.dtype)[:, None]
+        V = np.multiply(V, column, out=V if overwrite else None)
         G = self.matrix.T @ V
         if self.shift is not None:
             G -= np.outer(self.shift, V.sum(axis=0))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 from scipy import sparse
 
 from sphericalpca.linalg import Array, row_norms
@@ -91,9 +93,7 @@ class _MemoryRows(Rows):
         self._shift = None if shift is None else shift.astype(X.dtype)
 
     def _block(self, matrix: Matrix, span: slice, shift: Array | None) -> Block:
-        return Block(
-            matrix, span, self.weight[span], self.scale[span], self.norm[span], shift
-        )
+        return Block(matrix, span, self.weight[span], self.scale[span], self.norm[span], shift)
 
 
 class DenseRows(_MemoryRows):
@@ -101,6 +101,7 @@ class DenseRows(_MemoryRows):
 
     @staticmethod
     def layout(X: Array, block_rows: int | None) -> list[slice]:
+        """Cut the rows into blocks that stay in cache."""
         n, m = X.shape
         return _spans(n, block_rows or max(256, DENSE_BLOCK_ENTRIES // max(m, 1)))
 
@@ -114,6 +115,7 @@ class DenseRows(_MemoryRows):
         return _without_denormals(np.where(norm > rounding, norm, 0.0), X.dtype)
 
     def blocks(self) -> Iterator[Block]:
+        """Slices of the array."""
         for span in self._layout:
             # Subtracting a mean explicitly keeps digits that X U - mean U would cancel;
             # a slice that BLAS cannot address is made contiguous, one block at a time.
@@ -130,6 +132,7 @@ class SparseRows(_MemoryRows):
 
     @staticmethod
     def layout(X: Matrix, block_rows: int | None) -> list[slice]:
+        """Cut the rows into blocks of many non-zeros each."""
         n, m = X.shape
         wanted = max(SPARSE_BLOCK_NONZEROS, SPARSE_BLOCK_NONZEROS_PER_COLUMN * m)
         per_row = max(1, X.nnz // max(n, 1))
@@ -153,6 +156,7 @@ class SparseRows(_MemoryRows):
         return _without_denormals(np.sqrt(np.where(squares > rounding, squares, 0.0)), X.dtype)
 
     def blocks(self) -> Iterator[Block]:
+        """CSR blocks that share the memory of the whole."""
         X = self._X
         for span in self._layout:
             first, last = X.indptr[span.start], X.indptr[span.stop]
@@ -173,7 +177,7 @@ def _without_denormals(norm: Array, dtype: np.dtype[np.floating]) -> Array:
     return np.where(norm >= np.finfo(dtype).tiny, norm, 0.0).astype(np.float64)
 
 
-def _segment_sums(values: Array, indptr: Array) -> Array:
+def _segment_sums(values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
     """Sum of each row's stored values; rows without any give 0."""
     sums = np.zeros(len(indptr) - 1)
     filled = np.flatnonzero(np.diff(indptr))
@@ -182,7 +186,7 @@ def _segment_sums(values: Array, indptr: Array) -> Array:
     return sums
 
 
-def _csr_row_norms(data: Array, indptr: Array) -> Array:
+def _csr_row_norms(data: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
     """Row lengths in float64, each row divided by its largest entry before squaring."""
     peak = np.zeros(len(indptr) - 1)
     filled = np.flatnonzero(np.diff(indptr))

@@ -16,6 +16,7 @@ from sphericalpca.solvers.start import Start
 
 __all__ = ["Alternating"]
 
+
 @dataclass(frozen=True)
 class _State:
     evaluation: Evaluation
@@ -43,9 +44,11 @@ class Alternating:
     takes_components = False
 
     def init(self, problem: Problem, start: Start) -> _State:
+        """The state at the start's U; its V is the best one there."""
         return self._at(problem, start.U)
 
     def step(self, problem: Problem, state: _State) -> _State:
+        """The exact U step, then the exact V step."""
         return self._at(problem, polar(state.evaluation.gradient).factor)
 
     def _at(self, problem: Problem, U: Array) -> _State:

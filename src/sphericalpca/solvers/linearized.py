@@ -107,6 +107,7 @@ class Linearized:
             )
 
     def init(self, problem: Problem, start: Start) -> _State:
+        """The state at the given pair; without a V it is the best one at U."""
         U = np.asarray(start.U, dtype=problem.rows.dtype)
         constants = self._constants(problem, U.shape[1])
         V = None if start.V is None else np.asarray(start.V, dtype=problem.rows.dtype)
@@ -116,6 +117,7 @@ class Linearized:
         return _State(U, sweep, problem.loss(sweep.alignment, sweep.energy), constants, {})
 
     def step(self, problem: Problem, state: _State) -> _State:
+        """One iteration, measured."""
         last = state.sweep
         U = self._step_U(state).astype(problem.rows.dtype)
         sweep = self._sweep(problem, U, last.V, state.constants["lam"])

@@ -47,8 +47,9 @@ def starts(
 
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Leading right singular vectors of the weighted, scaled, uncentred rows."""
-    solve = _gram_svd if problem.rows.shape[1] <= GRAM_FEATURES else _randomized_svd
-    return Start(solve(problem, n_components, rng), is_svd=True)
+    if problem.rows.shape[1] <= GRAM_FEATURES:
+        return Start(_gram_svd(problem, n_components), is_svd=True)
+    return Start(_randomized_svd(problem, n_components, rng), is_svd=True)
 
 
 def random_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
@@ -94,10 +95,10 @@ def _relative_factor(problem: Problem) -> Array:
     Without it the squares of very large or very small rows would leave the number range.
     """
     rows = problem.rows
-    return np.sqrt(rows.weight / rows.weight.max()) / rows.norm.max()
+    return np.asarray(np.sqrt(rows.weight / rows.weight.max()) / rows.norm.max())
 
 
-def _gram_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
+def _gram_svd(problem: Problem, n_components: int) -> Array:
     m = problem.rows.shape[1]
     A = problem.gram(_relative_factor(problem).astype(problem.rows.dtype))
     _, vectors = scipy.linalg.eigh(A, subset_by_index=(m - n_components, m - 1), check_finite=False)
