@@ -31,6 +31,7 @@ __all__ = ["DIRECT_SIZE", "Certificate", "certify"]
 DIRECT_SIZE = 2048
 
 MAX_BOUNDS = 30
+PATIENCE = 6
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,8 @@ class Certificate:
 def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Certificate:
     """Bound the optimum of `problem` from above, starting from the subspace U.
 
-    At most `max_bounds` eigen-decompositions are made; fewer when the bound is tight, or
-    within a hundredth of the best that this kind of bound can do.
+    At most `max_bounds` eigen-decompositions are made; fewer when the gap is within a
+    hundredth of the best that this kind of bound can do, or hardly shrinks any more.
     """
     w, r = problem.rows.weight, U.shape[1]
     reach = lengths_of_projections(problem, U)
@@ -73,18 +74,26 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     # Vertices as x_j'P x_j / ||x_j||^2: of UU', and of r/m I, positive for every row.
     vertices = [(reach * inverse) ** 2, np.full(len(w), min(r / m, 1.0))]
     s = np.maximum(reach, np.sqrt(np.finfo(np.float64).eps) * norm)
-    bound = np.inf
-    for _ in range(max_bounds):
+    bounds: list[float] = []
+    while len(bounds) < max_bounds:
         factor = np.sqrt(np.divide(w, s, out=np.zeros_like(s), where=s > 0))
         top, E = _leading_eigenvectors(problem, factor, r)
         relaxed = float(w @ s)  # F at the current P: no s gives a bound below it
-        bound = min(bound, 0.5 * relaxed + 0.5 * top)
-        if bound - relaxed <= max(1e-9 * value, 0.01 * (bound - value)):
+        bounds.append(min([*bounds, 0.5 * relaxed + 0.5 * top]))
+        if _settled(bounds, relaxed, value):
             break
         vertices.append((lengths_of_projections(problem, E) * inverse) ** 2)
         s = norm * np.sqrt(_best_mixture(np.stack(vertices), w * norm))
-    bound = max(bound, value)
+    bound = max(bounds[-1], value)
     return Certificate(value, bound, bound / value - 1.0, m <= DIRECT_SIZE)
+
+
+def _settled(bounds: list[float], relaxed: float, value: float) -> bool:
+    """Whether more rounds could not, or hardly would, make the gap smaller."""
+    worthwhile = max(1e-9 * value, 0.01 * (bounds[-1] - value))
+    # Single rounds may bring nothing, so patience spans several of them.
+    stuck = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] - bounds[-1] < worthwhile
+    return stuck or bounds[-1] - relaxed <= worthwhile
 
 
 def _in_row_space(problem: Problem) -> Problem:
