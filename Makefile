@@ -33,8 +33,9 @@ help:
 demo: .venv/demo.stamp
 	$(BIN)/python -m sphericalpca.demo --out $(OUT)
 
+# One BLAS thread per test process: with two of each the threads wait for one another.
 test: .venv/test.stamp
-	$(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
+	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
 
 lint: .venv/lint.stamp
 	$(BIN)/ruff check .

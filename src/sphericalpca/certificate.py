@@ -98,8 +98,9 @@ def _settled(bounds: list[float], relaxed: float, value: float) -> bool:
 
 def _in_row_space(problem: Problem) -> Problem:
     """The same problem with n features: rows Z with Z Z' = X X'."""
-    values, E = np.linalg.eigh(problem.kernel())
-    Z = E * np.sqrt(np.maximum(values, 0.0))
+    longest = problem.rows.norm.max()
+    values, E = np.linalg.eigh(problem.kernel(1.0 / longest))
+    Z = E * (longest * np.sqrt(np.maximum(values, 0.0)))
     return Problem(as_rows(Z, weight=problem.rows.weight, normalize=False))
 
 

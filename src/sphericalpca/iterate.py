@@ -50,14 +50,6 @@ class State(Protocol):
 class Solver(Protocol):
     """An immutable record of options: no loop, clock, print or randomness inside."""
 
-    @property
-    def name(self) -> str:
-        """How users ask for it."""
-
-    @property
-    def takes_components(self) -> bool:
-        """Whether it can start from a pair (U, V)."""
-
     def init(self, problem: Any, start: Any) -> Any:
         """The state at the starting point."""
 

@@ -148,12 +148,12 @@ class Problem:
         kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor)
         return np.asarray(self.rows.sweep(kernel)[0])
 
-    def kernel(self) -> Array:
-        """All inner products X X', shape (n, n), for few rows."""
+    def kernel(self, factor: float = 1.0) -> Array:
+        """All inner products factor^2 X X', shape (n, n), for few rows."""
         K = np.empty((self.rows.shape[0],) * 2)
         for a in self.rows.blocks():
             for b in self.rows.blocks():
-                K[a.span, b.span] = a.cross(b)
+                K[a.span, b.span] = a.cross(b, factor)
         return symmetric(K)
 
     def restrict(self, S: Array) -> Problem:

@@ -114,7 +114,7 @@ def _refuse_non_finite(X: Matrix) -> None:
     values = X.data if sparse.issparse(X) else X
     # A sum is one fast read; it is not finite if any entry is not, or if it overflows.
     with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum(dtype=np.float64)):
+        if np.isfinite(values.sum()):
             return
     place = _first_non_finite(X)
     if place is not None:

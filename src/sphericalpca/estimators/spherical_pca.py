@@ -265,7 +265,7 @@ class SphericalPCA(
         )
         self._store(outcome, problem.canonical(outcome.solution.U), problem)
         monitor.close()
-        self._report(problem.rows, solver.name)
+        self._report(problem.rows, type(solver).__name__)
         return problem.rows
 
     def _store(self, outcome: Outcome, form: CanonicalForm, problem: Problem) -> None:

@@ -65,15 +65,31 @@ class Block:
         B = sparse.diags_array(factor) @ self.matrix
         A = (B.T @ B).toarray()
         if self.shift is not None:
-            cross = np.outer(B.T @ factor, self.shift)
-            A += float(factor @ factor) * np.outer(self.shift, self.shift) - cross - cross.T
+            # (B - factor shift')'(B - factor shift'), with the size of the factor moved to
+            # the shift: each alone may be far outside the range of its square.
+            size = factor.max(initial=0)
+            share = factor / size if size > 0 else factor
+            shift = size * self.shift
+            cross = np.outer(B.T @ share, shift)
+            A += float(share @ share) * np.outer(shift, shift) - cross - cross.T
         return np.asarray(A)
 
-    def cross(self, other: Block) -> Array:
-        """Inner products of these rows with those of another block, shape (b, b')."""
-        K = self.matrix @ other.matrix.T
+    def cross(self, other: Block, factor: float) -> Array:
+        """Inner products of these rows with another block's, all times factor^2."""
+        left, right = self._scaled(factor), other._scaled(factor)
+        K = left @ right.T
         K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
         if self.shift is not None:
-            K += float(self.shift @ self.shift)
-            K -= (self.matrix @ self.shift)[:, None] + (other.matrix @ self.shift)[None, :]
-        return np.asarray(K * self.scale[:, None] * other.scale)
+            ours, theirs = factor * self.scale, factor * other.scale
+            size = max(ours.max(initial=0), theirs.max(initial=0))
+            shift = size * self.shift
+            ours, theirs = ours / size, theirs / size
+            K += float(shift @ shift) * np.outer(ours, theirs)
+            K -= np.outer(left @ shift, theirs) + np.outer(ours, right @ shift)
+        return K
+
+    def _scaled(self, factor: float) -> Matrix:
+        column = (factor * self.scale).astype(self.matrix.dtype)
+        if sparse.issparse(self.matrix):
+            return sparse.diags_array(column) @ self.matrix
+        return self.matrix * column[:, None]

@@ -147,13 +147,17 @@ class SparseRows(_MemoryRows):
         norm = _csr_row_norms(X.data, X.indptr)
         if shift is None:
             return _without_denormals(norm, X.dtype)
+        # Everything relative to the largest number around, so that squares stay in range.
+        size = max(norm.max(initial=0.0), np.abs(shift).max(initial=0.0)) or 1.0
+        data, shift, norm = X.data.astype(np.float64) / size, shift / size, norm / size
         stored = shift[X.indices]
         outside = shift @ shift - _segment_sums(stored**2, X.indptr)
-        inside = _segment_sums((X.data.astype(np.float64) - stored) ** 2, X.indptr)
-        squares = inside + np.maximum(outside, 0.0)
+        squares = _segment_sums((data - stored) ** 2, X.indptr) + np.maximum(outside, 0.0)
         # `outside` is a difference of sums, exact to rounding of shift'shift only.
         rounding = 64 * np.finfo(np.float64).eps * (norm**2 + shift @ shift)
-        return _without_denormals(np.sqrt(np.where(squares > rounding, squares, 0.0)), X.dtype)
+        return _without_denormals(
+            size * np.sqrt(np.where(squares > rounding, squares, 0.0)), X.dtype
+        )
 
     def blocks(self) -> Iterator[Block]:
         """CSR blocks that share the memory of the whole."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Evaluation, Problem
 from sphericalpca.solvers.start import Start
@@ -40,11 +41,13 @@ class _State:
 class Alternating:
     """Exact alternation between U and V; one pass over the data per iteration."""
 
-    name = "alternating"
-    takes_components = False
-
     def init(self, problem: Problem, start: Start) -> _State:
         """The state at the start's U; its V is the best one there."""
+        if start.V is not None:
+            raise DataError(
+                "init=(U, V) is a start for Algorithm 1, but Alternating starts from U alone: pass "
+                "init=U, or solver='linearized'."
+            )
         return self._at(problem, start.U)
 
     def step(self, problem: Problem, state: _State) -> _State:

@@ -90,9 +90,6 @@ class Linearized:
     mu: Constant = "theory"
     order: Literal["uv", "vu"] = "uv"
 
-    name = "linearized"
-    takes_components = True
-
     def __post_init__(self) -> None:
         for label, value in (("lam", self.lam), ("mu", self.mu)):
             number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)

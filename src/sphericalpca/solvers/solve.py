@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import Monitor, Solution, Solver, StopReason, iterate
 from sphericalpca.problem import Problem
 from sphericalpca.solvers.alternating import Alternating
@@ -60,11 +59,6 @@ def solve(
     best: Solution | None = None
     svd_value = math.nan
     for start in starts(problem, n_components, init, n_init, rng):
-        if start.V is not None and not solver.takes_components:
-            raise DataError(
-                f"init=(U, V) is for solver='linearized'; solver={solver.name!r} starts from U "
-                "alone: pass init=U or change the solver."
-            )
         found = iterate(problem, solver, start, tol=tol, max_iter=max_iter, monitor=monitor)
         if start.is_svd:
             svd_value = found.start_value
