@@ -117,7 +117,7 @@ def fit_rate(steps: Array) -> Rate:
     target = np.log(steps[tail])
     (slope, _), linear = _line(k[tail].astype(float), target)
     (power, _), sublinear = _line(np.log(k[tail]), target)
-    exponent = -power - 1.0
+    exponent = float(-power - 1.0)
     theta = (1 + exponent) / (1 + 2 * exponent) if exponent > 0 else math.nan
     return Rate(
         kind="linear" if linear <= sublinear else "sublinear",

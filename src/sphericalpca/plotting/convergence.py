@@ -1,0 +1,164 @@
+"""How fits approach their limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, Self
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.linalg import Array
+from sphericalpca.plotting.style import LINE_STYLES, group_colors, new_axes, tidy
+
+__all__ = ["ConvergenceDisplay"]
+
+Quantity = Literal["gap", "residual", "delta_U", "delta_V"]
+
+LABELS: dict[str, str] = {
+    "gap": "loss above the best reached",
+    "residual": "residual",
+    "delta_U": r"$\|U_{k+1} - U_k\|$",
+    "delta_V": r"$\|V_{k+1} - V_k\|$",
+}
+
+# A loss this close to the best one, in units of eps times the loss, is rounding alone.
+ROUNDING = 64
+
+
+class ConvergenceDisplay:
+    """A measure of progress against passes over the data, one curve per fit.
+
+    Parameters
+    ----------
+    histories : mapping from name to history
+        Each history is an estimator's ``history_``.
+    best : float, optional
+        The loss that gaps are measured from; the lowest in `histories` by default.
+
+    Attributes
+    ----------
+    histories : dict
+    best : float
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    lines_ : list of matplotlib Line2D
+        One per fit, in the order given.
+    """
+
+    def __init__(
+        self, histories: Mapping[str, Mapping[str, Array]], *, best: float | None = None
+    ) -> None:
+        if not histories:
+            raise ValueError("histories is empty: at least one fit is needed to draw a curve.")
+        self.histories = dict(histories)
+        lowest = min(float(np.min(history["objective"])) for history in histories.values())
+        self.best = lowest if best is None else float(best)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        *,
+        name: str | None = None,
+        quantity: Quantity = "gap",
+        xscale: Literal["linear", "log"] = "linear",
+        ax: Any = None,
+    ) -> Self:
+        """Draw one fitted estimator, called `name` (its class by default)."""
+        name = type(estimator).__name__ if name is None else name
+        return cls.from_estimators({name: estimator}, quantity=quantity, xscale=xscale, ax=ax)
+
+    @classmethod
+    def from_estimators(
+        cls,
+        estimators: Mapping[str, Any],
+        *,
+        quantity: Quantity = "gap",
+        xscale: Literal["linear", "log"] = "linear",
+        ax: Any = None,
+    ) -> Self:
+        """Draw several fitted estimators on one picture.
+
+        Gaps are measured from the lowest loss that any of them reached, the closing V
+        step of each fit included.  They compare fits of the same data.
+
+        Parameters
+        ----------
+        estimators : mapping from name to fitted SphericalPCA
+        quantity, xscale, ax
+            As in `plot`.
+        """
+        for estimator in estimators.values():
+            check_is_fitted(estimator, "history_")
+        display = cls({name: estimator.history_ for name, estimator in estimators.items()})
+        # fmin, because a truncated model does not know its loss.
+        for estimator in estimators.values():
+            display.best = float(np.fmin(display.best, estimator.objective_))
+        return display.plot(quantity=quantity, xscale=xscale, ax=ax)
+
+    def plot(
+        self,
+        ax: Any = None,
+        *,
+        quantity: Quantity = "gap",
+        xscale: Literal["linear", "log"] = "linear",
+    ) -> Self:
+        """Draw, on `ax` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+        quantity : {"gap", "residual", "delta_U", "delta_V"}, default="gap"
+            The loss above the best one, the relative Riemannian gradient, or how far
+            Algorithm 1 moved U or V in each iteration.
+        xscale : {"linear", "log"}, default="linear"
+            Scale of the passes.
+        """
+        curves = {name: self.curve(name, quantity) for name in self.histories}
+        self.ax_ = new_axes((5.6, 3.6)) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        self.lines_ = []
+        for index, (color, (name, values)) in enumerate(
+            zip(group_colors(len(curves)), curves.items(), strict=True)
+        ):
+            style = {"color": color, "linestyle": LINE_STYLES[index % len(LINE_STYLES)]}
+            passes = self.histories[name]["passes"]
+            self.lines_ += self.ax_.plot(passes, values, label=name, linewidth=1.6, **style)
+        self.ax_.set(xscale=xscale, yscale="log")
+        self._label(quantity)
+        return self
+
+    def curve(self, name: str, quantity: Quantity = "gap") -> Array:
+        """The values drawn for one fit, NaN where a log scale has no place for them.
+
+        Parameters
+        ----------
+        name : str
+            One of the names in `histories`.
+        quantity : {"gap", "residual", "delta_U", "delta_V"}, default="gap"
+
+        Returns
+        -------
+        values : ndarray of shape (n_iter,)
+        """
+        if quantity not in LABELS:
+            raise ValueError(f"quantity={quantity!r} must be one of {', '.join(LABELS)}.")
+        history = self.histories[name]
+        if quantity != "gap":
+            if quantity not in history:
+                raise ValueError(
+                    f"The history of {name!r} has no {quantity!r}, which only "
+                    "solver='linearized' records: leave this fit out, or choose "
+                    "quantity='gap' or 'residual'."
+                )
+            return np.where(history[quantity] > 0, history[quantity], np.nan)
+        loss = history["objective"]
+        gap = loss - self.best
+        return np.where(gap > ROUNDING * np.finfo(np.float64).eps * np.abs(loss), gap, np.nan)
+
+    def _label(self, quantity: Quantity) -> None:
+        tidy(self.ax_, grid="y")
+        self.ax_.set(xlabel="passes over the data", ylabel=LABELS[quantity])
+        if len(self.histories) > 1:
+            self.ax_.legend(frameon=False, fontsize=9)

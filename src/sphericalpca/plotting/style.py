@@ -1,0 +1,69 @@
+"""One look for all pictures, and the only import of matplotlib's pyplot.
+
+Nothing here changes matplotlib's global settings: they belong to the user.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphericalpca.exceptions import MissingExtraError
+
+__all__ = ["FAINT", "INK", "LINE_STYLES", "PALETTE", "group_colors", "new_axes", "pyplot", "tidy"]
+
+INK = "#333333"
+FAINT = "#c8c8c8"
+
+# Told apart under the common kinds of colour blindness: Okabe and Ito's colours without
+# the yellow, which vanishes on white, then darker ones after Paul Tol.
+PALETTE = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#332288",
+    "#882255",
+    "#999933",
+    "#666666",
+)
+
+# A second cue beside colour, for print and for colour-blind readers.
+LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":")
+
+
+def pyplot() -> Any:
+    """matplotlib.pyplot, or an error that says how to install it."""
+    try:
+        import matplotlib.pyplot as plt  # noqa: PLC0415 - an optional package
+    except ImportError:
+        raise MissingExtraError("Plotting", "matplotlib", "plot") from None
+    return plt
+
+
+def new_axes(figsize: tuple[float, float], projection: str | None = None) -> Any:
+    """Axes of a new figure."""
+    figure = pyplot().figure(figsize=figsize, layout="constrained")
+    return figure.add_subplot(projection=projection)
+
+
+def tidy(ax: Any, *, grid: str | None = None) -> None:
+    """Thin spines on two sides, small outward ticks, at most a faint grid."""
+    for side, spine in ax.spines.items():
+        spine.set_visible(side in ("left", "bottom"))
+        spine.set(linewidth=0.6, color=INK)
+    ax.tick_params(which="both", width=0.6, color=INK, labelcolor=INK, labelsize=9)
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.label.set(color=INK, size=10)
+    if grid is not None:
+        ax.grid(axis=grid, color=FAINT, linewidth=0.4)
+        ax.set_axisbelow(True)
+
+
+def group_colors(count: int) -> list[Any]:
+    """A colour for each of `count` groups; shades of one map where the palette ends."""
+    if count <= len(PALETTE):
+        return list(PALETTE[:count])
+    shades = pyplot().get_cmap("viridis")
+    return [shades(0.95 * group / (count - 1)) for group in range(count)]

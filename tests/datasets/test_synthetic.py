@@ -1,0 +1,64 @@
+"""The paper's toy: where the points lie, and that a seed fixes them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sphericalpca.datasets import make_toy
+
+sizes = st.integers(1, 60)
+seeds = st.integers(0, 2**31 - 1)
+
+
+@given(sizes, seeds)
+def test_groups_lie_in_their_wedges(n, seed):
+    X, labels = make_toy(n, random_state=seed)
+    for group, (kept, flattened) in enumerate([(0, 1), (1, 0)]):
+        points = X[labels == group]
+        assert len(points) == n
+        assert (points[:, flattened] == 0).all()
+        assert (points[:, 2] >= points[:, kept]).all()
+    assert X.shape == (2 * n, 3)
+    assert ((X >= 0) & (X < 20)).all()
+
+
+def test_first_group_comes_first():
+    _, labels = make_toy(3, random_state=0)
+    np.testing.assert_array_equal(labels, [0, 0, 0, 1, 1, 1])
+
+
+def test_wedges_are_filled():
+    """About half of each group is lifted onto the edge, the rest lies inside."""
+    X, labels = make_toy(4000, random_state=0)
+    for group in (0, 1):
+        points = X[labels == group]
+        on_the_edge = points[:, 2] == points[:, group]
+        assert 0.45 < on_the_edge.mean() < 0.55
+        # A uniform coordinate, and the larger of two: means 10 and 40/3.
+        np.testing.assert_allclose(points[:, group].mean(), 10, atol=0.4)
+        np.testing.assert_allclose(points[:, 2].mean(), 40 / 3, atol=0.4)
+
+
+@given(seeds)
+def test_same_seed_same_data(seed):
+    first, second = make_toy(5, random_state=seed), make_toy(5, random_state=seed)
+    for a, b in zip(first, second, strict=True):
+        np.testing.assert_array_equal(a, b)
+
+
+def test_other_seed_other_data():
+    assert (make_toy(5, random_state=0)[0] != make_toy(5, random_state=1)[0]).any()
+
+
+def test_a_random_state_moves_on():
+    state = np.random.RandomState(0)
+    assert (make_toy(5, random_state=state)[0] != make_toy(5, random_state=state)[0]).any()
+
+
+@pytest.mark.parametrize("n", [0, -3, 2.5, "7", None])
+def test_bad_size_is_named(n):
+    with pytest.raises(ValueError, match=r"n_per_group=.* must be an integer >= 1"):
+        make_toy(n)

@@ -1,0 +1,321 @@
+"""Displays hold the data of their picture, draw them, and draw them again."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import warnings
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+
+from sphericalpca import MissingExtraError, NoDirectionWarning, SphericalPCA
+from sphericalpca.datasets import make_toy
+from sphericalpca.plotting import ComponentWeightsDisplay, ConvergenceDisplay, SphereDisplay
+from sphericalpca.plotting.files import new_figure, save_picture
+from sphericalpca.plotting.style import PALETTE, group_colors
+from sphericalpca.solvers import Linearized
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((60, 3)) @ rng.standard_normal((3, 8)) + 0.3 * rng.random((60, 8))
+
+
+@pytest.fixture(scope="module")
+def model(X):
+    return SphericalPCA(3).fit(X)
+
+
+@pytest.fixture(scope="module")
+def runs(X):
+    solvers = {"theory": Linearized(), "block": Linearized("block", "block"), "exact": "auto"}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return {
+            name: SphericalPCA(2, solver=solver, init="random", random_state=0, max_iter=25).fit(X)
+            for name, solver in solvers.items()
+        }
+
+
+class TestConvergence:
+    def test_gap_is_loss_above_the_best_of_all(self, runs):
+        display = ConvergenceDisplay.from_estimators(runs)
+        best = min(run.objective_ for run in runs.values())
+        assert display.best <= best
+        np.testing.assert_allclose(display.best, best, rtol=1e-12)
+        for name, line in zip(runs, display.lines_, strict=True):
+            history = runs[name].history_
+            np.testing.assert_array_equal(line.get_xdata(), history["passes"])
+            drawn = ~np.isnan(line.get_ydata())
+            gap = history["objective"] - best
+            np.testing.assert_allclose(line.get_ydata()[drawn], gap[drawn], atol=1e-10)
+            assert (gap[~drawn] < 1e-10).all()
+
+    def test_best_counts_the_closing_step(self, runs):
+        """Algorithm 1's own V lags behind; the fit ends on the best V."""
+        display = ConvergenceDisplay.from_estimator(runs["theory"])
+        assert display.best < runs["theory"].history_["objective"].min()
+        assert display.best == runs["theory"].objective_
+
+    def test_what_is_rounding_is_not_drawn(self):
+        loss = np.array([3.0, 1.0 + 1e-6, 1.0 + 1e-15, 1.0])
+        history = {"objective": loss, "passes": np.arange(1, 5)}
+        curve = ConvergenceDisplay({"run": history}).curve("run")
+        np.testing.assert_array_equal(np.isnan(curve), [False, False, True, True])
+
+    @pytest.mark.parametrize("quantity", ["residual", "delta_U", "delta_V"])
+    def test_other_quantities(self, runs, quantity):
+        pair = {name: runs[name] for name in ("theory", "block")}
+        display = ConvergenceDisplay.from_estimators(pair, quantity=quantity)
+        for run, line in zip(pair.values(), display.lines_, strict=True):
+            np.testing.assert_array_equal(line.get_ydata(), run.history_[quantity])
+
+    def test_axes(self, runs):
+        ax = ConvergenceDisplay.from_estimators(runs).ax_
+        assert (ax.get_xscale(), ax.get_yscale()) == ("linear", "log")
+        assert ax.get_xlabel() == "passes over the data"
+        assert ax.get_ylabel() == "loss above the best reached"
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == list(runs)
+
+    def test_curves_differ_in_colour_and_dashes(self, runs):
+        lines = ConvergenceDisplay.from_estimators(runs).lines_
+        assert len({line.get_color() for line in lines}) == 3
+        assert len({line.get_linestyle() for line in lines}) == 3
+
+    def test_one_fit_needs_no_legend(self, runs):
+        display = ConvergenceDisplay.from_estimator(runs["exact"], name="mine", xscale="log")
+        assert display.ax_.get_legend() is None
+        assert display.ax_.get_xscale() == "log"
+        assert list(display.histories) == ["mine"]
+
+    def test_replot_elsewhere(self, runs):
+        display = ConvergenceDisplay.from_estimators(runs)
+        before = [line.get_ydata() for line in display.lines_]
+        _, ax = plt.subplots()
+        assert display.plot(ax=ax) is display
+        assert (display.ax_, display.figure_) == (ax, ax.figure)
+        for old, line in zip(before, display.lines_, strict=True):
+            np.testing.assert_array_equal(line.get_ydata(), old)
+
+    def test_truncated_model_still_has_its_history(self, runs):
+        display = ConvergenceDisplay.from_estimator(runs["exact"].truncate(1))
+        assert display.best == runs["exact"].history_["objective"].min()
+
+    def test_missing_quantity_names_the_fit(self, runs):
+        with pytest.raises(ValueError, match=r"'exact' has no 'delta_V'.*solver='linearized'"):
+            ConvergenceDisplay.from_estimators(runs, quantity="delta_V")
+        assert plt.get_fignums() == []
+
+    def test_unknown_quantity(self, runs):
+        with pytest.raises(ValueError, match="quantity='speed' must be one of gap, residual"):
+            ConvergenceDisplay.from_estimators(runs, quantity="speed")
+
+    def test_nothing_to_draw(self):
+        with pytest.raises(ValueError, match="at least one fit"):
+            ConvergenceDisplay.from_estimators({})
+
+
+class TestComponentWeights:
+    def test_bars_and_running_sum(self, model):
+        display = ComponentWeightsDisplay.from_estimator(model)
+        heights = [bar.get_height() for bar in display.bars_]
+        np.testing.assert_array_equal(heights, model.component_weights_)
+        np.testing.assert_allclose(display.line_.get_ydata(), np.cumsum(heights))
+        np.testing.assert_allclose(display.line_.get_ydata()[-1], 1.0)
+        np.testing.assert_array_equal(display.line_.get_xdata(), [1, 2, 3])
+
+    def test_axes(self, model):
+        display = ComponentWeightsDisplay.from_estimator(model)
+        assert display.ax_.get_xlabel() == "component"
+        assert display.ax_.get_ylabel() == "share of each component"
+        assert display.cumulative_ax_.get_ylabel() == "cumulative share"
+
+    @pytest.mark.parametrize("r", [1, 2, 3, 10, 100])
+    def test_everything_is_in_the_picture(self, r):
+        weights = np.arange(r, 0, -1.0) / (r * (r + 1) / 2)
+        display = ComponentWeightsDisplay(weights).plot()
+        left, right = display.ax_.get_xlim()
+        for bar in display.bars_:
+            assert left <= bar.get_x() < bar.get_x() + bar.get_width() <= right
+        # The tallest bar fills a good part of the height, and all of it is seen.
+        assert 0.25 < weights.max() / display.ax_.get_ylim()[1] < 1
+        ticks = display.ax_.get_xticks()
+        assert len(ticks) <= 16
+        np.testing.assert_array_equal(ticks, np.round(ticks))
+
+    def test_tall_bars_share_the_scale_of_the_line(self):
+        display = ComponentWeightsDisplay([0.8, 0.2]).plot()
+        assert display.ax_.get_ylim() == display.cumulative_ax_.get_ylim()
+
+    def test_replot_elsewhere(self, model):
+        display = ComponentWeightsDisplay.from_estimator(model)
+        _, ax = plt.subplots()
+        assert display.plot(ax=ax) is display
+        assert (display.ax_, display.figure_) == (ax, ax.figure)
+        assert len(ax.patches) == 3
+
+
+class TestSphere:
+    @pytest.mark.parametrize("r", [2, 3])
+    def test_points_are_the_components(self, X, r):
+        model = SphericalPCA(r).fit(X)
+        display = SphereDisplay.from_estimator(model, X)
+        np.testing.assert_array_equal(display.V, model.transform(X))
+        np.testing.assert_allclose(np.linalg.norm(display.V, axis=1), 1)
+        np.testing.assert_allclose(_positions(display), display.V)
+        assert display.labels is None
+        assert display.ax_.get_legend() is None
+
+    def test_circle_is_round_and_labelled(self, model, X):
+        ax = SphereDisplay.from_estimator(model.truncate(2), X).ax_
+        assert ax.get_aspect() == 1
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("component 1", "component 2")
+
+    def test_sphere_is_labelled(self, model, X):
+        ax = SphereDisplay.from_estimator(model, X).ax_
+        assert [ax.get_xlabel(), ax.get_ylabel(), ax.get_zlabel()] == [
+            f"component {axis}" for axis in (1, 2, 3)
+        ]
+        assert {text.get_text() for text in ax.texts} == {"$v_1$", "$v_2$", "$v_3$"}
+
+    @pytest.mark.parametrize("pole", [*np.eye(3), *-np.eye(3)])
+    def test_samples_face_the_viewer(self, pole):
+        near = pole + 0.1 * np.random.default_rng(0).standard_normal((20, 3))
+        V = (near / np.linalg.norm(near, axis=1, keepdims=True)).astype(np.float32)
+        ax = SphereDisplay(V).plot().ax_
+        azimuth, elevation = np.radians([ax.azim, ax.elev])
+        camera = [
+            np.cos(elevation) * np.cos(azimuth),
+            np.cos(elevation) * np.sin(azimuth),
+            np.sin(elevation),
+        ]
+        assert (V @ camera > 0.7).all()
+
+    @pytest.mark.parametrize("labels", [[0, 1] * 30, ["b", "a", "c"] * 20])
+    def test_groups_have_their_colours(self, model, X, labels):
+        display = SphereDisplay.from_estimator(model.truncate(2), X, labels)
+        names = sorted(set(labels))
+        colors = [to_hex(color).upper() for color in display.points_.get_facecolors()]
+        assert colors == [PALETTE[names.index(label)] for label in labels]
+        legend = display.ax_.get_legend()
+        assert [text.get_text() for text in legend.get_texts()] == [str(name) for name in names]
+        handles = [to_hex(handle.get_color()).upper() for handle in legend.legend_handles]
+        assert handles == list(PALETTE[: len(names)])
+
+    def test_many_groups_stay_apart(self, model, X):
+        display = SphereDisplay.from_estimator(model, X, np.arange(60))
+        assert len({to_hex(color) for color in group_colors(60)}) == 60
+        assert display.ax_.get_legend() is None
+
+    def test_replot_elsewhere_and_options(self, model, X):
+        display = SphereDisplay.from_estimator(model, X, scatter_kwargs={"s": 4})
+        ax = plt.figure().add_subplot(projection="3d")
+        assert display.plot(ax=ax, scatter_kwargs={"s": 9}) is display
+        assert (display.ax_, display.figure_) == (ax, ax.figure)
+        np.testing.assert_allclose(_positions(display), display.V)
+        np.testing.assert_array_equal(np.unique(display.points_._sizes3d), [9])
+
+    def test_rows_without_direction_are_not_drawn(self):
+        X, labels = make_toy(10, random_state=0)
+        X[3] = 0
+        with pytest.warns(NoDirectionWarning):
+            model = SphericalPCA(2).fit(X)
+        with pytest.warns(NoDirectionWarning):
+            display = SphereDisplay.from_estimator(model, X, labels)
+        assert len(_positions(display)) == 19
+        np.testing.assert_allclose(np.linalg.norm(_positions(display), axis=1), 1)
+
+    @pytest.mark.parametrize(
+        ("r", "remedy"), [(1, "fit with n_components=2 or 3"), (4, r"truncate\(3\)")]
+    )
+    def test_other_dimensions_are_refused(self, X, r, remedy):
+        with pytest.raises(ValueError, match=f"n_components={r} .* r = 2 .* r = 3 .*{remedy}"):
+            SphereDisplay.from_estimator(SphericalPCA(r).fit(X), X)
+
+    def test_bad_arguments(self, model, X):
+        with pytest.raises(ValueError, match=r"shape \(3,\).*60 samples"):
+            SphereDisplay.from_estimator(model, X, [0, 1, 2])
+        with pytest.raises(ValueError, match="shape"):
+            SphereDisplay(np.ones(3))
+        with pytest.raises(ValueError, match="projection='3d'"):
+            SphereDisplay.from_estimator(model, X, ax=plt.subplots()[1])
+
+
+def _positions(display):
+    points = display.points_
+    return points.get_offsets() if display.V.shape[1] == 2 else np.transpose(points._offsets3d)
+
+
+def test_unfitted_models_are_refused(X):
+    for draw in (
+        ConvergenceDisplay.from_estimator,
+        ComponentWeightsDisplay.from_estimator,
+        lambda model: SphereDisplay.from_estimator(model, X),
+    ):
+        with pytest.raises(NotFittedError):
+            draw(SphericalPCA(3))
+
+
+def test_global_settings_are_left_alone(model, X):
+    before = dict(mpl.rcParams)
+    SphereDisplay.from_estimator(model, X)
+    ComponentWeightsDisplay.from_estimator(model)
+    ConvergenceDisplay.from_estimator(model)
+    assert dict(mpl.rcParams) == before
+
+
+def test_without_matplotlib(model, X, monkeypatch):
+    for module in ("matplotlib", "matplotlib.pyplot"):
+        monkeypatch.setitem(sys.modules, module, None)
+    for draw in (
+        ConvergenceDisplay.from_estimator,
+        ComponentWeightsDisplay.from_estimator,
+        lambda model: SphereDisplay.from_estimator(model, X),
+    ):
+        with pytest.raises(MissingExtraError, match=r"Plotting needs matplotlib.*\[plot\]"):
+            draw(model)
+
+
+def test_import_does_not_load_matplotlib():
+    code = "import sphericalpca.plotting, sys; sys.exit('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+class TestFiles:
+    def test_picture_replaces_an_older_one(self, tmp_path):
+        path = tmp_path / "picture.png"
+        path.write_text("old")
+        save_picture(new_figure((2, 1)), path, dpi=50)
+        assert plt.imread(path).shape[:2] == (50, 100)
+        assert list(tmp_path.iterdir()) == [path]
+        assert plt.get_fignums() == []
+
+    def test_failure_leaves_the_older_one(self, tmp_path, monkeypatch):
+        path = tmp_path / "picture.png"
+        path.write_text("old")
+        figure = new_figure((2, 1))
+
+        def half(name, **_):
+            name.write_text("half")
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(figure, "savefig", half)
+        with pytest.raises(KeyboardInterrupt):
+            save_picture(figure, path)
+        assert path.read_text() == "old"
+        assert list(tmp_path.iterdir()) == [path]
