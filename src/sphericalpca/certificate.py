@@ -64,7 +64,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     At most `max_bounds` eigen-decompositions are made; fewer when the gap is within a
     hundredth of the best that this kind of bound can do, or hardly shrinks any more.
     """
-    w, r = problem.rows.weight, U.shape[1]
+    r, heaviest = U.shape[1], problem.rows.heaviest
+    w = problem.rows.weight / heaviest
     reach = lengths_of_projections(problem, U)
     value = float(w @ reach)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
@@ -85,7 +86,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
         vertices.append((lengths_of_projections(problem, E) * inverse) ** 2)
         s = norm * np.sqrt(_best_mixture(np.stack(vertices), w * norm))
     bound = max(bounds[-1], value)
-    return Certificate(value, bound, bound / value - 1.0, m <= DIRECT_SIZE)
+    gap = bound / value - 1.0 if value > 0 else np.inf
+    return Certificate(heaviest * value, heaviest * bound, gap, m <= DIRECT_SIZE)
 
 
 def _settled(bounds: list[float], relaxed: float, value: float) -> bool:
@@ -97,10 +99,12 @@ def _settled(bounds: list[float], relaxed: float, value: float) -> bool:
 
 
 def _in_row_space(problem: Problem) -> Problem:
-    """The same problem with n features: rows Z with Z Z' = X X'."""
-    longest = problem.rows.norm.max()
-    values, E = np.linalg.eigh(problem.kernel(1.0 / longest))
-    Z = E * (longest * np.sqrt(np.maximum(values, 0.0)))
+    """The same problem with n features: rows Z with Z Z' = X X'.
+
+    Found from the cosines, so that short rows keep as many digits as long ones.
+    """
+    values, E = np.linalg.eigh(problem.cosines())
+    Z = E * np.sqrt(np.maximum(values, 0.0)) * problem.rows.norm[:, None]
     return Problem(as_rows(Z, weight=problem.rows.weight, normalize=False))
 
 

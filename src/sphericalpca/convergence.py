@@ -22,9 +22,6 @@ from sphericalpca.linalg import Array
 
 __all__ = ["Convergence", "Rate", "analyse", "fit_rate"]
 
-# What a difference of two losses may lose to rounding, in units of eps times the loss.
-ROUNDING = 64
-
 
 @dataclass(frozen=True)
 class Rate:
@@ -93,8 +90,7 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
     steps = np.hypot(history["delta_U"], history["delta_V"])
     required = (np.fmin(lam, mu) - lipschitz) / 2
     with np.errstate(invalid="ignore", divide="ignore"):
-        slack = ROUNDING * np.finfo(np.float64).eps * history["objective"] / steps**2
-        holds = history["decrease_ratio"] + slack >= required
+        holds = history["decrease_ratio"] + constants["rounding"] / steps**2 >= required
         ratio = history["subgradient"] / ((2 * lipschitz + mu + lam) * steps)
     return Convergence(
         lipschitz=lipschitz,

@@ -13,7 +13,10 @@ unfinished fits give scikit-learn's ``ConvergenceWarning``.
 
 from __future__ import annotations
 
-__all__ = ["DataError", "MissingExtraError", "NoDirectionWarning"]
+import sys
+import warnings
+
+__all__ = ["DataError", "MissingExtraError", "NoDirectionWarning", "warn_caller"]
 
 
 class DataError(ValueError):
@@ -32,3 +35,15 @@ class MissingExtraError(ImportError):
 
 class NoDirectionWarning(UserWarning):
     """Some rows are zero, so no angle can be measured from them."""
+
+
+def warn_caller(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside this package and scikit-learn that led here."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _is_machinery(frame.f_globals.get("__name__", "")):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _is_machinery(module: str) -> bool:
+    return module.split(".", maxsplit=1)[0] in ("sphericalpca", "sklearn")

@@ -21,11 +21,24 @@ __all__ = [
     "orthonormal",
     "polar",
     "principal_angles",
+    "real_array",
     "row_norms",
     "unit_rows",
 ]
 
 Array = npt.NDArray[np.floating[Any]]
+
+
+def real_array(values: Any) -> Array:
+    """A float64 copy of real numbers; a TypeError says what else was given."""
+    try:
+        array = np.asarray(values)
+        if array.dtype.kind not in "fiubO":
+            raise TypeError(array.dtype)
+        return np.array(array, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        given = array.dtype if isinstance(error, TypeError) else type(values).__name__
+        raise TypeError(f"{given}") from None
 
 
 class Polar(NamedTuple):
@@ -36,7 +49,7 @@ class Polar(NamedTuple):
 
 
 def row_norms(A: Array) -> Array:
-    """Euclidean length of every row, right from denormal numbers to near overflow.
+    """Euclidean length of every row in float64, from denormal numbers to near overflow.
 
     One fast sum of squares; only rows whose square left the range in which squares are
     accurate are measured again, divided by their largest entry first.
@@ -46,19 +59,19 @@ def row_norms(A: Array) -> Array:
         squares = np.einsum("ij,ij->i", A, A)
     # Below tiny/eps a sum of squares may have lost digits to underflow.
     doubtful = ~((squares > info.tiny / info.eps) & (squares < info.max))
-    norms: Array = np.sqrt(squares, where=~doubtful, out=np.zeros_like(squares))
+    norms = np.sqrt(np.where(doubtful, 0, squares)).astype(np.float64)
     if doubtful.any():
-        rest = A[doubtful]
+        rest = A[doubtful].astype(np.float64)
         peak = np.abs(rest).max(axis=1, initial=0.0)
-        scaled = rest / np.where(peak > 0, peak, 1)[:, None]
-        norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", scaled, scaled))
+        rest /= np.where(peak > 0, peak, 1)[:, None]
+        norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
     return norms
 
 
 def unit_rows(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
-    """Rows scaled to unit length, and their lengths; zero rows stay zero."""
+    """Rows scaled to unit length, and their lengths in float64; zero rows stay zero."""
     norms = row_norms(A)
-    divisor = np.where(norms > 0, norms, 1)[:, None]
+    divisor = np.where(norms > 0, norms, 1).astype(A.dtype)[:, None]
     return np.divide(A, divisor, out=A if overwrite else None), norms
 
 

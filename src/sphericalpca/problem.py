@@ -148,12 +148,12 @@ class Problem:
         kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor)
         return np.asarray(self.rows.sweep(kernel)[0])
 
-    def kernel(self, factor: float = 1.0) -> Array:
-        """All inner products factor^2 X X', shape (n, n), for few rows."""
+    def cosines(self) -> Array:
+        """Cosines between all rows, shape (n, n), for few rows."""
         K = np.empty((self.rows.shape[0],) * 2)
         for a in self.rows.blocks():
             for b in self.rows.blocks():
-                K[a.span, b.span] = a.cross(b, factor)
+                K[a.span, b.span] = a.cosines(b)
         return symmetric(K)
 
     def restrict(self, S: Array) -> Problem:
@@ -207,15 +207,15 @@ def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
     E -= V * np.einsum("ij,ij->i", V, E)[:, None]
     # Rows whose projection vanishes are where f has a kink: they have no curvature.
     smooth = lengths > VANISHING * np.finfo(V.dtype).eps * block.norm
-    E *= np.divide(1.0, lengths, out=np.zeros_like(lengths), where=smooth)[:, None]
+    curvature = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=smooth)
+    E *= curvature.astype(E.dtype)[:, None]
     return (block.correlate(E),)
 
 
 def _close(block: Block, U: Array) -> tuple[Any, ...]:
     V, lengths = directions(block, block.project(U))
     cosines = np.divide(lengths, block.norm, out=np.zeros_like(block.norm), where=block.norm > 0)
-    root = V * np.sqrt(block.weight).astype(V.dtype)[:, None]
-    return block.weight @ lengths, block.weight @ cosines, root.T @ root
+    return block.weight @ lengths, block.weight @ cosines, block.moment(V)
 
 
 def _gram(block: Block, factor: Array) -> tuple[Any, ...]:

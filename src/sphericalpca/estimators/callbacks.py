@@ -67,7 +67,10 @@ class CallbackMonitor(Monitor):
         )
 
     def _fitted(self, state: State) -> dict[str, Any]:
+        rows = self._problem.rows
+        passes = rows.passes
         form = self._problem.canonical(state.U)
+        rows.passes = passes  # what a callback reads is not the solver's doing
         return {
             "components_": form.U.T,
             "component_weights_": form.shares,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -10,22 +12,37 @@ from scipy import sparse
 from sklearn.utils.validation import validate_data
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.linalg import Array
-from sphericalpca.rows.block import Matrix
+from sphericalpca.linalg import Array, real_array
+from sphericalpca.rows import Matrix
 
-__all__ = ["check_components", "check_matrix", "check_weights"]
+__all__ = ["check_components", "check_matrix", "check_weights", "keeping_the_last_fit"]
 
-# scikit-learn's messages name the value and the rule; these add what to do about it.
-_REMEDIES = {
-    r"0 sample\(s\)": "Pass at least one row.",
-    r"0 feature\(s\)": "Pass at least one column.",
-    r"Found array with dim": "Reshape X to (n_samples, n_features).",
-    r"Complex data not supported": "Take the real part, the modulus, or stack real and imaginary "
-    "parts as separate columns.",
-    r"could not convert string|argument must be a string or a": "X must hold numbers only: encode "
-    "text with a vectorizer and categories with an encoder, or drop those columns.",
-    r"features, but \w+ is expecting": "Pass the columns that the model was fitted on.",
-}
+_NUMBERS_ONLY = (
+    "X must hold numbers only: encode text with a vectorizer and categories or dates with an "
+    "encoder, or drop those columns."
+)
+_REAL_ONLY = "Pass the real part or the modulus, or real and imaginary parts as separate columns."
+_SAME_COLUMNS = "Pass the columns that the model was fitted on, in their order."
+_RESHAPE = (
+    "Reshape your data to (n_samples, n_features): X.reshape(1, -1) if it is a single sample, "
+    "X.reshape(-1, 1) if it is a single feature."
+)
+
+# scikit-learn's messages name the value and the rule, sometimes at length; these say what
+# to do about it: (pattern, what to say in place of the message if anything, remedy).
+_REMEDIES = (
+    (r"0 sample\(s\)", None, "Pass at least one row."),
+    (r"0 feature\(s\)", None, "Pass at least one column."),
+    (r"got 1D array", "Expected 2D array, got 1D array instead", _RESHAPE),
+    (r"array with dim|got scalar", None, "Reshape your data to (n_samples, n_features)."),
+    (r"Complex data", "Complex data not supported: X holds complex numbers", _REAL_ONLY),
+    (r"'complex'", None, _REAL_ONLY),
+    (r"inhomogeneous", "X has an inhomogeneous shape", "Give all rows the same length."),
+    (r"could not be promoted", "X holds dates or times", _NUMBERS_ONLY),
+    (r"could not convert string|must be a string or a|with a sequence", None, _NUMBERS_ONLY),
+    (r"too large to convert", "X holds integers too large for float64", "Rescale them."),
+    (r"features, but|feature names should", None, _SAME_COLUMNS),
+)
 
 
 def check_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
@@ -34,28 +51,26 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     Nothing is copied that need not be: other types are converted, CSC becomes CSR,
     unsorted or repeated indices are put in order in a copy.
     """
-    _refuse_text(X)
-    # float16 is computed in float32; everything else that is not float32 in float64.
-    half = getattr(X, "dtype", None) == np.float16
     try:
+        X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+        _refuse_kinds(X)
         X = validate_data(
             estimator,
             X,
             reset=reset,
             accept_sparse="csr",
-            dtype=[np.float32] if half else [np.float64, np.float32],
+            dtype=[np.float32] if _is_single(X) else [np.float64, np.float32],
             ensure_all_finite=False,
         )
-    except (ValueError, TypeError) as error:
-        message = str(error)
-        remedy = next((r for pattern, r in _REMEDIES.items() if re.search(pattern, message)), "")
-        raise (DataError if isinstance(error, ValueError) else TypeError)(
-            f"{message} {remedy}".strip()
-        ) from None
+    except DataError:
+        raise
+    except (ValueError, TypeError, OverflowError) as error:
+        kind = TypeError if isinstance(error, TypeError) else DataError
+        raise kind(_with_remedy(str(error))) from None
     if sparse.issparse(X) and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    _refuse_non_finite(X)
+    _refuse_non_finite("X", X, "impute or drop it, for example with sklearn's SimpleImputer.")
     return X
 
 
@@ -63,10 +78,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     """Non-negative finite weights in float64, not all zero; None stays None."""
     if sample_weight is None:
         return None
-    try:
-        weight = np.array(sample_weight, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError("sample_weight must hold numbers: pass an array of floats.") from None
+    weight = _real_array("sample_weight", sample_weight)
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
     if weight.shape != (n,):
@@ -87,29 +99,75 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 
 def check_components(V: Any, n_components: int) -> Array:
     """Components to be mapped back: a finite float array with n_components columns."""
-    V = np.asarray(V)
-    if V.dtype not in (np.float32, np.float64):
-        V = V.astype(np.float64)
+    rule = f"pass an array of shape (n_samples, {n_components}), as transform returns it."
+    if sparse.issparse(V):
+        raise DataError(f"The components are sparse, but must be dense (call toarray()): {rule}")
+    single = _is_single(V)
+    V = _real_array("The array of components", V)
     if V.ndim != 2 or V.shape[1] != n_components:
         raise DataError(
             f"The components have shape {V.shape}, but the model has n_components={n_components}: "
-            f"pass an array of shape (n_samples, {n_components}), as transform returns it."
+            f"{rule}"
         )
-    _refuse_non_finite(V)
-    return np.asarray(V)
+    _refuse_non_finite("The array of components", V, rule)
+    return np.asarray(V, dtype=np.float32 if single else np.float64)
 
 
-def _refuse_text(X: Any) -> None:
+@contextmanager
+def keeping_the_last_fit(estimator: Any) -> Iterator[None]:
+    """If a fit fails, the estimator keeps what it had learned before."""
+    before = _fitted_attributes(estimator)
+    try:
+        yield
+    except BaseException:
+        for name in _fitted_attributes(estimator):
+            delattr(estimator, name)
+        for name, value in before.items():
+            setattr(estimator, name, value)
+        raise
+
+
+def _fitted_attributes(estimator: Any) -> dict[str, Any]:
+    """By scikit-learn's convention their names end, and do not begin, with a bar."""
+    own = vars(estimator).items()
+    return {k: v for k, v in own if k.endswith("_") and not k.startswith("_")}
+
+
+def _is_single(X: Any) -> bool:
+    """float32, and float16, which is computed in float32, in any byte order."""
     dtype = getattr(X, "dtype", None)
-    kind = getattr(dtype, "kind", "")
-    if kind in "USMmV" and kind:
-        raise DataError(
-            f"X has dtype {dtype}, but must hold numbers: encode text with a vectorizer and "
-            "categories or dates with an encoder first."
-        )
+    return isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize <= 4
 
 
-def _refuse_non_finite(X: Matrix) -> None:
+def _real_array(name: str, values: Any) -> Array:
+    try:
+        return real_array(values)
+    except TypeError as error:
+        raise DataError(f"{name} must hold real numbers, got {error}: pass floats.") from None
+
+
+def _refuse_kinds(X: Any) -> None:
+    """Kinds that scikit-learn would convert, or refuse at great length."""
+    dtype = getattr(X, "dtype", None)
+    kind = dtype.kind if isinstance(dtype, np.dtype) else ""
+    if isinstance(X, np.ndarray) and X.shape == (0,):
+        raise DataError("X is empty. Pass at least one row.")
+    if kind == "c":
+        raise DataError(f"Complex data not supported: X has dtype {dtype}. {_REAL_ONLY}")
+    if kind in {"U", "S", "M", "m", "V"}:
+        raise DataError(f"X has dtype {dtype}. {_NUMBERS_ONLY}")
+    if kind == "O" and any(isinstance(value, (str, bytes)) for value in np.ravel(X)):
+        raise DataError(f"X has dtype object and holds text. {_NUMBERS_ONLY}")
+
+
+def _with_remedy(message: str) -> str:
+    for pattern, rule, remedy in _REMEDIES:
+        if re.search(pattern, message):
+            return f"{(rule or message).rstrip(' .:').rstrip()}. {remedy}"
+    return message
+
+
+def _refuse_non_finite(name: str, X: Matrix, remedy: str) -> None:
     """Say where the first NaN or infinity is."""
     values = X.data if sparse.issparse(X) else X
     # A sum is one fast read; it is not finite if any entry is not, or if it overflows.
@@ -119,10 +177,10 @@ def _refuse_non_finite(X: Matrix) -> None:
     place = _first_non_finite(X)
     if place is not None:
         row, column, value = place
-        name = "NaN" if np.isnan(value) else "infinity (inf)"
+        what = "NaN" if np.isnan(value) else f"infinity ({value})"
         raise DataError(
-            f"X contains {name} in row {row}, column {column}, but every entry must be finite: "
-            "impute or drop it, for example with sklearn.impute.SimpleImputer."
+            f"{name} contains {what} in row {row}, column {column}, but every entry must be "
+            f"finite: {remedy}"
         )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import warnings
 from copy import copy
 from numbers import Integral, Real
 from typing import Any, Self
@@ -22,18 +21,25 @@ from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
 from sphericalpca.estimators.callbacks import CallbackSupportMixin, monitored
-from sphericalpca.estimators.door import check_components, check_matrix, check_weights
-from sphericalpca.exceptions import DataError, NoDirectionWarning
-from sphericalpca.iterate import StopReason
+from sphericalpca.estimators.door import (
+    check_components,
+    check_matrix,
+    check_weights,
+    keeping_the_last_fit,
+)
+from sphericalpca.exceptions import DataError, NoDirectionWarning, warn_caller
+from sphericalpca.iterate import Monitor, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import CanonicalForm, Problem, components
-from sphericalpca.rows import Rows, as_rows, weighted_mean
-from sphericalpca.rows.block import Matrix
+from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
 from sphericalpca.solvers import SOLVERS, Outcome, choose_solver, solve
 
 __all__ = ["SphericalPCA"]
 
 logger = logging.getLogger("sphericalpca")
+
+# The loss is of the order of sum_j w_j ||x_j||^2; from here on it would overflow.
+LARGEST_ENERGY = 1e307
 
 
 class SphericalPCA(
@@ -172,13 +178,15 @@ class SphericalPCA(
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; weight k equals repeating a row k times.
         """
-        self._fit(X, y, sample_weight)
+        self._report(self._fit(X, y, sample_weight))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, and return the components V of X; equal to ``fit(X).transform(X)``."""
-        return components(self._fit(X, y, sample_weight), self.components_.T)
+        rows = self._fit(X, y, sample_weight)
+        self._report(rows)
+        return components(rows, self.components_.T)
 
     def transform(self, X: Any) -> Array:
         """Unit-norm components of the rows of X, shape (n_samples, n_components).
@@ -188,7 +196,7 @@ class SphericalPCA(
         check_is_fitted(self)
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self.components_.T)
-        _warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result", 4)
+        _warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result")
         return V
 
     def inverse_transform(self, V: Any) -> Array:
@@ -241,21 +249,29 @@ class SphericalPCA(
         return tags
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        X = check_matrix(self, X, reset=True)
-        weight = check_weights(sample_weight, X.shape[0])
-        if self.n_components > min(X.shape):
-            raise DataError(
-                f"n_components={self.n_components} must be at most min(n_samples, n_features)="
-                f"{min(X.shape)} (n_samples = {X.shape[0]}, n_features = {X.shape[1]}): lower it."
-            )
-        self.mean_ = weighted_mean(X, weight).astype(X.dtype) if self.center else None
-        problem = self._problem(X, weight)
-        monitor = monitored(self, problem, {"X": X, "y": y, "metadata": {"sample_weight": weight}})
-        solver = choose_solver(self.solver)
-        outcome = solve(
+        with keeping_the_last_fit(self):
+            X = check_matrix(self, X, reset=True)
+            weight = check_weights(sample_weight, X.shape[0])
+            if self.n_components > min(X.shape):
+                raise DataError(
+                    f"n_components={self.n_components} must be at most "
+                    f"min(n_samples, n_features)={min(X.shape)} (n_samples = {X.shape[0]}, "
+                    f"n_features = {X.shape[1]}): lower it."
+                )
+            self.mean_ = weighted_mean(X, weight).astype(X.dtype) if self.center else None
+            problem = self._problem(X, weight)
+            given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
+            monitor = monitored(self, problem, given)
+            outcome = self._solve(problem, monitor)
+            self._store(outcome, problem.canonical(outcome.solution.U), problem)
+            monitor.close()
+        return problem.rows
+
+    def _solve(self, problem: Problem, monitor: Monitor) -> Outcome:
+        return solve(
             problem,
             int(self.n_components),
-            solver=solver,
+            solver=choose_solver(self.solver),
             init=self.init,
             n_init=self.n_init,
             tol=self.tol,
@@ -263,10 +279,6 @@ class SphericalPCA(
             rng=_generator(self.random_state),
             monitor=monitor,
         )
-        self._store(outcome, problem.canonical(outcome.solution.U), problem)
-        monitor.close()
-        self._report(problem.rows, type(solver).__name__)
-        return problem.rows
 
     def _store(self, outcome: Outcome, form: CanonicalForm, problem: Problem) -> None:
         found = outcome.solution
@@ -282,22 +294,22 @@ class SphericalPCA(
         self.history_ = found.history
         self.constants_ = found.constants
 
-    def _report(self, rows: Rows, solver: str) -> None:
+    def _report(self, rows: Rows) -> None:
         n, m = rows.shape
+        solver = type(choose_solver(self.solver)).__name__
         logger.info(
             "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %d passes, "
             "residual %.2g, mean cosine %.6f",
             *(n, m, len(self.components_), solver, self.stop_reason_, self.n_iter_),
             *(self.n_passes_, self.residual_, self.mean_cosine_),
         )
-        _warn_of_zero_rows(int((rows.norm == 0).sum()), n, "took no part in the fit", 6)
+        _warn_of_zero_rows(int((rows.norm == 0).sum()), n, "took no part in the fit")
         if self.stop_reason_ == StopReason.MAX_ITER:
-            warnings.warn(
+            warn_caller(
                 f"SphericalPCA stopped after max_iter={self.max_iter} iterations at residual "
                 f"{self.residual_:.3g}, above tol={self.tol:g}. Raise max_iter, raise tol, or try "
                 "another solver or start.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _rows(self, X: Matrix, weight: Array | None = None) -> Rows:
@@ -312,6 +324,13 @@ class SphericalPCA(
                 f"{'' if weight is None else ' or have weight zero'}, so none has a direction: "
                 "pass at least one row that is not."
             )
+        with np.errstate(over="ignore"):
+            energy = rows.energy
+        if not energy < LARGEST_ENERGY:
+            raise DataError(
+                f"The longest row of X has length {rows.norm.max():.3g}, too long for the squared "
+                "lengths in the loss: rescale X, or use normalize=True."
+            )
         return Problem(rows)
 
     def _checked_problem(self, X: Any, sample_weight: Any) -> Problem:
@@ -325,10 +344,6 @@ def _generator(random_state: Any) -> np.random.Generator:
     return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
 
 
-def _warn_of_zero_rows(count: int, total: int, what: str, stacklevel: int) -> None:
+def _warn_of_zero_rows(count: int, total: int, what: str) -> None:
     if count:
-        warnings.warn(
-            f"{count} of {total} rows have no direction and {what}.",
-            NoDirectionWarning,
-            stacklevel=stacklevel,
-        )
+        warn_caller(f"{count} of {total} rows have no direction and {what}.", NoDirectionWarning)

@@ -28,6 +28,8 @@ class Rows(ABC):
     dtype : float32 or float64, the type of all products
     weight, scale, norm : float64 arrays, shape (n,)
         As in `Block`.
+    heaviest : float
+        The largest weight.
     passes : int
         How often the rows have been read from first to last.
     """
@@ -46,6 +48,7 @@ class Rows(ABC):
         self.weight = np.where(norm > 0, weight, 0.0)
         self.scale = scale
         self.norm = norm
+        self.heaviest = float(self.weight.max(initial=0.0)) or 1.0
         self.passes = 0
 
     @abstractmethod

@@ -27,6 +27,8 @@ class Block:
     weight, scale, norm : float64 arrays, shape (b,)
         ``norm`` is the length of the scaled row ``x_j``; it is 0, and so is the weight,
         for rows without a direction.
+    heaviest : float
+        The largest weight of all rows.
     shift : array, shape (m,), or None
         Subtracted without forming the difference, which would fill a sparse matrix.
     """
@@ -36,6 +38,7 @@ class Block:
     weight: Array
     scale: Array
     norm: Array
+    heaviest: float
     shift: Array | None = None
 
     def project(self, U: Array) -> Array:
@@ -47,14 +50,24 @@ class Block:
         return np.asarray(Y)
 
     def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
-        """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV."""
-        factor = self.weight if factor is None else factor
+        """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
+
+        The heaviest weight is taken out of the product and put back in float64: a large
+        weight times a large scale could leave the range of the data's type.
+        """
+        default = factor is None
+        factor = self.weight / self.heaviest if factor is None else factor
         column = (factor * self.scale).astype(V.dtype)[:, None]
         V = np.multiply(V, column, out=V if overwrite else None)
-        G = self.matrix.T @ V
+        G = np.asarray(self.matrix.T @ V)
         if self.shift is not None:
             G -= np.outer(self.shift, V.sum(axis=0))
-        return np.asarray(G)
+        return G.astype(np.float64) * self.heaviest if default and self.heaviest != 1 else G
+
+    def moment(self, V: Array) -> Array:
+        """V'WV over this block, shape (r, r), in float64."""
+        share = (self.weight / self.heaviest).astype(V.dtype)[:, None]
+        return np.asarray((V * share).T @ V, dtype=np.float64) * self.heaviest
 
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j', shape (m, m); computed in the type of `factor`."""
@@ -74,22 +87,24 @@ class Block:
             A += float(share @ share) * np.outer(shift, shift) - cross - cross.T
         return np.asarray(A)
 
-    def cross(self, other: Block, factor: float) -> Array:
-        """Inner products of these rows with another block's, all times factor^2."""
-        left, right = self._scaled(factor), other._scaled(factor)
+    def cosines(self, other: Block) -> Array:
+        """Cosines between these rows and those of another block, shape (b, b')."""
+        (left, ours), (right, theirs) = self._unit(), other._unit()
         K = left @ right.T
         K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
         if self.shift is not None:
-            ours, theirs = factor * self.scale, factor * other.scale
             size = max(ours.max(initial=0), theirs.max(initial=0))
-            shift = size * self.shift
-            ours, theirs = ours / size, theirs / size
+            shift, ours, theirs = size * self.shift, ours / size, theirs / size
             K += float(shift @ shift) * np.outer(ours, theirs)
             K -= np.outer(left @ shift, theirs) + np.outer(ours, right @ shift)
         return K
 
-    def _scaled(self, factor: float) -> Matrix:
-        column = (factor * self.scale).astype(self.matrix.dtype)
+    def _unit(self) -> tuple[Matrix, Array]:
+        """Rows divided by their length (before the shift), and what they were divided by."""
+        inverse = np.divide(
+            self.scale, self.norm, out=np.zeros_like(self.norm), where=self.norm > 0
+        )
+        column = inverse.astype(self.matrix.dtype)
         if sparse.issparse(self.matrix):
-            return sparse.diags_array(column) @ self.matrix
-        return self.matrix * column[:, None]
+            return sparse.diags_array(column) @ self.matrix, inverse
+        return self.matrix * column[:, None], inverse

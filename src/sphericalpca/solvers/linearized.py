@@ -31,6 +31,10 @@ __all__ = ["Linearized", "lipschitz_constant"]
 # "Just above" L_c: the proof needs lam, mu > L_c, and the margin sets P1's constant.
 ABOVE_LIPSCHITZ = 1.01
 
+# h is a difference of sums of size sum_j w_j (||x_j||^2 + 1); it may be off by this many
+# rounding errors of those.
+ROUNDING = 64
+
 Constant = float | Literal["theory", "block"]
 
 
@@ -153,12 +157,11 @@ class Linearized:
             old = before[block.span]
             new = old if math.isinf(lam) else _step_V(Y, old, best, lam)
             after[block.span] = new
-            weighted = new * block.weight.astype(new.dtype)[:, None]
             gap = row_norms(new - old)
             return (
                 block.weight @ lengths,
                 block.correlate(np.hstack([best, new])),
-                weighted.T @ new,
+                block.moment(new),
                 block.weight @ gap**2,
                 *_pair(block, Y, new if self.order == "uv" else old),
             )
@@ -167,15 +170,17 @@ class Linearized:
         return _Sweep(value, pulls[:, :r], after, pulls[:, r:], moment, math.sqrt(moved), *pair)
 
     def _constants(self, problem: Problem, n_components: int) -> dict[str, float]:
-        """L_c, lam and mu; mu is NaN where it is renewed in every iteration."""
+        """L_c, lam and mu, NaN where renewed in every iteration; rounding error of h."""
         lipschitz = lipschitz_constant(problem, n_components)
         theory = ABOVE_LIPSCHITZ * lipschitz
         named_lam: dict[Any, float] = {"theory": theory, "block": 2.0}
         named_mu: dict[Any, float] = {"theory": theory, "block": math.nan}
+        scale = problem.rows.energy + problem.rows.total_weight
         return {
             "lipschitz": lipschitz,
             "lam": float(named_lam.get(self.lam, self.lam)),
             "mu": float(named_mu.get(self.mu, self.mu)),
+            "rounding": ROUNDING * float(np.finfo(problem.rows.dtype).eps) * scale,
         }
 
 

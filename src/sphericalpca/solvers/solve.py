@@ -37,6 +37,11 @@ class Outcome:
 
 def choose_solver(solver: str | Solver) -> Solver:
     """A solver from its name; a solver object is returned as it is."""
+    if isinstance(solver, type):
+        raise TypeError(
+            f"solver={solver.__name__} is a class, but must be a name or an object: pass "
+            f"{solver.__name__}()."
+        )
     return SOLVERS[solver]() if isinstance(solver, str) else solver
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.linalg import Array, orthonormal, polar
+from sphericalpca.linalg import Array, orthonormal, polar, real_array
 from sphericalpca.problem import Problem, symmetric
 
 __all__ = ["GRAM_FEATURES", "Start", "given_start", "random_start", "starts", "svd_start"]
@@ -59,8 +59,10 @@ def random_start(problem: Problem, n_components: int, rng: np.random.Generator) 
 
 def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is."""
+    n, m = problem.rows.shape
     pair = isinstance(init, (tuple, list)) and len(init) == 2 and np.ndim(init[0]) == 2
-    U = _given_matrix("U", init[0] if pair else init, (problem.rows.shape[1], n_components))
+    U, V = init if pair else (init, None)
+    U = _given_matrix("U", U, (m, n_components))
     if np.abs(U.T @ U - np.eye(n_components)).max() > 1e-6:
         if np.linalg.matrix_rank(U) < n_components:
             raise DataError(
@@ -69,23 +71,21 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
                 "ones or use init='svd'."
             )
         U = polar(U).factor
-    if not pair:
-        return Start(U)
-    return Start(U, _given_matrix("V", init[1], (problem.rows.shape[0], n_components)))
+    return Start(U, None if V is None else _given_matrix("V", V, (n, n_components)))
 
 
 def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
+    rule = f"init: {name} must be a numeric array of finite real numbers, shape {shape}"
+    remedy = "pass init=U, a pair init=(U, V), or 'svd'"
     try:
-        matrix = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise DataError(
-            f"init: {name} must be a numeric array of shape {shape}, got {type(value).__name__}."
-        ) from None
+        matrix = real_array(value)
+    except TypeError as error:
+        raise DataError(f"{rule}, got {error}; {remedy}.") from None
     if matrix.shape != shape:
-        hint = "; pass its transpose" if matrix.shape == shape[::-1] else ""
-        raise DataError(f"init: {name} must have shape {shape}, got {matrix.shape}{hint}.")
+        hint = "pass its transpose" if matrix.shape == shape[::-1] else remedy
+        raise DataError(f"{rule}, got shape {matrix.shape}; {hint}.")
     if not np.isfinite(matrix).all():
-        raise DataError(f"init: {name} must be finite, but holds NaN or infinity.")
+        raise DataError(f"{rule}, but it holds NaN or infinity; replace those entries.")
     return matrix
 
 

@@ -1,0 +1,38 @@
+"""Dense rows: arrays in any memory order, and read-only memory maps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sphericalpca.linalg import Array, row_norms
+from sphericalpca.rows.memory import MemoryRows
+
+__all__ = ["DenseRows"]
+
+# A block of a few megabytes is read from memory once and serves both products of a pass
+# from cache; smaller blocks pay more for the call than for the numbers.
+BLOCK_ENTRIES = 3_000_000
+
+
+class DenseRows(MemoryRows):
+    """A dense array."""
+
+    def _block_height(self) -> int:
+        return BLOCK_ENTRIES // int(self._X.shape[1])
+
+    def _part(self, span: slice) -> tuple[Array, None]:
+        # Subtracting a mean explicitly keeps digits that X U - mean U would cancel; a
+        # slice that BLAS cannot address is made contiguous, one block at a time.
+        X = self._X[span]
+        if self._mean is not None:
+            return X - self._mean, None
+        if X.itemsize not in X.strides or min(X.strides) <= 0:
+            return np.ascontiguousarray(X), None
+        return X, None
+
+    def _lengths(self, span: slice) -> Array:
+        norm = row_norms(self._part(span)[0])
+        if self._mean is not None:
+            peak = np.abs(self._X[span]).max(axis=1, initial=0.0).astype(np.float64)
+            norm[norm <= 4 * np.finfo(self._X.dtype).eps * peak] = 0.0
+        return norm
