@@ -148,22 +148,29 @@ def _real_array(name: str, values: Any) -> Array:
 
 def _refuse_kinds(X: Any) -> None:
     """Kinds that scikit-learn would convert, or refuse at great length."""
-    dtype = getattr(X, "dtype", None)
-    kind = dtype.kind if isinstance(dtype, np.dtype) else ""
-    if isinstance(X, np.ndarray) and X.shape == (0,):
-        raise DataError("X is empty. Pass at least one row.")
-    if kind == "c":
-        raise DataError(f"Complex data not supported: X has dtype {dtype}. {_REAL_ONLY}")
-    if kind in {"U", "S", "M", "m", "V"}:
-        raise DataError(f"X has dtype {dtype}. {_NUMBERS_ONLY}")
-    if kind == "O" and any(isinstance(value, (str, bytes)) for value in np.ravel(X)):
-        raise DataError(f"X has dtype object and holds text. {_NUMBERS_ONLY}")
+    if X is None or (isinstance(X, np.ndarray) and X.shape == (0,)):
+        what = "None" if X is None else "empty"
+        raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
+    # A data frame has one type per column.
+    for dtype in getattr(X, "dtypes", [getattr(X, "dtype", None)]):
+        kind = dtype.kind if isinstance(dtype, np.dtype) else ""
+        if kind == "c":
+            raise DataError(f"Complex data not supported: X has dtype {dtype}. {_REAL_ONLY}")
+        if kind in {"U", "S", "M", "m", "V"}:
+            raise DataError(f"X has dtype {dtype}. {_NUMBERS_ONLY}")
+        if kind == "O" and isinstance(X, np.ndarray) and any(map(_is_text, X.flat)):
+            raise DataError(f"X has dtype object and holds text. {_NUMBERS_ONLY}")
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, (str, bytes))
 
 
 def _with_remedy(message: str) -> str:
     for pattern, rule, remedy in _REMEDIES:
         if re.search(pattern, message):
-            return f"{(rule or message).rstrip(' .:').rstrip()}. {remedy}"
+            sentence = (rule or message).rstrip(" .:\n")
+            return f"{sentence}. {remedy}"
     return message
 
 

@@ -137,7 +137,7 @@ class Linearized:
     def _step_U(self, state: _State) -> Array:
         sweep, mu = state.sweep, state.constants["mu"]
         if math.isnan(mu):
-            mu = 2.0 * float(np.linalg.eigvalsh(sweep.moment)[-1])
+            mu = _block_mu(sweep)
         return polar(2.0 * (sweep.pull - state.U @ sweep.moment) + mu * state.U).factor
 
     def _sweep(self, problem: Problem, U: Array, V: Array | None, lam: float) -> _Sweep:
@@ -182,6 +182,16 @@ class Linearized:
             "mu": float(named_mu.get(self.mu, self.mu)),
             "rounding": ROUNDING * float(np.finfo(problem.rows.dtype).eps) * scale,
         }
+
+
+def _block_mu(sweep: _Sweep) -> float:
+    """2 lambda_max(V'WV), or a little more where rounding would choose U.
+
+    At that constant mu I - 2 V'WV is singular.  It does not matter unless X'WV is tiny
+    beside it, as for rows much shorter than 1 that are not normalised.
+    """
+    top = float(np.linalg.eigvalsh(sweep.moment)[-1])
+    return 2.0 * top * (1.0001 if frobenius(sweep.pull) < 1e-6 * top else 1.0)
 
 
 def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:

@@ -72,4 +72,4 @@ def solve(
         if found.stop_reason is StopReason.CALLBACK:
             break
     assert best is not None
-    return Outcome(best, svd_value / best.value)
+    return Outcome(best, svd_value / best.value if best.value > 0 else math.nan)

@@ -61,6 +61,11 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is."""
     n, m = problem.rows.shape
     pair = isinstance(init, (tuple, list)) and len(init) == 2 and np.ndim(init[0]) == 2
+    if isinstance(init, tuple) and not pair:
+        raise DataError(
+            f"init is a tuple of {len(init)}, but a pair init=(U, V) has two entries, matrices of "
+            f"shape ({m}, {n_components}) and ({n}, {n_components}); pass init=U for U alone."
+        )
     U, V = init if pair else (init, None)
     U = _given_matrix("U", U, (m, n_components))
     if np.abs(U.T @ U - np.eye(n_components)).max() > 1e-6:

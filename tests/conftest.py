@@ -1,0 +1,233 @@
+"""A small zoo of problems, the solvers to try on them, and plain numpy to compare with.
+
+Tests are imported one by one and cannot import each other, so what they share is here,
+as fixtures.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cache
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from sphericalpca.iterate import Monitor
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Alternating, Linearized, solve
+
+
+@dataclass(frozen=True)
+class Case:
+    """One problem: data, number of components, and how to read the rows.
+
+    `smooth` says that every step is determined: no projection vanishes on the way, and no
+    U step has several solutions.
+    """
+
+    X: np.ndarray
+    r: int
+    weight: np.ndarray | None = None
+    normalize: bool = True
+    smooth: bool = True
+
+    @property
+    def w(self) -> np.ndarray:
+        return np.ones(len(self.X)) if self.weight is None else self.weight
+
+
+def _spiked(n, m, r, noise, seed):
+    rng = np.random.default_rng(seed)
+    spread = np.linspace(2.0, 1.0, r)
+    low = (rng.standard_normal((n, r)) * spread) @ rng.standard_normal((r, m))
+    return low + noise * rng.standard_normal((n, m))
+
+
+def _text(n, m, seed):
+    """Mostly zeros, no negative numbers, no empty row."""
+    rng = np.random.default_rng(seed)
+    X = rng.gamma(1.0, size=(n, m)) * (rng.random((n, m)) < 0.2)
+    X[np.arange(n), rng.integers(m, size=n)] += 1.0
+    return X
+
+
+def _with_empty_rows(X):
+    X = X.copy()
+    X[[0, 7, len(X) - 1]] = 0.0
+    return X
+
+
+def _zoo() -> dict[str, Case]:
+    rng = np.random.default_rng(7)
+    lengths = np.exp(rng.uniform(-2, 2, size=(30, 1)))
+    return {
+        "spiked": Case(_spiked(40, 8, 2, 0.3, 1), 2),
+        "noise": Case(rng.standard_normal((40, 7)), 3),
+        "text": Case(_text(45, 15, 2), 3),
+        "weighted": Case(_spiked(30, 6, 2, 0.4, 3), 2, weight=rng.uniform(0, 2, 30)),
+        "long and short": Case(_spiked(30, 6, 2, 0.4, 4) * lengths, 2, normalize=False),
+        "line": Case(_spiked(25, 5, 1, 0.5, 5), 1),
+        "all components": Case(rng.standard_normal((20, 4)), 4),
+        "few rows": Case(rng.standard_normal((6, 25)), 3),
+        "plane": Case(_spiked(30, 7, 2, 0.0, 6), 2),
+        "empty rows": Case(_with_empty_rows(_spiked(40, 8, 2, 0.3, 8)), 2),
+        "one row": Case(rng.standard_normal((1, 5)), 1),
+        "identical rows": Case(np.tile(rng.standard_normal((1, 4)), (9, 1)), 2, smooth=False),
+        "one-hot": Case(np.repeat(np.eye(4), [9, 7, 5, 3], axis=0), 2, smooth=False),
+    }
+
+
+ZOO = _zoo()
+
+SOLVERS = {
+    "alternating": Alternating(),
+    **{f"theory {order}": Linearized(order=order) for order in ("uv", "vu")},
+    **{f"block {order}": Linearized("block", "block", order) for order in ("uv", "vu")},
+    # lam >= 2 and mu >= 2 sum w, hence monotone on the whole zoo.
+    **{f"numbers {order}": Linearized(5.0, 100.0, order) for order in ("uv", "vu")},
+}
+
+
+def _as_layout(X, layout, dtype=np.float64):
+    X = np.asarray(X, dtype=dtype)
+    return sparse.csr_array(X) if layout == "csr" else X
+
+
+def _make_problem(case, layout="dense", dtype=np.float64, **options) -> Problem:
+    options = {"weight": case.weight, "normalize": case.normalize, **options}
+    return Problem(as_rows(_as_layout(case.X, layout, dtype), **options))
+
+
+@cache
+def _run(solver, name, layout="dense", *, init="svd", max_iter=100):
+    """A solved problem of the zoo, once per session: the solution and the problem."""
+    problem = _make_problem(ZOO[name], layout)
+    options = {"init": init, "tol": 1e-9, "max_iter": max_iter, "rng": np.random.default_rng(0)}
+    return solve(problem, ZOO[name].r, solver=SOLVERS[solver], **options).solution, problem
+
+
+class Plain:
+    """The same problem in plain numpy: explicit rows, nothing saved, nothing streamed."""
+
+    def __init__(self, X, weight=None, normalize=True, mean=None):
+        X = np.array(X, dtype=np.float64) - (0.0 if mean is None else mean)
+        norm = np.linalg.norm(X, axis=1)
+        self.w = np.where(norm > 0, 1.0 if weight is None else weight, 0.0)
+        if normalize:
+            X = X / np.where(norm > 0, norm, 1.0)[:, None]
+        self.X = X
+
+    @classmethod
+    def of(cls, case):
+        return cls(case.X, case.weight, case.normalize)
+
+    def best_V(self, U):
+        Y = self.X @ U
+        s = np.linalg.norm(Y, axis=1, keepdims=True)
+        return Y / np.where(s > 0, s, 1.0)
+
+    def value(self, U):
+        return float(self.w @ np.linalg.norm(self.X @ U, axis=1))
+
+    def loss(self, U, V):
+        return float(self.w @ ((self.X - V @ U.T) ** 2).sum(axis=1))
+
+    def gradient(self, U):
+        return self.X.T @ (self.w[:, None] * self.best_V(U))
+
+    def residual(self, U):
+        G = self.gradient(U)
+        A = U.T @ G
+        return np.linalg.norm(G - U @ (A + A.T) / 2) / np.linalg.norm(G)
+
+
+@dataclass
+class Recorder(Monitor):
+    """Keeps every state, counts the calls, and asks to stop after `patience` steps."""
+
+    patience: float = np.inf
+    begun: int = 0
+    states: list = field(default_factory=list)
+
+    def begin(self):
+        self.begun += 1
+
+    def end(self, state):
+        self.states.append(state)
+        return len(self.states) >= self.patience
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_thread_per_worker():
+    """Workers of a parallel run share the cores; small products gain nothing from threads."""
+    with threadpool_limits(1):
+        yield
+
+
+@pytest.fixture(params=ZOO, ids=lambda name: name.replace(" ", "_"))
+def name(request):
+    """The name of each problem of the zoo in turn."""
+    return request.param
+
+
+@pytest.fixture
+def case(name):
+    return ZOO[name]
+
+
+@pytest.fixture(params=["dense", "csr"])
+def layout(request):
+    return request.param
+
+
+@pytest.fixture(params=SOLVERS, ids=lambda name: name.replace(" ", "_"))
+def solver_name(request):
+    return request.param
+
+
+@pytest.fixture
+def solver(solver_name):
+    return SOLVERS[solver_name]
+
+
+@pytest.fixture(scope="session")
+def zoo():
+    return ZOO
+
+
+@pytest.fixture(scope="session")
+def make_problem():
+    return _make_problem
+
+
+@pytest.fixture(scope="session")
+def run():
+    return _run
+
+
+@pytest.fixture(scope="session")
+def plain():
+    return Plain
+
+
+@pytest.fixture(scope="session")
+def recorder():
+    return Recorder
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(12345)
+
+
+@pytest.fixture(scope="session")
+def random_U():
+    """A random m x r matrix with orthonormal columns."""
+
+    def draw(m, r, seed=0):
+        return np.linalg.qr(np.random.default_rng(seed).standard_normal((m, r)))[0]
+
+    return draw

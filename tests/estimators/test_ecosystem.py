@@ -1,0 +1,261 @@
+"""The estimator among scikit-learn's tools."""
+
+import logging
+import pickle
+import re
+
+import joblib
+import numpy as np
+import pytest
+import sklearn
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.cluster import KMeans
+from sklearn.compose import ColumnTransformer, make_column_selector
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.pipeline import FeatureUnion, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from sphericalpca import SphericalPCA
+from sphericalpca.solvers import Alternating, Linearized
+
+
+@pytest.fixture
+def routing():
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_pipeline_of_text():
+    texts = ["cat dog", "dog cat mouse", "cat mouse", "star moon", "moon sun star", "sun moon"]
+    pipeline = make_pipeline(TfidfVectorizer(), SphericalPCA(2), KMeans(2, random_state=0))
+    labels = pipeline.fit_predict(texts)
+    assert len(set(labels[:3])) == len(set(labels[3:])) == 1
+    assert labels[0] != labels[3]
+
+
+def test_pipeline_steps_agree_with_the_estimator_alone(X):
+    pipeline = make_pipeline(StandardScaler(), SphericalPCA(3))
+    V = pipeline.fit_transform(X)
+    scaled = StandardScaler().fit_transform(X)
+    np.testing.assert_array_equal(V, SphericalPCA(3).fit_transform(scaled))
+    assert pipeline.score(X) == pytest.approx(pipeline[-1].mean_cosine_)
+    back = pipeline.inverse_transform(V)
+    assert back.shape == X.shape
+    assert pipeline[:-1].transform(X).shape == X.shape
+
+
+def test_chain_with_functions_and_unions(X):
+    chain = make_pipeline(FunctionTransformer(np.abs), SphericalPCA(2))
+    np.testing.assert_array_equal(chain.fit_transform(X), SphericalPCA(2).fit_transform(np.abs(X)))
+    union = FeatureUnion([("two", SphericalPCA(2)), ("three", SphericalPCA(3, center=True))])
+    assert union.fit_transform(X).shape == (40, 5)
+    assert len(union.get_feature_names_out()) == 5
+
+
+def test_column_transformer(X):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, columns=list("abcdefg")).assign(label=["x", "y"] * 20)
+    columns = make_column_selector(dtype_include=float)
+    transformer = ColumnTransformer([("s", SphericalPCA(2), columns)], remainder="drop")
+    assert transformer.fit_transform(frame).shape == (40, 2)
+    assert list(transformer.get_feature_names_out()) == ["s__sphericalpca0", "s__sphericalpca1"]
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        SphericalPCA(3, solver=Linearized(lam=2.0, mu="block", order="vu"), random_state=0),
+        SphericalPCA(2, init=np.eye(7)[:, :2]),
+        SphericalPCA(2, solver="linearized", init=(np.eye(7)[:, :2], np.ones((40, 2))), tol=0.9),
+        SphericalPCA(2, init="random", n_init=2, random_state=1),
+    ],
+    ids=["solver", "U", "pair", "seed"],
+)
+def test_clone(X, model):
+    copy = clone(model)
+    assert copy is not model
+    assert not hasattr(copy, "components_")
+    assert copy.get_params().keys() == model.get_params().keys()
+    assert copy.solver == model.solver
+    first, second = model.fit(X), copy.fit(X)
+    np.testing.assert_array_equal(first.components_, second.components_)
+    again = clone(first)
+    assert not hasattr(again, "components_")
+    assert repr(again) == repr(first)
+    assert model._repr_html_()
+
+
+def test_nested_parameters_can_be_searched(X):
+    """A solver object is one parameter among others."""
+    grid = {"n_components": [1, 2], "solver": [Alternating(), Linearized("block", "block")]}
+    search = GridSearchCV(SphericalPCA(tol=1e-2), grid, cv=3).fit(X)
+    assert len(search.cv_results_["params"]) == 4
+    assert not np.isnan(search.cv_results_["mean_test_score"]).any()
+
+
+def test_grid_search_over_n_components_uses_score(X):
+    search = GridSearchCV(SphericalPCA(), {"n_components": [1, 2, 3, 5]}, cv=4).fit(X)
+    scores = search.cv_results_["mean_test_score"]
+    assert (np.diff(scores) > 0).all()  # more components never point further away
+    assert search.best_params_ == {"n_components": 5}
+    assert search.score(X) == pytest.approx(search.best_estimator_.mean_cosine_)
+    first = SphericalPCA(1).fit(X[10:]).score(X[:10])
+    assert search.cv_results_["split0_test_score"][0] == pytest.approx(first)
+
+
+def test_cross_validation_of_sparse_data(X):
+    dense = cross_val_score(SphericalPCA(2, center=True), X, cv=4)
+    other = cross_val_score(SphericalPCA(2, center=True), sparse.csr_array(X), cv=4)
+    np.testing.assert_allclose(other, dense, rtol=1e-6)
+
+
+def test_set_output_pandas(X):
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(X, index=[f"row{j}" for j in range(40)])
+    frame.columns = [f"c{k}" for k in range(7)]
+    model = SphericalPCA(2).set_output(transform="pandas")
+    for V in (model.fit_transform(frame), model.transform(frame)):
+        assert isinstance(V, pandas.DataFrame)
+        assert list(V.columns) == ["sphericalpca0", "sphericalpca1"]
+        assert list(V.index) == list(frame.index)
+    np.testing.assert_allclose(V.to_numpy(), SphericalPCA(2).fit_transform(X), atol=1e-12)
+    assert model.inverse_transform(V).shape == (40, 7)
+    assert list(model.truncate(1).transform(frame).columns) == ["sphericalpca0"]
+
+
+def test_feature_names_out(X):
+    model = SphericalPCA(3).fit(X)
+    assert list(model.get_feature_names_out()) == [f"sphericalpca{k}" for k in range(3)]
+    assert model.get_feature_names_out().dtype == object
+
+
+def test_weights_are_routed_to_fit_and_score_of_a_search(X, weight, routing):
+    """What the search found is what the estimator finds by hand with the same weights."""
+    model = SphericalPCA().set_fit_request(sample_weight=True)
+    model.set_score_request(sample_weight=True)
+    search = GridSearchCV(model, {"n_components": [1, 2]}, cv=4).fit(X, sample_weight=weight)
+    by_hand = SphericalPCA(1).fit(X[10:], sample_weight=weight[10:])
+    expected = by_hand.score(X[:10], sample_weight=weight[:10])
+    assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected)
+    final = SphericalPCA(2).fit(X, sample_weight=weight)
+    np.testing.assert_allclose(search.best_estimator_.components_, final.components_)
+
+
+def test_weights_are_routed_through_a_pipeline(X, weight, routing):
+    model = SphericalPCA(3).set_fit_request(sample_weight=True)
+    scaler = StandardScaler().set_fit_request(sample_weight=False)
+    pipeline = make_pipeline(scaler, model).fit(X, sample_weight=weight)
+    scaled = StandardScaler().fit_transform(X)
+    expected = SphericalPCA(3).fit(scaled, sample_weight=weight)
+    np.testing.assert_array_equal(pipeline[-1].components_, expected.components_)
+    before = make_pipeline(clone(model), KMeans(2, n_init=1).set_fit_request(sample_weight=False))
+    before.fit(X, sample_weight=weight)
+    direct = SphericalPCA(3).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(before[0].components_, direct.components_)
+
+
+def test_weights_that_nobody_asked_for_are_an_error(X, weight, routing):
+    search = GridSearchCV(SphericalPCA(), {"n_components": [1, 2]}, cv=4)
+    with pytest.raises(ValueError, match="sample_weight"):
+        search.fit(X, sample_weight=weight)
+
+
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+def test_convergence_warning_says_where_it_stands_and_what_to_do(X, method):
+    model = SphericalPCA(3, max_iter=2, tol=1e-9)
+    with pytest.warns(ConvergenceWarning) as caught:
+        getattr(model, method)(X)
+    (warning,) = caught
+    message = str(warning.message)
+    assert "max_iter=2" in message
+    assert "tol=1e-09" in message
+    reached = float(re.search(r"residual (\S+?),? ", message)[1])
+    assert reached == pytest.approx(model.residual_, rel=1e-2)
+    for remedy in ("max_iter", "tol", "solver", "start"):
+        assert remedy in message.partition("Raise")[2]
+    assert warning.filename == __file__, "the warning must point at the caller's line"
+
+
+@pytest.mark.parametrize("options", [{}, {"n_init": 3}, {"solver": "linearized", "tol": 0.5}])
+@pytest.mark.parametrize("method", ["fit", "fit_transform"])
+def test_exactly_one_info_line_per_fit(X, caplog, capfd, options, method):
+    model = SphericalPCA(3, random_state=0, **options)
+    with caplog.at_level(logging.DEBUG, logger="sphericalpca"):
+        getattr(model, method)(X)
+        (record,) = caplog.records
+        model.transform(X)
+        model.score(X)
+        model.certify(X)
+        model.truncate(1)
+    assert caplog.records == [record]
+    assert record.name == "sphericalpca"
+    assert record.levelno == logging.INFO
+    line = record.getMessage()
+    assert "\n" not in line
+    for fact in ("40 x 7", "r=3", model.stop_reason_, f"{model.n_iter_} iteration"):
+        assert fact in line, line
+    assert capfd.readouterr() == ("", "")
+
+
+def test_log_is_silent_by_default(X, capfd):
+    SphericalPCA().fit(X)
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("via", ["pickle", "joblib"])
+@pytest.mark.parametrize(
+    "options", [{}, {"center": True}, {"solver": Linearized("block", "block")}]
+)
+def test_a_stored_model_gives_identical_results(X, tmp_path, via, options):
+    model = SphericalPCA(3, **options).fit(X)
+    if via == "pickle":
+        loaded = pickle.loads(pickle.dumps(model))
+    else:
+        joblib.dump(model, tmp_path / "model.joblib")
+        loaded = joblib.load(tmp_path / "model.joblib")
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    V = model.transform(X)
+    np.testing.assert_array_equal(loaded.inverse_transform(V), model.inverse_transform(V))
+    assert loaded.score(X) == model.score(X)
+    assert loaded.certify(X) == model.certify(X)
+    assert vars(loaded).keys() == vars(model).keys()
+    np.testing.assert_equal(loaded.history_, model.history_)
+
+
+def test_fits_in_other_threads_and_processes(X):
+    jobs = (joblib.delayed(SphericalPCA(2).fit_transform)(X) for _ in range(4))
+    expected = SphericalPCA(2).fit_transform(X)
+    for V in joblib.Parallel(n_jobs=2, prefer="threads")(jobs):
+        np.testing.assert_array_equal(V, expected)
+
+
+def test_solver_objects_and_names_agree(X):
+    for name, solver in (("alternating", Alternating()), ("linearized", Linearized())):
+        by_name = SphericalPCA(solver=name, tol=1e-2).fit(X)
+        by_object = SphericalPCA(solver=solver, tol=1e-2).fit(X)
+        np.testing.assert_array_equal(by_name.components_, by_object.components_)
+    auto = SphericalPCA(tol=1e-2).fit(X)
+    assert set(auto.history_) == {"objective", "residual", "passes", "seconds"}
+
+
+class TwoAtOnce:
+    """A solver of a user's own: init and step are all that it needs."""
+
+    def init(self, problem, start):
+        return Alternating().init(problem, start)
+
+    def step(self, problem, state):
+        once = Alternating().step(problem, state)
+        return Alternating().step(problem, once)
+
+
+def test_a_solver_of_ones_own(X, caplog):
+    with caplog.at_level(logging.INFO, logger="sphericalpca"):
+        model = SphericalPCA(3, solver=TwoAtOnce()).fit(X)
+    expected = SphericalPCA(3).fit(X)
+    assert model.n_iter_ == (expected.n_iter_ + 1) // 2
+    assert model.score(X) == pytest.approx(expected.score(X), rel=1e-6)
+    assert "TwoAtOnce" in caplog.text

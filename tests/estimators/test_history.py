@@ -1,0 +1,170 @@
+"""The record of a run, and Algorithm 1 followed step by step in plain numpy."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from sphericalpca import SphericalPCA
+from sphericalpca.solvers import Linearized
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+def polar(M):
+    A, _, Bt = np.linalg.svd(M, full_matrices=False)
+    return A @ Bt
+
+
+def algorithm_1(Z, w, U, V, *, lam, mu, order, steps):
+    """The pairs (U, V) of the paper's Algorithm 1, samples as rows."""
+    pairs = [(U, V)]
+    for _ in range(steps):
+        for block in order:
+            if block == "u":
+                WV = w[:, None] * V
+                U = polar(2 * (Z.T @ WV - U @ (V.T @ WV)) + mu * U)
+            else:
+                V = 2 * Z @ U + (lam - 2) * V
+                V = V / np.linalg.norm(V, axis=1, keepdims=True)
+        pairs.append((U, V))
+    return pairs
+
+
+def subgradient(Z, w, U, V):
+    """dist(0, dh): the Riemannian gradient of h, in V for the weighted metric."""
+    G = 2 * (U @ (V.T @ (w[:, None] * V)) - Z.T @ (w[:, None] * V))
+    S = U.T @ G
+    T = 2 * (V - Z @ U)
+    T -= V * np.sum(V * T, axis=1, keepdims=True)
+    return np.sqrt(np.sum((G - U @ (S + S.T) / 2) ** 2) + w @ np.sum(T**2, axis=1))
+
+
+@pytest.fixture(params=["uv", "vu"])
+def followed(request, X, weight, oracle):
+    """The estimator's record of 12 steps beside our own pairs."""
+    rng = np.random.default_rng(4)
+    U = np.eye(7)[:, :2]
+    V = rng.uniform(size=(40, 2))  # used as given, though its rows are not unit
+    solver = Linearized(lam=75.0, mu=60.0, order=request.param)
+    model = SphericalPCA(2, solver=solver, init=(U, V), tol=0, max_iter=12)
+    model.fit(X, sample_weight=weight)
+    Z, w = oracle.rows(X, weight)
+    pairs = algorithm_1(Z, w, U, V, lam=75.0, mu=60.0, order=request.param, steps=12)
+    return model, Z, w, pairs
+
+
+def test_objective_is_h_of_each_pair(followed, oracle):
+    model, Z, w, pairs = followed
+    expected = [oracle.loss(Z, w, U, V) for U, V in pairs[1:]]
+    np.testing.assert_allclose(model.history_["objective"], expected, rtol=1e-11)
+
+
+def test_steps_of_U_and_V(followed):
+    model, _, w, pairs = followed
+    dU = [np.linalg.norm(b[0] - a[0]) for a, b in itertools.pairwise(pairs)]
+    dV = [np.sqrt(w @ np.sum((b[1] - a[1]) ** 2, axis=1)) for a, b in itertools.pairwise(pairs)]
+    np.testing.assert_allclose(model.history_["delta_U"], dU, rtol=1e-8)
+    np.testing.assert_allclose(model.history_["delta_V"], dV, rtol=1e-8)
+
+
+def test_decrease_ratio(followed, oracle):
+    model, Z, w, pairs = followed
+    h = np.array([oracle.loss(Z, w, U, V) for U, V in pairs])
+    moved = model.history_["delta_U"] ** 2 + model.history_["delta_V"] ** 2
+    np.testing.assert_allclose(model.history_["decrease_ratio"], -np.diff(h) / moved, rtol=1e-6)
+
+
+def test_subgradient_distance(followed):
+    model, Z, w, pairs = followed
+    expected = [subgradient(Z, w, U, V) for U, V in pairs[1:]]
+    np.testing.assert_allclose(model.history_["subgradient"], expected, rtol=1e-9)
+
+
+def test_residual_of_each_U(followed, oracle):
+    model, Z, w, pairs = followed
+    expected = [oracle.residual(Z, w, U) for U, _ in pairs[1:]]
+    np.testing.assert_allclose(model.history_["residual"], expected, rtol=1e-9)
+
+
+def test_the_closing_exact_V_step_is_no_entry(followed, oracle):
+    model, Z, w, pairs = followed
+    U, V = pairs[-1]
+    closed = oracle.loss(Z, w, U, oracle.best_components(Z, U))
+    assert closed < oracle.loss(Z, w, U, V)  # the closing step gains something
+    assert model.objective_ == pytest.approx(closed, rel=1e-11)
+    assert len(model.history_["objective"]) == model.n_iter_ == 12
+    np.testing.assert_allclose(oracle.projector(model.components_), U @ U.T, atol=1e-11)
+
+
+def test_constants_of_algorithm_1(X, weight, oracle):
+    """L_c = 2 (r + S + sqrt(rS) + sqrt(sum w ||x||^2)); "theory" is just above it."""
+    Z, w = oracle.rows(X, weight, normalize=False)
+    S, r = w.sum(), 3
+    L = 2 * (r + S + np.sqrt(r * S) + np.sqrt(w @ np.sum(Z**2, axis=1)))
+    model = SphericalPCA(3, solver="linearized", normalize=False, max_iter=2)
+    constants = model.fit(X, sample_weight=weight).constants_
+    assert set(constants) >= {"lipschitz", "lam", "mu"}
+    assert constants["lipschitz"] == pytest.approx(L)
+    assert L < constants["lam"] < 1.1 * L
+    assert L < constants["mu"] < 1.1 * L
+
+
+def test_theory_constants_never_raise_the_loss(X):
+    history = SphericalPCA(3, solver="linearized", init="random", random_state=0).fit(X).history_
+    assert (np.diff(history["objective"]) <= 1e-12 * history["objective"][0]).all()
+
+
+def test_alternating_objective_is_the_loss_at_the_best_V(X, oracle):
+    """Re-run with each iteration count: the record is what a shorter run reports."""
+    Z, w = oracle.rows(X)
+    full = SphericalPCA(3, tol=1e-9).fit(X)
+    assert (np.diff(full.history_["objective"]) <= 1e-12 * full.history_["objective"][0]).all()
+    for k in (1, 2, 5):
+        short = SphericalPCA(3, tol=0, max_iter=k).fit(X)
+        U = short.components_.T
+        h = oracle.loss(Z, w, U, oracle.best_components(Z, U))
+        assert full.history_["objective"][k - 1] == pytest.approx(h, rel=1e-11)
+        assert full.history_["residual"][k - 1] == pytest.approx(short.residual_, rel=1e-6)
+
+
+@pytest.mark.parametrize("solver", ["alternating", "linearized"])
+@pytest.mark.parametrize("n_init", [1, 3])
+def test_passes_and_seconds_only_grow(X, solver, n_init):
+    model = SphericalPCA(solver=solver, n_init=n_init, max_iter=20, random_state=0).fit(X)
+    passes, seconds = model.history_["passes"], model.history_["seconds"]
+    assert (np.diff(passes) >= 1).all()
+    assert passes[0] >= 2  # the start was read too
+    assert passes[-1] < model.n_passes_  # the closing V step comes after
+    assert seconds[0] >= 0
+    assert (np.diff(seconds) >= 0).all()
+
+
+def test_closing_step_is_one_pass(X):
+    model = SphericalPCA().fit(X)
+    assert model.n_passes_ == model.history_["passes"][-1] + 1
+
+
+@pytest.mark.parametrize("solver", ["alternating", "linearized"])
+def test_a_start_with_a_given_U_is_taken(X, oracle, solver):
+    """One step from U and one from U Q end in the same subspace; from elsewhere they do not."""
+    rng = np.random.default_rng(8)
+    U = np.linalg.qr(rng.standard_normal((7, 2)))[0]
+    Q = np.linalg.qr(rng.standard_normal((2, 2)))[0]
+
+    def one_step(init):
+        model = SphericalPCA(2, solver=solver, init=init, tol=0, max_iter=1).fit(X)
+        return oracle.projector(model.components_)
+
+    np.testing.assert_allclose(one_step(U), one_step(U @ Q), atol=1e-12)
+    np.testing.assert_allclose(one_step(U), one_step(U.tolist()), atol=1e-12)
+    assert np.abs(one_step(U) - one_step("svd")).max() > 1e-3
+
+
+def test_a_given_U_need_not_be_orthonormal(X, oracle):
+    U = np.random.default_rng(8).standard_normal((7, 2))
+    before = U.copy()
+    model = SphericalPCA(2, init=U, tol=0, max_iter=1).fit(X)
+    polished = SphericalPCA(2, init=polar(U), tol=0, max_iter=1).fit(X)
+    np.testing.assert_allclose(model.components_, polished.components_, atol=1e-10)
+    np.testing.assert_array_equal(U, before)

@@ -1,0 +1,264 @@
+"""Algorithm 1 to the letter: against the paper's iteration written down as it is printed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca.convergence import analyse
+from sphericalpca.iterate import iterate
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import (
+    Alternating,
+    Linearized,
+    Start,
+    lipschitz_constant,
+    solve,
+)
+
+MEASURES = ("objective", "delta_U", "delta_V", "decrease_ratio", "subgradient")
+
+
+def _paper_U(X, U, V, mu, w):
+    """Eq. (F), samples as columns: M(k) = 2(X - U V)V' + mu U, then its full SVD."""
+    M = 2 * (X - U @ V) @ (w[:, None] * V.T) + mu * U
+    Y, _, Zt = np.linalg.svd(M)
+    return Y[:, : U.shape[1]] @ Zt
+
+
+def _paper_V(X, U, V, lam):
+    """Eq. (g): q = 2 U'x_j + (lam - 2) v_j, over its length."""
+    Q = 2 * U.T @ X + (lam - 2) * V
+    return Q / np.linalg.norm(Q, axis=0)
+
+
+def _loss(X, U, V, w):
+    return float((w * (X - U @ V) ** 2).sum())
+
+
+def _subgradient(X, U, V, w):
+    """Length of the gradient of h projected on the tangent space of both constraints."""
+    R = U @ V - X
+    A = 2 * R @ (w[:, None] * V.T)
+    A -= U @ (U.T @ A + A.T @ U) / 2
+    B = 2 * U.T @ R
+    B -= V * (V * B).sum(axis=0)
+    return math.sqrt((A**2).sum() + (w * B**2).sum())
+
+
+def _paper_run(X, U, V, *, lam, mu, steps, order, w=None):
+    """Every pair (U(k), V(k)) and every measure, for k = 1 ... steps."""
+    w = np.ones(X.shape[1]) if w is None else w
+    Us, record = [], []
+    for _ in range(steps):
+        U0, V0 = U, V
+        if order == "uv":
+            U = _paper_U(X, U, V, mu, w)
+            V = _paper_V(X, U, V, lam)
+        else:
+            V = _paper_V(X, U, V, lam)
+            U = _paper_U(X, U, V, mu, w)
+        dU, dV = np.linalg.norm(U - U0), math.sqrt((w * (V - V0) ** 2).sum())
+        h0, h = _loss(X, U0, V0, w), _loss(X, U, V, w)
+        ratio = (h0 - h) / (dU**2 + dV**2)
+        Us.append(U)
+        record.append((h, dU, dV, ratio, _subgradient(X, U, V, w)))
+    return Us, dict(zip(MEASURES, np.array(record).T, strict=True))
+
+
+def _our_run(problem, start, solver, steps, recorder):
+    monitor = recorder()
+    found = iterate(problem, solver, start, tol=0.0, max_iter=steps, monitor=monitor)
+    return [state.U for state in monitor.states], found
+
+
+def _agree(ours, papers, rtol=1e-6):
+    """Every U(k) and every measure; a decrease is exact to the rounding of the losses."""
+    np.testing.assert_allclose(ours[0], papers[0], atol=1e-10)
+    history, expected = ours[1].history, papers[1]
+    for measure in MEASURES:
+        if measure != "decrease_ratio":
+            np.testing.assert_allclose(
+                history[measure], expected[measure], rtol=rtol, atol=1e-10, err_msg=measure
+            )
+    moved = expected["delta_U"] ** 2 + expected["delta_V"] ** 2
+    decrease = expected["decrease_ratio"] * moved
+    rounding = 1e-13 * expected["objective"][0]
+    np.testing.assert_allclose(
+        history["decrease_ratio"] * moved, decrease, rtol=rtol, atol=rounding
+    )
+
+
+@pytest.fixture(params=["uv", "vu"])
+def order(request):
+    return request.param
+
+
+@pytest.fixture(params=["spiked", "noise", "weighted", "long and short", "few rows"])
+def case(request, zoo):
+    return zoo[request.param]
+
+
+@pytest.fixture
+def problem(case, layout, make_problem):
+    return make_problem(case, layout, block_rows=7)
+
+
+@pytest.fixture
+def written(case, plain, random_U):
+    """X, U, V and weights as the paper writes them; the start knows nothing of the data."""
+    explicit = plain.of(case)
+    V = np.random.default_rng(1).standard_normal((case.r, len(case.X)))
+    U = random_U(case.X.shape[1], case.r)
+    return explicit.X.T, U, V / np.linalg.norm(V, axis=0), explicit.w
+
+
+@pytest.mark.parametrize("sizes", [(1.01, 1.01), (0.1, 0.3), (2.0, 0.4)], ids=str)
+def test_every_iterate_is_the_papers(written, problem, order, sizes, recorder):
+    X, U, V, w = written
+    lam, mu = (size * lipschitz_constant(problem, U.shape[1]) for size in sizes)
+    options = {"lam": lam, "mu": mu, "order": order}
+    papers = _paper_run(X, U, V, steps=40, w=w, **options)
+    _agree(_our_run(problem, Start(U, V.T), Linearized(**options), 40, recorder), papers)
+
+
+def test_the_theory_constant_is_just_above_the_lipschitz_constant(case, make_problem):
+    problem = make_problem(case)
+    start = Start(np.eye(case.X.shape[1])[:, : case.r])
+    constants = iterate(problem, Linearized(), start, tol=0.0, max_iter=1).constants
+    L = lipschitz_constant(problem, case.r)
+    assert constants["lipschitz"] == L
+    assert L < constants["lam"] == constants["mu"] < 1.1 * L
+
+
+def test_block_constants_are_renewed_in_every_iteration(written, problem, order):
+    X, U, V, w = written
+    solver = Linearized("block", "block", order)
+    found = iterate(problem, solver, Start(U, V.T), tol=0.0, max_iter=12)
+    for _ in range(12):
+        if order == "vu":
+            V = _paper_V(X, U, V, 2.0)
+        mu = 2 * np.linalg.eigvalsh((w * V) @ V.T)[-1]
+        U = _paper_U(X, U, V, mu, w)
+        if order == "uv":
+            V = _paper_V(X, U, V, 2.0)
+    np.testing.assert_allclose(found.U, U, atol=1e-9)
+
+
+def _toy(seed):
+    """200 points in space, as columns: two sheets between the Z axis and X = Z or Y = Z."""
+    rng = np.random.default_rng(seed)
+    z, part = rng.uniform(0.2, 2, (2, 100)), rng.uniform(0, 1, (2, 100))
+    zero = np.zeros(100)
+    return np.hstack([[part[0] * z[0], zero, z[0]], [zero, part[1] * z[1], z[1]]])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+@pytest.mark.parametrize("normalize", [True, False])
+def test_the_authors_toy_program_is_followed_step_by_step(seed, layout, normalize, recorder):
+    X = _toy(seed)
+    U, V = np.eye(3)[:, :2], np.random.default_rng(seed).uniform(size=(2, 200))
+    matrix = sparse.csr_array(X.T) if layout == "csr" else X.T.copy()
+    problem = Problem(as_rows(matrix, normalize=normalize))
+    monitor = recorder()
+    solver = Linearized(lam=75, mu=75, order="vu")
+    options = {"init": (U, V.T), "tol": 0.0, "max_iter": 200, "rng": None, "monitor": monitor}
+    found = solve(problem, 2, solver=solver, **options).solution
+    if normalize:
+        X = X / np.linalg.norm(X, axis=0)
+    papers = _paper_run(X, U, V, lam=75.0, mu=75.0, steps=200, order="vu")
+    _agree(([state.U for state in monitor.states], found), papers)
+
+
+def test_running_k_steps_gives_the_kth_iterate(zoo, make_problem, order, recorder, random_U):
+    problem, start = make_problem(zoo["noise"]), Start(random_U(7, 3))
+    Us, _ = _our_run(problem, start, Linearized(order=order), 6, recorder)
+    for k in range(1, 7):
+        found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=k)
+        np.testing.assert_array_equal(found.U, Us[k - 1])
+        assert found.n_iter == k
+
+
+def test_a_given_pair_is_used_as_it_is(zoo, make_problem, random_U, rng):
+    """With U first, the first U step sees the rows of V(0) although they are not unit."""
+    case = zoo["spiked"]
+    problem, U, V = make_problem(case), random_U(8, 2), rng.uniform(size=(40, 2))
+    X = case.X.T / np.linalg.norm(case.X, axis=1)
+    found = solve(problem, 2, solver=Linearized(9, 90), init=(U, V), max_iter=1, tol=0, rng=rng)
+    np.testing.assert_allclose(found.solution.U, _paper_U(X, U, V.T, 90, np.ones(40)), atol=1e-12)
+
+
+def test_without_V_a_run_starts_from_the_best_components(zoo, make_problem, plain, random_U, order):
+    case, U = zoo["noise"], random_U(7, 3)
+    V = plain.of(case).best_V(U)
+    one, other = (
+        iterate(make_problem(case), Linearized(order=order), start, tol=0.0, max_iter=9)
+        for start in (Start(U), Start(U, V))
+    )
+    np.testing.assert_allclose(one.history["objective"], other.history["objective"], rtol=1e-12)
+
+
+def test_lam_two_makes_the_V_step_exact(zoo, make_problem, plain, random_U):
+    case, U = zoo["noise"], random_U(7, 3)
+    explicit = plain.of(case)
+    found = iterate(make_problem(case), Linearized(lam=2.0), Start(U), tol=0.0, max_iter=3)
+    best = explicit.loss(found.U, explicit.best_V(found.U))
+    assert found.history["objective"][-1] == pytest.approx(best, rel=1e-12)
+
+
+def test_the_exact_alternation_is_never_slower_than_algorithm_1(zoo, make_problem, random_U, order):
+    problem, start = make_problem(zoo["spiked"]), Start(random_U(8, 2))
+    exact, *proximal = (
+        iterate(problem, solver, start, tol=1e-3, max_iter=3000).n_iter
+        for solver in (Alternating(), Linearized("block", "block", order), Linearized(order=order))
+    )
+    assert exact <= min(proximal)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_sufficient_decrease_and_subgradient_bound_hold_with_fractional_weights(order, seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((25, 6)), rng.exponential(size=25) * rng.choice([0.01, 1, 5], 25)
+    problem = Problem(as_rows(X, weight=w, normalize=bool(seed % 2)))
+    start = Start(np.eye(6)[:, :3])
+    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=400)
+    theory = analyse(found.history, found.constants)
+    assert theory.sufficient_decrease.all()
+    assert (theory.subgradient_ratio <= 1).all()
+
+
+def test_sufficient_decrease_holds_from_the_second_step_if_V_is_not_unit(order, zoo, make_problem):
+    problem, rng = make_problem(zoo["noise"]), np.random.default_rng(0)
+    start = Start(np.eye(7)[:, :3], rng.uniform(size=(40, 3)))
+    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=200)
+    assert analyse(found.history, found.constants).sufficient_decrease[1:].all()
+
+
+def test_sufficient_decrease_holds_in_single_precision(order, zoo, make_problem):
+    problem = make_problem(zoo["spiked"], dtype=np.float32)
+    start = Start(np.eye(8)[:, :2])
+    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=2500)
+    assert analyse(found.history, found.constants).sufficient_decrease.all()
+
+
+@pytest.mark.parametrize("option", ["lam", "mu"])
+@pytest.mark.parametrize("value", [-1, math.nan, math.inf, "exact", None, True, [2.0]], ids=repr)
+def test_an_impossible_constant_is_refused(option, value):
+    with pytest.raises(ValueError, match=f"{option}=.*'theory', 'block'"):
+        Linearized(**{option: value})
+
+
+def test_an_unknown_order_is_refused():
+    with pytest.raises(ValueError, match=r"order='uu' must be 'uv'.*'vu'"):
+        Linearized(order="uu")
+
+
+def test_numpy_numbers_are_numbers(zoo, make_problem):
+    solver = Linearized(lam=np.float32(9), mu=np.int64(90))
+    found = iterate(make_problem(zoo["noise"]), solver, Start(np.eye(7)[:, :3]), tol=0, max_iter=1)
+    assert (found.constants["lam"], found.constants["mu"]) == (9.0, 90.0)

@@ -1,0 +1,220 @@
+"""Where a run begins, and that the best of several is kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.iterate import iterate
+from sphericalpca.linalg import principal_angles
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import (
+    SOLVERS,
+    Alternating,
+    Linearized,
+    Start,
+    choose_solver,
+    given_start,
+    random_start,
+    solve,
+    start,
+    svd_start,
+)
+
+N, M, R = 60, 12, 3
+
+
+@pytest.fixture
+def X(rng):
+    """A gap after R singular values."""
+    singular = np.array([9.0, 7, 5, *(0.5 ** np.arange(M - R))])
+    left, right = (np.linalg.qr(rng.standard_normal((k, M)))[0] for k in (N, M))
+    return (left * singular) @ right.T
+
+
+@pytest.fixture(params=[M, M - 1], ids=["gram", "randomized"])
+def svd_method(request, monkeypatch):
+    monkeypatch.setattr(start, "GRAM_FEATURES", request.param)
+
+
+@pytest.fixture
+def problem(X):
+    return Problem(as_rows(X))
+
+
+@pytest.fixture(params=[True, False], ids=["unit", "raw"])
+def normalize(request):
+    return request.param
+
+
+@pytest.fixture(params=[True, False], ids=["centred", "uncentred"])
+def reading(request, X, normalize):
+    """Options of `as_rows`: weights, scaling, centring."""
+    mean = X.mean(axis=0) if request.param else None
+    return {"weight": np.linspace(0.5, 1.5, N), "normalize": normalize, "mean": mean}
+
+
+@pytest.mark.usefixtures("svd_method")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_svd_start_spans_numpys_leading_vectors(X, layout, reading, dtype, plain):
+    X = X.astype(dtype)
+    matrix = sparse.csr_array(X) if layout == "csr" else X
+    problem = Problem(as_rows(matrix, block_rows=7, **reading))
+    found = svd_start(problem, R, np.random.default_rng(0))
+    explicit = plain(X, **reading)
+    expected = np.linalg.svd(np.sqrt(explicit.w)[:, None] * explicit.X)[2][:R].T
+    assert found.is_svd
+    assert found.V is None
+    assert principal_angles(found.U, expected).max() < (1e-4 if dtype == np.float32 else 1e-6)
+    np.testing.assert_allclose(found.U.T @ found.U, np.eye(R), atol=1e-5)
+
+
+def test_the_randomized_svd_is_sharp_without_a_fast_decay(rng, monkeypatch):
+    monkeypatch.setattr(start, "GRAM_FEATURES", 59)
+    singular = np.array([9.0, 7, 5, *np.linspace(2.0, 1.8, 57)])
+    left, right = (np.linalg.qr(rng.standard_normal((k, 60)))[0] for k in (90, 60))
+    problem = Problem(as_rows((left * singular) @ right.T, normalize=False))
+    found = svd_start(problem, R, np.random.default_rng(0)).U
+    assert principal_angles(found, right[:, :R]).max() < 1e-3
+
+
+@pytest.mark.usefixtures("svd_method")
+def test_the_svd_start_works_with_all_components_and_one_row(rng):
+    for shape, r in (((20, M), M), ((1, M), 1)):
+        problem = Problem(as_rows(rng.standard_normal(shape)))
+        U = svd_start(problem, r, rng).U
+        np.testing.assert_allclose(U.T @ U, np.eye(r), atol=1e-12)
+
+
+@pytest.mark.usefixtures("svd_method")
+def test_rows_without_weight_do_not_enter_the_svd(X):
+    w = np.ones(N)
+    w[:10] = 0.0
+    heavy = X.copy()
+    heavy[:10] *= 1e6
+    one, other = (
+        svd_start(Problem(as_rows(A, weight=w, normalize=False)), R, np.random.default_rng(0)).U
+        for A in (X, heavy)
+    )
+    assert principal_angles(one, other).max() < 1e-6
+
+
+def test_a_random_start_is_orthonormal_and_follows_the_seed(problem):
+    one, same, other = (random_start(problem, R, np.random.default_rng(k)).U for k in (0, 0, 1))
+    np.testing.assert_allclose(one.T @ one, np.eye(R), atol=1e-14)
+    np.testing.assert_array_equal(one, same)
+    assert principal_angles(one, other).max() > 0.1
+
+
+def test_an_orthonormal_U_is_kept(problem, random_U):
+    U = random_U(M, R)
+    np.testing.assert_array_equal(given_start(problem, R, U).U, U)
+    np.testing.assert_array_equal(given_start(problem, R, U.tolist()).U, U)
+
+
+def test_another_U_is_made_orthonormal_with_the_same_span(problem, rng):
+    U = rng.standard_normal((M, R)) * [1e-3, 1.0, 1e3]
+    found = given_start(problem, R, U).U
+    np.testing.assert_allclose(found.T @ found, np.eye(R), atol=1e-14)
+    assert principal_angles(found, U).max() < 1e-9
+
+
+def test_a_given_V_is_kept_as_it_is(problem, random_U, rng):
+    U, V = random_U(M, R), rng.uniform(size=(N, R))
+    for init in ((U, V), [U, V], (U.tolist(), V.tolist())):
+        found = given_start(problem, R, init)
+        np.testing.assert_array_equal(found.V, V)
+        np.testing.assert_array_equal(found.U, U)
+
+
+def test_a_U_of_two_rows_as_a_list_is_no_pair():
+    problem = Problem(as_rows(np.eye(2)))
+    assert given_start(problem, 2, [[1.0, 0.0], [0.0, 1.0]]).V is None
+
+
+def _bad_starts():
+    U, V = np.eye(M)[:, :R], np.ones((N, R))
+    nan, inf = U.copy(), V.copy()
+    nan[0, 0], inf[0, 0] = np.nan, np.inf
+    return {
+        "transposed": (U.T, r"\(12, 3\), got .*\(3, 12\).*transpose"),
+        "too few columns": (U[:, :2], r"U must .*\(12, 3\), got .*\(12, 2\)"),
+        "one-dimensional": (U[:, 0], r"U must .*\(12, 3\), got .*\(12,\)"),
+        "rank-deficient": (U[:, [0, 1, 1]], "rank 2, .* independent"),
+        "zero": (0 * U, "rank 0"),
+        "nan": (nan, "U must .*finite.* NaN"),
+        "text": (np.full((M, R), "a"), "U must .*numeric"),
+        "complex": (U * 1j, "U must be"),
+        "nothing": (None, "U must"),
+        "V transposed": ((U, V.T), r"V must .*\(60, 3\), got .*\(3, 60\).*transpose"),
+        "V infinite": ((U, inf), "V must .*finite.*infinity"),
+        "triple": ((U, V, V), r"init.*\(U, V\)"),
+    }
+
+
+@pytest.mark.parametrize("what", _bad_starts(), ids=lambda what: what.replace(" ", "_"))
+def test_an_impossible_start_is_refused_with_the_rule(problem, what):
+    init, message = _bad_starts()[what]
+    with pytest.raises(DataError, match=message):
+        given_start(problem, R, init)
+
+
+def test_a_pair_is_refused_by_a_solver_that_starts_from_U_alone(problem, random_U):
+    init = (random_U(M, R), np.ones((N, R)))
+    with pytest.raises(DataError, match=r"init=\(U, V\).*solver='linearized'"):
+        solve(problem, R, solver=Alternating(), init=init, rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("init", ["auto", "svd", "random", "given"])
+def test_the_best_of_all_starts_is_kept(zoo, make_problem, init, random_U, solver):
+    problem, options = make_problem(zoo["noise"]), {"tol": 1e-3, "max_iter": 40}
+    init = random_U(7, 3) if init == "given" else init
+    each = [
+        iterate(problem, solver, point, **options).value
+        for point in start.starts(problem, 3, init, 4, np.random.default_rng(5))
+    ]
+    best = solve(
+        problem, 3, solver=solver, init=init, n_init=4, rng=np.random.default_rng(5), **options
+    )
+    assert len(each) == 4
+    assert len(set(each)) > 1
+    assert best.solution.value == max(each)
+
+
+def test_the_svd_comes_first_and_only_once(problem):
+    points = list(start.starts(problem, R, "auto", 3, np.random.default_rng(0)))
+    assert [point.is_svd for point in points] == [True, False, False]
+    points = list(start.starts(problem, R, "random", 3, np.random.default_rng(0)))
+    assert not any(point.is_svd for point in points)
+
+
+def test_the_svd_ratio_compares_the_svd_with_what_was_reached(problem, plain, X, rng):
+    explicit = plain(X)
+    svd = np.linalg.svd(explicit.X)[2][:R].T
+    found = solve(problem, R, solver=Alternating(), n_init=3, rng=rng)
+    expected = explicit.value(svd) / explicit.value(found.solution.U)
+    assert found.svd_ratio == pytest.approx(expected, rel=1e-10)
+    assert found.svd_ratio <= 1 + 1e-12
+
+
+@pytest.mark.parametrize("init", ["random", "given"])
+def test_without_an_svd_start_there_is_no_ratio(problem, random_U, init, rng):
+    init = random_U(M, R) if init == "given" else init
+    assert np.isnan(solve(problem, R, solver=Alternating(), init=init, rng=rng).svd_ratio)
+
+
+def test_solvers_go_by_name_or_are_taken_as_they_are():
+    assert isinstance(choose_solver("alternating"), Alternating)
+    assert isinstance(choose_solver("linearized"), Linearized)
+    own = Linearized(lam=3.0)
+    assert choose_solver(own) is own
+    assert isinstance(choose_solver("auto"), tuple(SOLVERS.values()))
+
+
+def test_a_solver_and_a_start_cannot_be_changed():
+    for record in (Alternating(), Linearized(), Start(np.eye(2))):
+        with pytest.raises(AttributeError):
+            record.U = 1

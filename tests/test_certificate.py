@@ -1,0 +1,217 @@
+"""The bound is never below the optimum, and the gap closes where it can."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from sphericalpca import certificate
+from sphericalpca.certificate import certify
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Alternating, solve
+
+
+def _solve(problem, r, n_init=1, tol=1e-8):
+    options = {"n_init": n_init, "tol": tol, "rng": np.random.default_rng(0)}
+    return solve(problem, r, solver=Alternating(), **options).solution
+
+
+def _directions(count=20_000):
+    """Unit vectors spread evenly over a half-sphere in three dimensions."""
+    k = np.arange(count) + 0.5
+    z, angle = k / count, np.pi * (1 + np.sqrt(5)) * k
+    planar = np.sqrt(1 - z**2)
+    return np.column_stack([planar * np.cos(angle), planar * np.sin(angle), z])
+
+
+DIRECTIONS = _directions()
+
+
+def _brute_force(X, w, r):
+    """The largest f among very many lines (r = 1) or planes (r = 2) in three dimensions."""
+    along = (X @ DIRECTIONS.T) ** 2
+    squares = along if r == 1 else (X**2).sum(axis=1)[:, None] - along
+    return float((w @ np.sqrt(np.maximum(squares, 0.0))).max())
+
+
+def _instance(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(3, 12))
+    X = rng.standard_normal((n, 3)) * rng.choice([1.0, 1.0, 0.2], size=3)
+    return X / np.linalg.norm(X, axis=1, keepdims=True), rng.uniform(0.1, 2, n)
+
+
+@pytest.mark.parametrize("r", [1, 2])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_bound_is_never_below_a_brute_force_optimum(seed, r, random_U):
+    X, w = _instance(seed)
+    problem = Problem(as_rows(X, weight=w))
+    best = _brute_force(X, w, r)
+    found = _solve(problem, r, n_init=8)
+    assert found.value >= best - 1e-12
+    for U in (found.U, random_U(3, r, seed)):
+        for max_bounds in (1, 3, 30):
+            assert certify(problem, U, max_bounds=max_bounds).bound >= best * (1 - 1e-12)
+
+
+def test_the_gap_closes_on_many_small_instances():
+    gaps = [
+        certify(problem, _solve(problem, 2, n_init=8).U).gap
+        for problem in (Problem(as_rows(_instance(seed)[0])) for seed in range(20))
+    ]
+    assert np.mean(np.array(gaps) < 1e-6) > 0.25
+
+
+@pytest.mark.parametrize("seed", range(15))
+def test_the_bound_is_never_below_the_optimum_by_sign_enumeration(seed):
+    rng = np.random.default_rng(seed)
+    X, w = rng.standard_normal((9, 5)), rng.uniform(0, 2, 9)
+    signs = np.array(list(product([1.0, -1.0], repeat=9)))
+    best = np.linalg.norm((signs * w) @ X, axis=1).max()
+    problem = Problem(as_rows(X, weight=w, normalize=False))
+    found = certify(problem, _solve(problem, 1, n_init=20).U)
+    assert found.value == pytest.approx(best, rel=1e-9)
+    assert found.bound >= best * (1 - 1e-12)
+
+
+def test_value_bound_and_gap_belong_together(case, layout, make_problem, random_U, plain):
+    U = random_U(case.X.shape[1], case.r)
+    found = certify(make_problem(case, layout), U)
+    assert found.value == pytest.approx(plain.of(case).value(U), rel=1e-13)
+    assert found.gap == pytest.approx(found.bound / found.value - 1, rel=1e-12)
+    assert found.gap >= 0
+    assert found.rigorous
+
+
+def test_no_subspace_beats_the_bound(name, solver_name, run):
+    solution, problem = run(solver_name, name)
+    other, _ = run("alternating", name, init="random")
+    bound = certify(problem, solution.U).bound
+    assert bound >= max(solution.value, other.value) * (1 - 1e-12)
+
+
+def test_the_bound_is_that_of_the_formula_at_the_lengths(zoo, make_problem, random_U):
+    case, U = zoo["weighted"], random_U(6, 2)
+    X = case.X / np.linalg.norm(case.X, axis=1, keepdims=True)
+    s = np.linalg.norm(X @ U, axis=1)
+    top = np.linalg.eigvalsh(X.T @ ((case.w / s)[:, None] * X))[-2:].sum()
+    found = certify(make_problem(case), U, max_bounds=1).bound
+    assert found == pytest.approx((case.w @ s + top) / 2, rel=1e-12)
+
+
+def test_tightening_never_worsens_the_bound(case, make_problem, random_U):
+    problem, U = make_problem(case), random_U(case.X.shape[1], case.r)
+    bounds = [certify(problem, U, max_bounds=k).bound for k in (1, 2, 3, 5, 10, 30)]
+    assert (np.diff(bounds) <= 0).all()
+
+
+def test_tightening_a_gaussian_gap_improves_it_threefold(rng):
+    problem = Problem(as_rows(rng.standard_normal((400, 30)), normalize=False))
+    U = _solve(problem, 5, tol=1e-5).U
+    assert 3 * certify(problem, U).gap < certify(problem, U, max_bounds=1).gap
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_the_gap_is_zero_on_data_inside_a_plane(layout, zoo, run):
+    solution, problem = run("alternating", "plane", layout)
+    assert certify(problem, solution.U).gap < 1e-9
+
+
+@pytest.mark.parametrize("name", ["all components", "one row", "identical rows", "line"])
+def test_the_gap_is_zero_where_the_optimum_is_known_to_be_found(name, run):
+    solution, problem = run("alternating", name)
+    assert certify(problem, solution.U).gap < 1e-8
+
+
+def test_the_bound_from_a_saddle_is_above_the_optimum_beyond_it():
+    problem = Problem(as_rows(np.repeat(np.eye(2), [10, 9], axis=0)))
+    found = certify(problem, np.eye(2)[:, :1])
+    assert found.value == 10.0
+    assert found.bound >= np.sqrt(10**2 + 9**2)
+    assert found.bound == pytest.approx(np.sqrt(10**2 + 9**2), rel=0.02)
+
+
+def test_a_subspace_that_sees_nothing_has_an_infinite_gap():
+    problem = Problem(as_rows(np.eye(3)[[0, 0, 1]]))
+    found = certify(problem, np.eye(3)[:, 2:])
+    assert found.value == 0.0
+    assert found.bound >= np.sqrt(2**2 + 1**2)
+    assert found.gap == np.inf
+
+
+@pytest.fixture
+def sides(zoo, monkeypatch):
+    """Certificates of one problem by each way to get at its eigenvalues."""
+    X = zoo["few rows"].X
+
+    def certificates(layout, max_bounds, mean=None):
+        matrix = sparse.csr_array(X) if layout == "csr" else X
+        found = {}
+        for side, size in (("features", 25), ("rows", 24), ("iterative", 5)):
+            monkeypatch.setattr(certificate, "DIRECT_SIZE", size)
+            problem = Problem(as_rows(matrix, mean=mean, weight=np.linspace(0.5, 2, len(X))))
+            found[side] = certify(problem, _solve(problem, 3).U, max_bounds=max_bounds)
+        return found
+
+    return certificates
+
+
+def test_only_full_decompositions_are_called_rigorous(sides, layout):
+    found = sides(layout, 2)
+    assert found["features"].rigorous
+    assert found["rows"].rigorous
+    assert not found["iterative"].rigorous
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_every_way_to_the_eigenvalues_gives_the_same_bound(sides, layout, centred, zoo):
+    mean = zoo["few rows"].X.mean(axis=0) if centred else None
+    once, tight = sides(layout, 1, mean), sides(layout, 30, mean)
+    for side in ("rows", "iterative"):
+        assert once[side].bound == pytest.approx(once["features"].bound, rel=1e-6)
+        # Tightening ends within a hundredth of the gap that remains.
+        slack = 0.02 * tight["features"].gap + 1e-6
+        assert tight[side].gap == pytest.approx(tight["features"].gap, abs=slack)
+
+
+@pytest.mark.parametrize("layout", ["dense", "csr"])
+def test_short_rows_of_large_weight_count_on_every_side(layout, zoo, monkeypatch, random_U):
+    X = zoo["few rows"].X
+    lengths = 10.0 ** np.array([-9, 0, -12, -3, -6, 0])
+    matrix = X / np.linalg.norm(X, axis=1, keepdims=True) * lengths[:, None]
+    matrix = sparse.csr_array(matrix) if layout == "csr" else matrix
+    problem = Problem(as_rows(matrix, weight=1 / lengths, normalize=False))
+    features = certify(problem, random_U(25, 3), max_bounds=1)
+    monkeypatch.setattr(certificate, "DIRECT_SIZE", 24)
+    assert certify(problem, random_U(25, 3), max_bounds=1).bound == pytest.approx(features.bound)
+
+
+def test_single_precision_data_give_nearly_the_same_bound(zoo, make_problem, random_U):
+    U = random_U(7, 3)
+    single, double = (
+        certify(make_problem(zoo["noise"], dtype=dtype), U) for dtype in (np.float32, np.float64)
+    )
+    assert single.bound == pytest.approx(double.bound, rel=1e-4)
+
+
+@given(
+    X=arrays(np.float64, (5, 3), elements=st.floats(-4, 4, allow_subnormal=False)),
+    r=st.integers(1, 2),
+    normalize=st.booleans(),
+)
+@settings(deadline=None, max_examples=40)
+def test_the_bound_holds_for_any_rows(plain, X, r, normalize):
+    X = X.round(6)
+    assume(X.any())
+    problem, explicit = Problem(as_rows(X, normalize=normalize)), plain(X, None, normalize)
+    best = _brute_force(explicit.X, explicit.w, r)
+    U = np.linalg.qr(np.random.default_rng(r).standard_normal((3, r)))[0]
+    assume(problem.evaluate(U).value > 0)
+    assert certify(problem, U).bound >= best * (1 - 1e-12)

@@ -1,0 +1,136 @@
+"""The loop: how many steps, what is recorded, and why it stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+from sphericalpca.iterate import StopReason, iterate
+from sphericalpca.solvers import Alternating, Start, solve
+
+
+@dataclass(frozen=True)
+class _Count:
+    """A state whose residual is 1/k after k steps."""
+
+    k: int = 0
+    measures: dict = field(default_factory=dict)
+
+    @property
+    def U(self):
+        return np.full((1, 1), self.k)
+
+    @property
+    def value(self):
+        return float(self.k)
+
+    @property
+    def objective(self):
+        return -float(self.k)
+
+    @property
+    def residual(self):
+        return 1 / self.k if self.k else np.inf
+
+
+class _Counter:
+    def init(self, problem, start):
+        return start
+
+    def step(self, problem, state):
+        return _Count(state.k + 1, {"twice": 2.0 * state.k})
+
+
+@pytest.fixture
+def problem(zoo, make_problem):
+    return make_problem(zoo["noise"])
+
+
+@pytest.fixture
+def count(problem):
+    return lambda **options: iterate(problem, _Counter(), _Count(), **options)
+
+
+def test_it_stops_at_the_first_residual_not_above_the_tolerance(count):
+    found = count(tol=0.2, max_iter=100)
+    assert found.n_iter == 5
+    assert found.residual == 0.2
+    assert found.stop_reason is StopReason.CONVERGED
+
+
+def test_it_stops_when_the_iterations_are_spent(count):
+    found = count(tol=0.01, max_iter=7)
+    assert found.n_iter == 7
+    assert found.stop_reason is StopReason.MAX_ITER
+
+
+def test_converging_in_the_last_iteration_is_converging(count):
+    assert count(tol=0.2, max_iter=5).stop_reason is StopReason.CONVERGED
+
+
+def test_a_monitor_can_stop_it(count, recorder):
+    monitor = recorder(patience=3)
+    found = count(tol=0.0, max_iter=100, monitor=monitor)
+    assert found.stop_reason is StopReason.CALLBACK
+    assert found.n_iter == monitor.begun == len(monitor.states) == 3
+    assert [state.k for state in monitor.states] == [1, 2, 3]
+
+
+def test_the_monitor_sees_every_iteration(count, recorder):
+    monitor = recorder()
+    assert count(tol=0.1, max_iter=100, monitor=monitor).n_iter == monitor.begun == 10
+
+
+def test_the_history_has_one_entry_per_iteration_and_the_solvers_own_measures(count):
+    found = count(tol=0.0, max_iter=6)
+    assert set(found.history) == {"objective", "residual", "passes", "seconds", "twice"}
+    assert all(column.shape == (6,) for column in found.history.values())
+    np.testing.assert_array_equal(found.history["objective"], [-1, -2, -3, -4, -5, -6])
+    np.testing.assert_array_equal(found.history["twice"], [0, 2, 4, 6, 8, 10])
+    assert (np.diff(found.history["seconds"]) >= 0).all()
+
+
+def test_the_solution_is_the_last_state(count):
+    found = count(tol=0.0, max_iter=6)
+    assert (found.start_value, found.value) == (0.0, 6.0)
+    assert found.U.tolist() == [[6]]
+    assert found.residual == found.history["residual"][-1]
+
+
+def test_tol_zero_runs_to_the_end_even_at_an_optimum(run, solver, zoo, make_problem):
+    optimum, _ = run("alternating", "plane")
+    problem = make_problem(zoo["plane"])
+    found = iterate(problem, solver, Start(optimum.U), tol=0.0, max_iter=25)
+    assert found.n_iter == 25
+    assert found.stop_reason is StopReason.MAX_ITER
+
+
+def test_tol_zero_does_not_stop_at_a_residual_of_exactly_zero(count, monkeypatch):
+    monkeypatch.setattr(_Count, "residual", 0.0)
+    found = count(tol=0.0, max_iter=5)
+    assert found.n_iter == 5
+    assert found.stop_reason is StopReason.MAX_ITER
+
+
+def test_at_least_one_step_is_made_from_an_optimum(run, solver, zoo, make_problem):
+    optimum, _ = run("alternating", "spiked")
+    problem = make_problem(zoo["spiked"])
+    found = iterate(problem, solver, Start(optimum.U), tol=1.0, max_iter=25)
+    assert found.n_iter == 1
+    assert found.stop_reason is StopReason.CONVERGED
+
+
+def test_one_pass_per_iteration(problem, solver, random_U):
+    found = iterate(problem, solver, Start(random_U(7, 3)), tol=0.0, max_iter=10)
+    np.testing.assert_array_equal(np.diff(found.history["passes"]), 1)
+    assert found.history["passes"][-1] == problem.rows.passes
+
+
+def test_a_monitor_that_stops_skips_the_starts_to_come(problem, recorder, rng):
+    monitor = recorder(patience=2)
+    options = {"n_init": 5, "tol": 0.0, "max_iter": 50, "rng": rng, "monitor": monitor}
+    found = solve(problem, 3, solver=Alternating(), **options)
+    assert found.solution.stop_reason is StopReason.CALLBACK
+    assert len(monitor.states) == 2

@@ -1,0 +1,189 @@
+"""Lengths, polar factors, rotations and angles, also at the edge of the number range."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from sphericalpca.linalg import (
+    canonical_rotation,
+    fix_signs,
+    frobenius,
+    orthonormal,
+    polar,
+    principal_angles,
+    row_norms,
+    unit_rows,
+)
+
+MAGNITUDES = [
+    *[(np.float64, c) for c in (1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e150)],
+    *[(np.float32, c) for c in (1e-30, 1e-20, 1.0, 1e20, 1e30)],
+]
+at_every_magnitude = pytest.mark.parametrize(("dtype", "size"), MAGNITUDES)
+
+small_matrices = arrays(
+    np.float64,
+    st.tuples(st.integers(3, 6), st.integers(1, 3)),
+    elements=st.floats(-1e6, 1e6, allow_subnormal=False),
+)
+
+
+def _eps(dtype):
+    return float(np.finfo(dtype).eps)
+
+
+def _gauss(shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def _is_orthonormal(U, dtype=np.float64):
+    return np.abs(U.T @ U - np.eye(U.shape[1])).max() <= 20 * _eps(dtype)
+
+
+@at_every_magnitude
+def test_row_norms_scale_with_the_rows(dtype, size):
+    A = _gauss((7, 5)).astype(dtype)
+    expected = np.linalg.norm(A.astype(np.float64), axis=1)
+    norms = row_norms(A * dtype(size))
+    assert norms.dtype == np.float64
+    np.testing.assert_allclose(norms / size, expected, rtol=10 * _eps(dtype))
+
+
+def test_row_norms_of_rows_of_all_magnitudes_at_once():
+    size = np.array([0.0, 1e-300, 1e-200, 1e-150, 1.0, 1e100, 1e150, 1e300])
+    A = np.outer(size, [3.0, 0.0, -4.0])
+    np.testing.assert_allclose(row_norms(A), 5 * size, rtol=1e-15)
+
+
+def test_row_norms_of_a_tiny_and_a_large_entry_in_one_row():
+    assert row_norms(np.array([[1e-200, 1.0], [1e-200, 1e-200]])) == pytest.approx(
+        [1.0, np.sqrt(2) * 1e-200], rel=1e-15, abs=0
+    )
+
+
+@given(small_matrices)
+@settings(deadline=None, max_examples=60)
+def test_unit_rows_times_lengths_give_the_rows_back(A):
+    V, norms = unit_rows(A)
+    assert (np.abs(V * norms[:, None] - A) <= 1e-15 * norms[:, None]).all()
+    np.testing.assert_allclose(np.linalg.norm(V[norms > 0], axis=1), 1.0, rtol=1e-14)
+    assert not V[norms == 0].any()
+
+
+def test_functions_of_no_columns_or_rows_do_not_fail():
+    assert row_norms(np.empty((3, 0))).tolist() == [0.0] * 3
+    assert row_norms(np.empty((0, 3))).shape == (0,)
+    assert frobenius(np.empty((0, 3))) == 0.0
+
+
+@at_every_magnitude
+def test_frobenius_scales_with_the_matrix(dtype, size):
+    A = _gauss((6, 4)).astype(dtype)
+    found = frobenius(A * dtype(size))
+    expected = np.linalg.norm(A.astype(np.float64))
+    assert found / size == pytest.approx(expected, rel=10 * _eps(dtype))
+
+
+@at_every_magnitude
+def test_polar_factor_is_the_svd_one_at_every_magnitude(dtype, size):
+    M = _gauss((8, 3)).astype(dtype)
+    A, s, Bt = np.linalg.svd(M.astype(np.float64), full_matrices=False)
+    found = polar(M * dtype(size))
+    tolerance = 50 * _eps(dtype)
+    np.testing.assert_allclose(found.factor, A @ Bt, atol=tolerance)
+    assert found.nuclear_norm / size == pytest.approx(s.sum(), rel=tolerance)
+
+
+@pytest.mark.parametrize("smallest", [1.0, 1e-2, 3e-4, 1.1e-4, 0.9e-4, 1e-6, 1e-12, 0.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_polar_is_orthonormal_and_optimal_however_ill_conditioned(smallest, seed):
+    left, right = np.linalg.qr(_gauss((9, 4), seed))[0], np.linalg.qr(_gauss((4, 4), seed + 9))[0]
+    singular = np.array([1.0, 0.7, np.sqrt(smallest * 0.7), smallest])
+    M = (left * singular) @ right.T
+    factor, nuclear = polar(M)
+    assert _is_orthonormal(factor)
+    assert nuclear == pytest.approx(singular.sum(), rel=1e-13)
+    assert (factor * M).sum() == pytest.approx(nuclear, rel=1e-12)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2])
+def test_polar_of_a_rank_deficient_matrix_is_complete_and_optimal(rank):
+    M = _gauss((6, rank)) @ _gauss((rank, 3), 1)
+    factor, nuclear = polar(M)
+    assert _is_orthonormal(factor)
+    assert (factor * M).sum() == pytest.approx(np.linalg.norm(M, "nuc"), rel=1e-13, abs=1e-15)
+    assert nuclear == pytest.approx(np.linalg.norm(M, "nuc"), rel=1e-13, abs=1e-15)
+
+
+@given(small_matrices)
+@settings(deadline=None, max_examples=100)
+def test_polar_is_orthonormal_and_reaches_the_nuclear_norm(M):
+    factor, nuclear = polar(M)
+    size = np.linalg.norm(M, "nuc")
+    assert _is_orthonormal(factor)
+    assert nuclear == pytest.approx(size, rel=1e-11)
+    assert (factor * M).sum() == pytest.approx(size, rel=1e-11)
+
+
+def test_polar_keeps_an_orthonormal_matrix(random_U):
+    U = random_U(10, 4)
+    np.testing.assert_allclose(polar(U).factor, U, atol=1e-14)
+
+
+def test_polar_does_not_modify_its_argument():
+    M = _gauss((5, 2))
+    before = M.tobytes()
+    polar(M)
+    assert M.tobytes() == before
+
+
+@at_every_magnitude
+def test_orthonormal_spans_the_columns(dtype, size):
+    A = _gauss((7, 3)).astype(dtype)
+    Q = orthonormal(A * dtype(size))
+    assert Q.dtype == np.float64
+    assert _is_orthonormal(Q)
+    assert principal_angles(Q, A).max() < 100 * _eps(dtype)
+
+
+def test_canonical_rotation_diagonalises_in_decreasing_order(rng):
+    V = rng.standard_normal((20, 4))
+    Q, eigenvalues = canonical_rotation(V.T @ V)
+    assert _is_orthonormal(Q)
+    assert (np.diff(eigenvalues) <= 0).all()
+    np.testing.assert_allclose((V @ Q).T @ (V @ Q), np.diag(eigenvalues), atol=1e-12)
+
+
+def test_canonical_rotation_of_a_singular_moment_has_no_negative_eigenvalue(rng):
+    V = rng.standard_normal((20, 1)) @ rng.standard_normal((1, 3))
+    assert (canonical_rotation(V.T @ V)[1] >= 0).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_fixed_signs_do_not_depend_on_the_signs_given(rng, dtype):
+    U = rng.standard_normal((6, 4)).astype(dtype)
+    fixed = fix_signs(U)
+    assert fixed.dtype == dtype
+    np.testing.assert_array_equal(np.abs(fixed), np.abs(U))
+    assert (fixed[np.abs(U).argmax(axis=0), range(4)] > 0).all()
+    np.testing.assert_array_equal(fix_signs(U * np.array([1, -1, -1, 1], dtype)), fixed)
+
+
+def test_fixed_signs_agree_when_loadings_tie_up_to_rounding():
+    U = np.array([[-0.6, 0.6], [0.6, 0.6]])
+    noise = 1e-12 * np.array([[1, 0], [-1, 1]])
+    np.testing.assert_allclose(fix_signs(U + noise), fix_signs(U - noise), atol=1e-11)
+
+
+def test_principal_angles_of_planes_turned_by_known_angles():
+    known = np.array([0.0, 1e-9, 0.3, np.pi / 2])
+    A = np.eye(8)[:, :4]
+    B = np.vstack([np.diag(np.cos(known)), np.diag(np.sin(known))])
+    mixed = B @ _gauss((4, 4))
+    # As exact as an orthonormal basis of the mixed columns can be.
+    atol = 1e-15 * np.linalg.cond(mixed)
+    np.testing.assert_allclose(principal_angles(A, mixed), known, atol=atol)

@@ -1,0 +1,114 @@
+"""The package as a whole: what it exports, what it needs, what it ships."""
+
+import importlib
+import importlib.metadata
+import importlib.resources
+import pkgutil
+import re
+import subprocess
+import sys
+
+import pytest
+
+import sphericalpca
+
+PUBLIC = {"Certificate", "DataError", "MissingExtraError", "NoDirectionWarning", "SphericalPCA"}
+
+
+def modules():
+    # `demo` is a program; plotting needs matplotlib.
+    found = pkgutil.walk_packages(sphericalpca.__path__, "sphericalpca.")
+    return sorted(m.name for m in found if not m.name.endswith((".demo", ".__main__")))
+
+
+def run(code):
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.split()
+
+
+def test_public_names_are_exact():
+    assert set(sphericalpca.__all__) == PUBLIC
+    assert list(sphericalpca.__all__) == sorted(sphericalpca.__all__)
+    rooms = {m.rpartition(".")[2] for m in modules() if m.count(".") == 1}
+    names = {n for n in vars(sphericalpca) if not n.startswith("_")}
+    assert names - rooms - {"demo"} == PUBLIC
+
+
+@pytest.mark.parametrize("name", modules())
+def test_every_module_lists_names_it_has(name):
+    if name.startswith("sphericalpca.plotting"):
+        pytest.importorskip("matplotlib")
+    module = importlib.import_module(name)
+    assert len(set(module.__all__)) == len(module.__all__)
+    for public in module.__all__:
+        assert hasattr(module, public), f"{name}.__all__ lists {public}, which is not there"
+
+
+def test_solvers_are_importable_by_name():
+    from sphericalpca.solvers import Alternating, Linearized  # noqa: PLC0415
+
+    assert Linearized(lam=1.0, mu=2.0, order="vu").order == "vu"
+    assert Alternating() == Alternating()
+
+
+def test_import_loads_nothing_that_scikit_learn_does_not_load():
+    """scikit-learn itself loads pandas and rich where they are installed; matplotlib nobody."""
+    code = (
+        "import sys, sklearn.base, sklearn.utils.validation, scipy.optimize, scipy.sparse.linalg\n"
+    )
+    code += "try: import sklearn.callback\nexcept ImportError: pass\n"
+    code += "theirs = set(sys.modules)\nimport sphericalpca\n"
+    code += "print(*(m.partition('.')[0] for m in set(sys.modules) - theirs))"
+    loaded = set(run(code)) - {"numpy", "scipy", "sklearn"} - set(sys.stdlib_module_names)
+    assert loaded == {"sphericalpca"}
+
+
+NOTHING_ELSE = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        absent = ("pandas", "matplotlib", "rich", "polars", "pyarrow", "dask", "pymanopt")
+        if name.partition(".")[0] in absent:
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+import numpy as np
+from sphericalpca import SphericalPCA
+
+X = np.random.default_rng(0).standard_normal((20, 4))
+print(SphericalPCA().fit_transform(X).shape[1])
+"""
+
+
+def test_import_and_fit_need_numpy_scipy_and_scikit_learn_only():
+    assert run(NOTHING_ELSE) == ["2"]
+
+
+def test_version_is_one_and_the_same():
+    assert re.fullmatch(r"\d+\.\d+\.\d+([.a-z]+\d+)?", sphericalpca.__version__)
+    try:
+        installed = importlib.metadata.version("sphericalpca")
+    except importlib.metadata.PackageNotFoundError:
+        pytest.skip("run from the source tree, not installed")
+    assert installed == sphericalpca.__version__
+
+
+def test_package_says_that_it_is_typed():
+    assert importlib.resources.files(sphericalpca).joinpath("py.typed").is_file()
+
+
+def test_errors_are_also_builtins():
+    assert issubclass(sphericalpca.DataError, ValueError)
+    assert issubclass(sphericalpca.MissingExtraError, ImportError)
+    assert issubclass(sphericalpca.NoDirectionWarning, UserWarning)
+
+
+def test_missing_extra_names_the_remedy():
+    error = sphericalpca.MissingExtraError("Plotting", "matplotlib", "plot")
+    assert str(error) == (
+        "Plotting needs matplotlib, which is not installed: pip install 'sphericalpca[plot]'"
+    )

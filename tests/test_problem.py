@@ -1,0 +1,252 @@
+"""Value, loss, gradient and second moments against plain numpy, and the laws of f."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy import sparse
+
+from sphericalpca.linalg import polar
+from sphericalpca.problem import Problem, components, directions, lengths_of_projections, residual
+from sphericalpca.rows import as_rows
+
+
+@pytest.fixture
+def problem(case, layout, make_problem):
+    return make_problem(case, layout, block_rows=7)
+
+
+@pytest.fixture
+def explicit(case, plain):
+    return plain.of(case)
+
+
+@pytest.fixture
+def U(case, random_U):
+    return random_U(case.X.shape[1], case.r)
+
+
+def test_value_and_gradient_are_those_of_the_explicit_rows(problem, explicit, U):
+    found = problem.evaluate(U)
+    assert found.value == pytest.approx(explicit.value(U), rel=1e-13)
+    np.testing.assert_allclose(found.gradient, explicit.gradient(U), atol=1e-12)
+    np.testing.assert_array_equal(found.U, U)
+
+
+def test_residual_is_the_relative_tangent_part_of_the_gradient(problem, explicit, U):
+    assert problem.evaluate(U).residual == pytest.approx(explicit.residual(U), rel=1e-9, abs=1e-14)
+    assert residual(U, np.zeros_like(U)) == 0.0
+
+
+def test_only_the_symmetric_part_within_the_span_is_no_residual(random_U, rng):
+    U, A = random_U(6, 3), rng.standard_normal((3, 3))
+    assert residual(U, U @ (A + A.T)) < 1e-15
+    assert residual(U, U @ (A - A.T)) == pytest.approx(1.0, rel=1e-14)
+
+
+def test_loss_is_the_weighted_sum_of_squared_errors(problem, explicit, U, rng, case):
+    best = explicit.loss(U, explicit.best_V(U))
+    assert problem.loss(explicit.value(U)) == pytest.approx(best, rel=1e-12, abs=1e-12)
+    # Any other V, unit or not.
+    V = rng.standard_normal((len(case.X), case.r))
+    alignment = explicit.w @ ((explicit.X @ U) * V).sum(axis=1)
+    energy = explicit.w @ (V**2).sum(axis=1)
+    assert problem.loss(alignment, energy) == pytest.approx(explicit.loss(U, V), rel=1e-12)
+
+
+def test_delta_is_not_negative_and_the_exact_step_gains_at_least_delta(problem, explicit, U):
+    for _ in range(5):
+        here = problem.evaluate(U)
+        slack = 1e-13 * here.value
+        nuclear = np.linalg.norm(explicit.gradient(U), "nuc")
+        assert nuclear - explicit.value(U) >= -slack
+        assert here.delta == pytest.approx(nuclear - explicit.value(U), abs=slack)
+        U = polar(here.gradient).factor
+        assert explicit.value(U) - here.value >= here.delta - slack
+
+
+def test_value_does_not_depend_on_the_basis_of_the_subspace(problem, U, case, random_U):
+    Q = random_U(case.r, case.r, seed=5)
+    here, turned = problem.evaluate(U), problem.evaluate(U @ Q)
+    assert turned.value == pytest.approx(here.value, rel=1e-13)
+    np.testing.assert_allclose(turned.gradient, here.gradient @ Q, atol=1e-12)
+    assert turned.residual == pytest.approx(here.residual, abs=1e-13)
+
+
+def test_restriction_to_a_subspace_is_the_same_problem(problem, explicit, case, random_U, rng):
+    m, r = case.X.shape[1], case.r
+    S = random_U(m, min(m, r + 2), seed=3)
+    C = random_U(S.shape[1], r, seed=4)
+    inner, outer = problem.restrict(S).evaluate(C), problem.evaluate(S @ C)
+    assert inner.value == pytest.approx(outer.value, rel=1e-13)
+    np.testing.assert_allclose(inner.gradient, S.T @ outer.gradient, atol=1e-12)
+    D = rng.standard_normal(C.shape)
+    np.testing.assert_allclose(
+        problem.restrict(S).hessian_product(C, D),
+        S.T @ problem.hessian_product(S @ C, S @ D),
+        atol=1e-10,
+    )
+
+
+def test_restricted_rows_are_not_normalised_again(problem, explicit, case, random_U):
+    S = random_U(case.X.shape[1], case.r, seed=3)
+    rows = problem.restrict(S).rows
+    np.testing.assert_allclose(rows.norm, np.linalg.norm(explicit.X @ S, axis=1), atol=1e-14)
+    np.testing.assert_array_equal(rows.weight, problem.rows.weight)
+
+
+def test_gram_and_covariance_are_the_explicit_products(problem, explicit, rng, case):
+    factor, X = rng.random(len(case.X)), explicit.X
+    gram = X.T @ (factor[:, None] ** 2 * X)
+    Q = rng.standard_normal((X.shape[1], 2))
+    np.testing.assert_allclose(problem.gram(factor), gram, atol=1e-12)
+    np.testing.assert_allclose(problem.covariance_times(Q, factor), gram @ Q, atol=1e-12)
+
+
+def test_cosines_are_those_of_the_explicit_rows(problem, case, plain):
+    unit = plain(case.X).X
+    np.testing.assert_allclose(problem.cosines(), unit @ unit.T, atol=1e-13)
+
+
+def test_each_question_is_one_pass(problem, U, case):
+    asks = [
+        lambda: problem.evaluate(U),
+        lambda: problem.hessian_product(U, U),
+        lambda: problem.canonical(U),
+        lambda: problem.gram(np.ones(len(case.X))),
+        lambda: problem.covariance_times(U, np.ones(len(case.X))),
+    ]
+    for count, ask in enumerate(asks, start=1):
+        ask()
+        assert problem.rows.passes == count
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_U_keeps_the_type_and_gradients_are_double(case, layout, U, make_problem, dtype):
+    problem = make_problem(case, layout, dtype)
+    found = problem.evaluate(U)
+    assert found.U.dtype == problem.canonical(U).U.dtype == dtype
+    assert found.gradient.dtype == np.float64
+    assert isinstance(found.value, float)
+
+
+def test_single_precision_is_near_double(case, layout, U, make_problem):
+    single, double = (make_problem(case, layout, t).evaluate(U) for t in (np.float32, np.float64))
+    assert single.value == pytest.approx(double.value, rel=1e-6)
+
+
+def test_canonical_form_is_ordered_signed_and_of_the_same_value(problem, explicit, U, case):
+    form = problem.canonical(U)
+    V = explicit.best_V(form.U)
+    moment = (V * explicit.w[:, None]).T @ V / explicit.w.sum()
+    assert form.value == pytest.approx(explicit.value(U), rel=1e-13)
+    assert form.shares.sum() == pytest.approx(1.0)
+    assert (np.diff(form.shares) <= 0).all()
+    np.testing.assert_allclose(moment, np.diag(form.shares), atol=1e-13)
+    assert (form.U[np.abs(form.U).argmax(axis=0), range(case.r)] > 0).all()
+    np.testing.assert_allclose(form.U @ form.U.T, U @ U.T, atol=1e-14)
+
+
+def test_canonical_form_does_not_depend_on_the_basis(zoo, make_problem, random_U):
+    problem, U = make_problem(zoo["noise"]), random_U(7, 3)
+    one, other = problem.canonical(U), problem.canonical(U @ random_U(3, 3, seed=8))
+    np.testing.assert_allclose(one.U, other.U, atol=1e-12)
+
+
+def test_mean_cosine_is_the_mean_over_the_rows_with_a_direction(problem, explicit, U):
+    norm = np.linalg.norm(explicit.X, axis=1)
+    cosine = np.linalg.norm(explicit.X @ U, axis=1) / np.where(norm > 0, norm, 1)
+    expected = explicit.w @ cosine / explicit.w.sum()
+    assert problem.canonical(U).mean_cosine == pytest.approx(expected, rel=1e-13)
+
+
+def test_components_are_unit_or_zero(problem, explicit, U):
+    V = components(problem.rows, U)
+    np.testing.assert_allclose(V, explicit.best_V(U), atol=1e-13)
+    np.testing.assert_allclose(
+        lengths_of_projections(problem, U), np.linalg.norm(explicit.X @ U, axis=1), atol=1e-14
+    )
+
+
+def test_vanishing_projections_are_zero_for_users_and_unit_for_solvers(layout, plain):
+    X = np.array([[3.0, 0, 0], [0, 2, 0], [0, 0, 0], [0, 0, 5]])
+    U = np.eye(3)[:, :1]
+    rows = as_rows(sparse.csr_array(X) if layout == "csr" else X)
+    np.testing.assert_array_equal(components(rows, U)[:, 0], [1, 0, 0, 0])
+    (block,) = rows.blocks()
+    V, lengths = directions(block, block.project(U))
+    np.testing.assert_array_equal(np.abs(V[:, 0]), [1, 1, 0, 1])
+    np.testing.assert_array_equal(lengths, [1, 0, 0, 0])
+
+
+def test_a_saddle_with_a_vanishing_projection_has_a_residual():
+    problem = Problem(as_rows(np.repeat(np.eye(3), [10, 9, 4], axis=0)))
+    here = problem.evaluate(np.eye(3)[:, :1])
+    assert here.residual > 0.1
+    assert here.delta > 0.1
+
+
+def test_implicit_centring_of_sparse_rows_equals_explicit_centring(case, random_U, rng):
+    X, r = case.X, case.r
+    mean = rng.standard_normal(X.shape[1])
+    options = {"weight": case.weight, "normalize": case.normalize}
+    implicit = Problem(as_rows(sparse.csr_array(X), mean=mean, block_rows=7, **options))
+    given_dense = Problem(as_rows(X, mean=mean, **options))
+    explicit = Problem(as_rows(X - mean, **options))
+    U, factor = random_U(X.shape[1], r), rng.random(len(X))
+    for other in (implicit, given_dense):
+        assert other.evaluate(U).value == pytest.approx(explicit.evaluate(U).value, rel=1e-12)
+        for ask in (
+            lambda problem: problem.evaluate(U).gradient,
+            lambda problem: problem.hessian_product(U, U[::-1]),
+            lambda problem: problem.gram(factor),
+            lambda problem: problem.covariance_times(U, factor),
+            lambda problem: problem.cosines(),
+            lambda problem: components(problem.rows, U),
+            lambda problem: problem.canonical(U).shares,
+        ):
+            np.testing.assert_allclose(ask(other), ask(explicit), rtol=1e-10, atol=1e-11)
+
+
+def test_sign_flips_of_rows_change_nothing(case, make_problem, U, rng):
+    problem = make_problem(case)
+    signs = rng.choice([-1.0, 1.0], size=(len(case.X), 1))
+    options = {"weight": case.weight, "normalize": case.normalize}
+    flipped = Problem(as_rows(case.X * signs, **options))
+    assert flipped.evaluate(U).value == problem.evaluate(U).value
+    np.testing.assert_allclose(
+        flipped.evaluate(U).gradient, problem.evaluate(U).gradient, atol=1e-13
+    )
+
+
+def test_scaling_a_row_scales_its_share_of_f(zoo, random_U):
+    X, U = zoo["long and short"].X, random_U(6, 2)
+    share = np.linalg.norm(X[3] @ U)
+    longer = X.copy()
+    longer[3] *= -4.0
+    one, other = (Problem(as_rows(A, normalize=False)).evaluate(U).value for A in (X, longer))
+    assert other - one == pytest.approx(3.0 * share, rel=1e-12)
+
+
+@given(
+    arrays(np.float64, (5, 4), elements=st.floats(-10, 10, allow_subnormal=False)),
+    arrays(np.float64, (5,), elements=st.floats(0, 5, allow_subnormal=False)),
+    st.integers(1, 4),
+    st.booleans(),
+)
+@settings(deadline=None, max_examples=80)
+def test_one_oracle_holds_for_any_rows(X, weight, r, normalize):
+    problem = Problem(as_rows(X, weight=weight, normalize=normalize))
+    assume(problem.rows.total_weight > 1e-3)
+    U = np.linalg.qr(np.random.default_rng(r).standard_normal((4, r)))[0]
+    here = problem.evaluate(U)
+    bound = weight @ problem.rows.norm
+    assert 0 <= here.value <= bound * (1 + 1e-12)
+    assert np.linalg.norm(here.gradient, "nuc") >= here.value * (1 - 1e-12)
+    assert 0 <= here.residual <= 1 + 1e-12
+    assert problem.loss(here.value) >= -1e-12 * (problem.rows.energy + problem.rows.total_weight)
+    after = problem.evaluate(polar(here.gradient).factor).value
+    assert after >= here.value + here.delta - 1e-12 * bound
