@@ -31,7 +31,7 @@ help:
 	touch $@
 
 demo: .venv/demo.stamp
-	$(BIN)/python -m sphericalpca.demo --out $(OUT)
+	$(BIN)/python -m sphericalpca.demo --out "$(OUT)"
 
 # One BLAS thread per test process: with two of each the threads wait for one another.
 test: .venv/test.stamp
@@ -51,5 +51,5 @@ bench: .venv/test.stamp
 	$(BIN)/python benchmarks/bench_pass.py
 
 clean:
-	rm -rf .venv $(OUT) build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv "$(OUT)" build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -44,6 +44,13 @@ def test_the_smaller_proximal_constant_decides():
     assert analyse(history, {**CONSTANTS, "lam": 4.0}).required_decrease == pytest.approx(-3.0)
 
 
+def test_the_theory_applies_above_the_lipschitz_constant_only():
+    history = _history([0.4, 0.2, 0.1], [1.0, 1.0, 1.0], [1.0, 1.0, 1.0])
+    assert analyse(history, CONSTANTS).applies
+    for constants in ({"lam": 9.0}, {"mu": 9.0}, {"mu": math.nan}):
+        assert not analyse(history, {**CONSTANTS, **constants}).applies
+
+
 def test_rounding_of_the_loss_is_no_violation():
     for rise, holds in ((0.5 * ROUNDING, True), (2 * ROUNDING, False)):
         history = _history([0.1, 1e-9], [0.5, -rise], [0.0, 0.0])

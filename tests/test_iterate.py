@@ -17,6 +17,7 @@ class _Count:
 
     k: int = 0
     measures: dict = field(default_factory=dict)
+    constants: dict = field(default_factory=dict)
 
     @property
     def U(self):

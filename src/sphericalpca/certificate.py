@@ -72,19 +72,23 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
         problem = _in_row_space(problem)
     norm, m = problem.rows.norm, problem.rows.shape[1]
     inverse = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
-    # Vertices as x_j'P x_j / ||x_j||^2: of UU', and of r/m I, positive for every row.
-    vertices = [(reach * inverse) ** 2, np.full(len(w), min(r / m, 1.0))]
-    s = np.maximum(reach, np.sqrt(np.finfo(np.float64).eps) * norm)
+    # Vertices as x_j'P x_j / ||x_j||^2: of r/m I, positive for every row, and of UU'.
+    vertices = np.empty((max_bounds + 1, len(w)))
+    vertices[0], vertices[1] = min(r / m, 1.0), (reach * inverse) ** 2
+    mixture = np.array([0.5, 0.5])
+    s, E = np.maximum(reach, np.sqrt(np.finfo(np.float64).eps) * norm), None
     bounds: list[float] = []
-    while len(bounds) < max_bounds:
+    while True:
         factor = np.sqrt(np.divide(w, s, out=np.zeros_like(s), where=s > 0))
-        top, E = _leading_eigenvectors(problem, factor, r)
+        top, E = _leading_eigenvectors(problem, factor, r, E)
         relaxed = float(w @ s)  # F at the current P: no s gives a bound below it
         bounds.append(min([*bounds, 0.5 * relaxed + 0.5 * top]))
-        if _settled(bounds, relaxed, value):
+        if len(bounds) == max_bounds or _settled(bounds, relaxed, value):
             break
-        vertices.append((lengths_of_projections(problem, E) * inverse) ** 2)
-        s = norm * np.sqrt(_best_mixture(np.stack(vertices), w * norm))
+        count = len(bounds) + 2
+        vertices[count - 1] = (lengths_of_projections(problem, E) * inverse) ** 2
+        mixture = _best_mixture(vertices[:count], w * norm, mixture)
+        s = norm * np.sqrt(mixture @ vertices[:count])
     bound = max(bounds[-1], value)
     gap = bound / value - 1.0 if value > 0 else np.inf
     return Certificate(heaviest * value, heaviest * bound, gap, m <= DIRECT_SIZE)
@@ -108,8 +112,13 @@ def _in_row_space(problem: Problem) -> Problem:
     return Problem(as_rows(Z, weight=problem.rows.weight, normalize=False))
 
 
-def _leading_eigenvectors(problem: Problem, factor: Array, r: int) -> tuple[float, Array]:
-    """Sum of the r largest eigenvalues of sum_j factor_j^2 x_j x_j', and their vectors."""
+def _leading_eigenvectors(
+    problem: Problem, factor: Array, r: int, near: Array | None
+) -> tuple[float, Array]:
+    """Sum of the r largest eigenvalues of sum_j factor_j^2 x_j x_j', and their vectors.
+
+    `near`, if any, are such vectors of a similar matrix, for Lanczos to start from.
+    """
     m = problem.rows.shape[1]
     r = min(r, m)
     if m <= DIRECT_SIZE:
@@ -121,30 +130,33 @@ def _leading_eigenvectors(problem: Problem, factor: Array, r: int) -> tuple[floa
             matvec=lambda x: problem.covariance_times(x.reshape(m, 1), factor)[:, 0],
             dtype=np.float64,
         )
-        start = np.random.default_rng(0).standard_normal(m)
-        values, E = scipy.sparse.linalg.eigsh(A, k=r, v0=start, tol=1e-6)
+        start = np.random.default_rng(0).standard_normal(m) if near is None else near.sum(axis=1)
+        # The error of an eigenvalue is of the order of the square of this.
+        values, E = scipy.sparse.linalg.eigsh(A, k=r, v0=start, tol=1e-4)
     return float(values.sum()), E
 
 
-def _best_mixture(vertices: Array, weight: Array) -> Array:
-    """Maximise sum_j weight_j sqrt((a @ vertices)_j) over the simplex; returns a @ vertices."""
-    k = len(vertices)
+def _best_mixture(vertices: Array, weight: Array, last: Array) -> Array:
+    """Shares a of the vertices that maximise sum_j weight_j sqrt((a @ vertices)_j).
+
+    Starts near the best mixture of all vertices but the newest.
+    """
     scale = 1.0 / float(weight.sum())
 
     def objective(a: Array) -> tuple[float, Array]:
         root = np.sqrt(np.maximum(a @ vertices, 1e-300))
         return -scale * float(weight @ root), -scale * 0.5 * (vertices @ (weight / root))
 
-    a = np.full(k, 1.0 / k)
+    start = np.append(0.9 * last, 0.1)
     found = scipy.optimize.minimize(
         objective,
-        a,
+        start,
         jac=True,
         method="SLSQP",
-        bounds=[(0.0, 1.0)] * k,
+        bounds=[(0.0, 1.0)] * len(start),
         constraints={"type": "eq", "fun": lambda a: a.sum() - 1.0, "jac": np.ones_like},
         options={"ftol": 1e-10, "maxiter": 100},
     )
     a = np.maximum(found.x, 0.0)
-    a[1] = max(a[1], 1e-6)  # keeps every s_j positive
-    return np.asarray((a / a.sum()) @ vertices)
+    a[0] = max(a[0], 1e-6)  # keeps every s_j positive
+    return np.asarray(a / a.sum())

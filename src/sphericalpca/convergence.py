@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -53,10 +53,14 @@ class Convergence:
     ----------
     lipschitz, lam, mu : float
         L_c and the proximal constants; `mu` is NaN if it was renewed in every step.
+    applies : bool
+        Whether lam, mu > L_c, as the theory demands.  If not, the two checks below say
+        nothing.
     required_decrease : float
-        (min(lam, mu) - L_c) / 2, P1's constant; P1 claims nothing if it is not positive.
+        (min(lam, mu) - L_c) / 2, P1's constant.
     sufficient_decrease : array of bool
-        Whether P1 held, up to rounding.  The first entry counts only if V(0) was unit.
+        Whether P1 held, up to rounding of the loss.  The first entry counts only if V(0)
+        was unit.  Fit in float64: in float32 rounding is larger than a step's decrease.
     subgradient_ratio : array
         dist(0, dh) over its bound; at most 1 if lam, mu > L_c.
     path_length : array
@@ -67,10 +71,11 @@ class Convergence:
     lipschitz: float
     lam: float
     mu: float
+    applies: bool
     required_decrease: float
-    sufficient_decrease: Array
-    subgradient_ratio: Array
-    path_length: Array
+    sufficient_decrease: Array = field(repr=False)
+    subgradient_ratio: Array = field(repr=False)
+    path_length: Array = field(repr=False)
     rate: Rate
 
 
@@ -80,6 +85,10 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
     Parameters
     ----------
     history, constants : the estimator's ``history_`` and ``constants_``
+
+    Returns
+    -------
+    convergence : Convergence
     """
     if "delta_V" not in history:
         raise ValueError(
@@ -96,6 +105,7 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
         lipschitz=lipschitz,
         lam=lam,
         mu=mu,
+        applies=lam > lipschitz and mu > lipschitz,
         required_decrease=float(required),
         sufficient_decrease=holds | (steps == 0),
         subgradient_ratio=ratio,

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.datasets import load_digits
+from sklearn.decomposition import TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import confusion_matrix
 from sklearn.preprocessing import normalize
@@ -67,18 +68,22 @@ def main(argv: Sequence[str] | None = None) -> None:
 
 def _show_toy(folder: Path, draws: int) -> None:
     accuracy = np.array([_Toy(seed).accuracy for seed in range(draws)])
-    names = ("on raw points", "on unit rows, not reduced", "on Spherical PCA, r = 2")
+    names = (
+        "on raw points",
+        "on unit rows",
+        "on their SVD, r = 2, unit rows",
+        "on Spherical PCA, r = 2",
+    )
     print(f"\nThe paper's toy: two groups that differ in angle, {draws} draws of 2 x 100 points")
     print(f"  {'accuracy of k-means':<36} {'mean':>6} {'std':>6} {'min':>6} {'max':>6}")
     for name, column in zip(names, accuracy.T, strict=True):
         numbers = (column.mean(), column.std(), column.min(), column.max())
         print(f"  {name:<36} " + " ".join(f"{number:6.3f}" for number in numbers))
-    raw, unit, spherical = accuracy.T
+    raw, unit, svd, spherical = accuracy.T
     _fact("better than on raw points in", f"{(spherical > raw).sum()} of {draws} draws")
-    _fact(
-        "better than on unit rows in",
-        f"{(spherical > unit).sum()}, worse in {(spherical < unit).sum()}",
-    )
+    for name, rival in (("unit rows", unit), ("SVD, unit rows", svd)):
+        better, worse = (spherical > rival).sum(), (spherical < rival).sum()
+        _fact(f"better than on {name} in", f"{better}, worse in {worse}")
     typical = int(np.argsort(accuracy[:, 0])[draws // 2])
     _save(_toy_picture(_Toy(typical)), folder / "toy.png")
     _fact("it shows the draw with seed", f"{typical}, the median for the raw points")
@@ -90,9 +95,11 @@ class _Toy:
     def __init__(self, seed: int) -> None:
         self.X, self.truth = make_toy(random_state=seed)
         self.model = SphericalPCA(2, random_state=seed).fit(self.X)
-        views = (self.X, normalize(self.X), self.model.transform(self.X))
+        unit = normalize(self.X)
+        svd = TruncatedSVD(2, algorithm="arpack", random_state=seed).fit_transform(unit)
+        views = (self.X, unit, normalize(svd), self.model.transform(self.X))
         found = np.stack([_clusters(view, self.truth, seed) for view in views])
-        self.raw, _, self.spherical = found
+        self.raw, self.spherical = found[0], found[-1]
         self.accuracy = np.mean(found == self.truth, axis=1)
 
 
@@ -110,7 +117,7 @@ def _toy_picture(toy: _Toy) -> Any:
         _scatter_in_space(figure.add_axes(place, projection="3d"), toy, found)
     names = np.array(["group 1", "group 2"])[toy.spherical]
     SphereDisplay.from_estimator(toy.model, toy.X, names, ax=figure.add_axes(places[2]))
-    raw, _, spherical = (f"{share:.1%} right" for share in toy.accuracy)
+    raw, _, _, spherical = (f"{share:.1%} right" for share in toy.accuracy)
     titles = [
         "true groups",
         f"k-means on raw points:\n{raw}, the wrong ones ringed",
@@ -232,6 +239,8 @@ def _open_folder(name: str) -> Path:
     if not name:
         _refuse("--out is empty: name a folder.")
     folder = Path(name)
+    if folder.is_file():
+        _refuse(f"--out {name} is a file: name a folder.")
     with _writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=folder).close()
@@ -252,4 +261,11 @@ def _refuse(reason: str) -> NoReturn:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except KeyboardInterrupt:
+        print("sphericalpca.demo: interrupted; pictures written so far are whole.", file=sys.stderr)
+        sys.exit(130)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stderr.close()
+        sys.exit(1)

@@ -46,6 +46,10 @@ class State(Protocol):
     def measures(self) -> Mapping[str, float]:
         """Further numbers to record."""
 
+    @property
+    def constants(self) -> Mapping[str, float]:
+        """The solver's constants for this problem, if it has any."""
+
 
 class Solver(Protocol):
     """An immutable record of options: no loop, clock, print or randomness inside."""
@@ -109,6 +113,7 @@ def iterate(
     tol: float,
     max_iter: int,
     monitor: Monitor | None = None,
+    began: float | None = None,
 ) -> Solution:
     """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
 
@@ -119,9 +124,11 @@ def iterate(
     ----------
     monitor : Monitor, optional
         Told of every iteration; may ask to stop.
+    began : float, optional
+        When the clock was started, as `time.perf_counter` tells it; now by default.
     """
     monitor = monitor or Monitor()
-    began = time.perf_counter()
+    began = time.perf_counter() if began is None else began
     state = solver.init(problem, start)
     start_value = state.value
     record: list[dict[str, float]] = []
@@ -153,5 +160,5 @@ def iterate(
         n_iter=len(record),
         stop_reason=reason,
         history={name: np.array([row[name] for row in record]) for name in record[0]},
-        constants=dict(getattr(state, "constants", {})),
+        constants=dict(state.constants),
     )

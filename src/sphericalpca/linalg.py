@@ -33,12 +33,12 @@ def real_array(values: Any) -> Array:
     """A float64 copy of real numbers; a TypeError says what else was given."""
     try:
         array = np.asarray(values)
-        if array.dtype.kind not in "fiubO":
-            raise TypeError(array.dtype)
-        return np.array(array, dtype=np.float64)
-    except (TypeError, ValueError) as error:
-        given = array.dtype if isinstance(error, TypeError) else type(values).__name__
-        raise TypeError(f"{given}") from None
+        if array.dtype.kind in "fiubO":
+            return np.array(array, dtype=np.float64)
+        given = "text" if array.dtype.kind in "US" else str(array.dtype)
+    except (TypeError, ValueError):
+        given = f"a {type(values).__name__} of other things"
+    raise TypeError(given)
 
 
 class Polar(NamedTuple):
@@ -99,7 +99,7 @@ def polar(M: Array) -> Polar:
         return Polar(A @ Bt, peak * float(singular.sum()))
     singular = np.sqrt(eigenvalues)
     factor = M @ ((Q / singular) @ Q.T)
-    # One Newton-Schulz step removes the error that squaring the condition left.
+    # One Newton-Schulz step makes it orthonormal again to the last digits.
     factor = 1.5 * factor - 0.5 * factor @ (factor.T @ factor)
     return Polar(factor, peak * float(singular.sum()))
 
@@ -133,6 +133,12 @@ def fix_signs(U: Array) -> Array:
 
 
 def principal_angles(A: Array, B: Array) -> Array:
-    """Angles in radians, increasing, between the column spans of A and B."""
-    angles = scipy.linalg.subspace_angles(np.asarray(A, np.float64), np.asarray(B, np.float64))
-    return np.asarray(angles[::-1])
+    """Angles in radians, increasing, between the column spans of A and B.
+
+    From sines and cosines together: either alone loses small or right angles.
+    """
+    Q, P = orthonormal(A), orthonormal(B)
+    C = Q.T @ P
+    cosines = np.linalg.svd(C, compute_uv=False)
+    sines = np.linalg.svd(P - Q @ C, compute_uv=False)[::-1]
+    return np.asarray(np.arctan2(sines[: len(cosines)], cosines))

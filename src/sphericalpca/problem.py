@@ -103,7 +103,7 @@ class Problem:
         self.rows = rows
 
     def loss(self, alignment: float, components_energy: float | None = None) -> float:
-        """H from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
+        """The loss h from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
 
         `components_energy` is sum_j w_j ||v_j||^2, needed where V is not unit.
         """
@@ -187,7 +187,7 @@ def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Arra
     """
     V, lengths = unit_rows(Y, overwrite=overwrite)
     threshold = VANISHING * np.finfo(Y.dtype).eps * block.norm
-    vanishing = np.flatnonzero((lengths <= threshold) & (block.norm > 0))
+    vanishing = np.flatnonzero((lengths <= threshold) & (block.weight > 0))
     if len(vanishing):
         R = np.random.default_rng(0).standard_normal((block.matrix.shape[1], Y.shape[1]))
         fallback, _ = unit_rows(block.project(R.astype(Y.dtype))[vanishing])

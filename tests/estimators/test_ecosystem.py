@@ -179,6 +179,11 @@ def test_convergence_warning_says_where_it_stands_and_what_to_do(X, method):
     assert warning.filename == __file__, "the warning must point at the caller's line"
 
 
+def test_with_tol_0_the_warning_does_not_advise_to_raise_it(X):
+    with pytest.warns(ConvergenceWarning, match=r"residual .*tol=0.*set tol > 0"):
+        SphericalPCA(3, max_iter=2, tol=0).fit(X)
+
+
 @pytest.mark.parametrize("options", [{}, {"n_init": 3}, {"solver": "linearized", "tol": 0.5}])
 @pytest.mark.parametrize("method", ["fit", "fit_transform"])
 def test_exactly_one_info_line_per_fit(X, caplog, capfd, options, method):

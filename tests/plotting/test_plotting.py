@@ -15,6 +15,8 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_hex
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from sphericalpca import MissingExtraError, NoDirectionWarning, SphericalPCA
 from sphericalpca.datasets import make_toy
@@ -319,3 +321,27 @@ class TestFiles:
             save_picture(figure, path)
         assert path.read_text() == "old"
         assert list(tmp_path.iterdir()) == [path]
+
+
+def test_the_sphere_takes_a_fitted_pipeline():
+    X, labels = make_toy(random_state=0)
+    pipeline = make_pipeline(StandardScaler(), SphericalPCA(3)).fit(X)
+    display = SphereDisplay.from_estimator(pipeline, X, labels)
+    np.testing.assert_array_equal(display.V, pipeline.transform(X))
+
+
+def test_a_fit_that_begins_at_its_best_says_so():
+    history = {"objective": np.ones(1), "residual": np.full(1, 1e-5), "passes": np.array([3])}
+    display = ConvergenceDisplay({"one": history}).plot()
+    assert "residual" in display.ax_.texts[0].get_text()
+    assert not ConvergenceDisplay({"one": history}).plot(quantity="residual").ax_.texts
+
+
+def test_a_list_of_estimators_is_refused():
+    with pytest.raises(TypeError, match="list, but must map names"):
+        ConvergenceDisplay.from_estimators([SphericalPCA()])
+
+
+def test_many_components_are_numbered_in_whole_numbers():
+    ticks = ComponentWeightsDisplay(np.full(20, 0.05)).plot().ax_.get_xticks()
+    assert (ticks == ticks.round()).all()

@@ -135,8 +135,15 @@ def _fitted_attributes(estimator: Any) -> dict[str, Any]:
 
 def _is_single(X: Any) -> bool:
     """float32, and float16, which is computed in float32, in any byte order."""
-    dtype = getattr(X, "dtype", None)
-    return isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize <= 4
+    return all(
+        isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize <= 4
+        for dtype in _types(X)
+    )
+
+
+def _types(X: Any) -> list[Any]:
+    """The type of an array, or of each column of a data frame."""
+    return list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
 
 
 def _real_array(name: str, values: Any) -> Array:
@@ -151,8 +158,7 @@ def _refuse_kinds(X: Any) -> None:
     if X is None or (isinstance(X, np.ndarray) and X.shape == (0,)):
         what = "None" if X is None else "empty"
         raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
-    # A data frame has one type per column.
-    for dtype in getattr(X, "dtypes", [getattr(X, "dtype", None)]):
+    for dtype in _types(X):
         kind = dtype.kind if isinstance(dtype, np.dtype) else ""
         if kind == "c":
             raise DataError(f"Complex data not supported: X has dtype {dtype}. {_REAL_ONLY}")
@@ -170,7 +176,7 @@ def _with_remedy(message: str) -> str:
     for pattern, rule, remedy in _REMEDIES:
         if re.search(pattern, message):
             sentence = (rule or message).rstrip(" .:\n")
-            return f"{sentence}. {remedy}"
+            return f"{sentence}\n{remedy}" if "\n" in sentence else f"{sentence}. {remedy}"
     return message
 
 

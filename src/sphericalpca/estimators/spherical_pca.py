@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from copy import copy
 from numbers import Integral, Real
 from typing import Any, Self
@@ -14,7 +13,6 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -27,16 +25,15 @@ from sphericalpca.estimators.door import (
     check_weights,
     keeping_the_last_fit,
 )
-from sphericalpca.exceptions import DataError, NoDirectionWarning, warn_caller
-from sphericalpca.iterate import Monitor, StopReason
+from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
+from sphericalpca.exceptions import DataError
+from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
 from sphericalpca.problem import CanonicalForm, Problem, components
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
 from sphericalpca.solvers import SOLVERS, Outcome, choose_solver, solve
 
 __all__ = ["SphericalPCA"]
-
-logger = logging.getLogger("sphericalpca")
 
 # The loss is of the order of sum_j w_j ||x_j||^2; from here on it would overflow.
 LARGEST_ENERGY = 1e307
@@ -72,8 +69,9 @@ class SphericalPCA(
         Subtract the weighted mean before rows are scaled.  Not part of the method: it
         changes all angles.
     tol : float, default=1e-4
-        Stop when the residual, the relative Riemannian gradient, is at most this.  With
-        0 all `max_iter` iterations are made.
+        Stop when the residual, the relative Riemannian gradient, is at most this.  On
+        text 1e-3 often gives the same clusters for a tenth of the time.  With 0 all
+        `max_iter` iterations are made.
     max_iter : int, default=1000
         Largest number of iterations of one start.
     random_state : int, RandomState or None, default=None
@@ -91,8 +89,9 @@ class SphericalPCA(
     objective_ : float
         The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
     svd_ratio_ : float
-        f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Close to 1: the
-        plain SVD would have done.  NaN if the SVD was not among the starts.
+        f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 the
+        plain SVD would have done.  NaN if the SVD was not among the starts.  Beyond
+        1024 features the start is a randomized SVD.
     residual_ : float
         Relative Riemannian gradient at the end.
     n_iter_ : int
@@ -102,10 +101,12 @@ class SphericalPCA(
     stop_reason_ : {"converged", "max_iter", "callback"}
         Why the best start ended.
     history_ : dict of ndarray of shape (n_iter_,)
-        "objective", "residual", "passes" and "seconds" after each iteration; for
-        Algorithm 1 also "delta_U", "delta_V", "decrease_ratio" and "subgradient".
+        "objective", "residual", "passes" and "seconds" after each iteration, the latter
+        two counted from the first start; for Algorithm 1 also "delta_U", "delta_V",
+        "decrease_ratio" and "subgradient".
     constants_ : dict of float
-        For Algorithm 1 its "lipschitz" constant L_c, "lam" and "mu"; else empty.
+        For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in
+        every iteration) and the "rounding" error of the loss; else empty.
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
     n_features_in_ : int
@@ -177,42 +178,99 @@ class SphericalPCA(
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; weight k equals repeating a row k times.
+
+        Returns
+        -------
+        self : SphericalPCA
         """
-        self._report(self._fit(X, y, sample_weight))
+        report_fit(self, self._fit(X, y, sample_weight))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
-        """Fit, and return the components V of X; equal to ``fit(X).transform(X)``."""
+        """Fit, and return the components of X; equal to ``fit(X).transform(X)``.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As in `fit`.
+
+        Returns
+        -------
+        V : ndarray of shape (n_samples, n_components)
+        """
         rows = self._fit(X, y, sample_weight)
-        self._report(rows)
+        report_fit(self, rows)
         return components(rows, self.components_.T)
 
     def transform(self, X: Any) -> Array:
-        """Unit-norm components of the rows of X, shape (n_samples, n_components).
+        """Unit-norm components of the rows of X.
 
-        A row without a direction in the subspace becomes a zero row.
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        V : ndarray of shape (n_samples, n_components)
+            A row without a direction in the subspace is zero, and a warning counts those.
         """
         check_is_fitted(self)
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self.components_.T)
-        _warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result")
+        warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result")
         return V
 
-    def inverse_transform(self, V: Any) -> Array:
-        """Points of the sphere in the original space, ``V components_ (+ mean_)``."""
+    def inverse_transform(self, X: Any) -> Array:
+        """Where components lie in the original space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Components V, as `transform` returns them.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            ``V components_``, of unit length; plus ``mean_`` if `center`.
+        """
         check_is_fitted(self)
-        X = check_components(V, len(self.components_)) @ self.components_
-        return X if self.mean_ is None else X + self.mean_
+        image = check_components(X, len(self.components_)) @ self.components_
+        return image if self.mean_ is None else image + self.mean_
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
-        """Mean cosine between rows and their images, zero rows left out; 1 is perfect."""
+        """Mean cosine between rows and their images in the subspace.
+
+        It grows with `n_components`, so it cannot choose that number by itself.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        mean_cosine : float
+            Weighted, zero rows left out; 1 is perfect.
+        """
         return self._checked_problem(X, sample_weight).canonical(self.components_.T).mean_cosine
 
     def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap of zero proves that it is globally optimal.
+        A gap of zero proves that it is globally optimal.  Costs up to 30 eigenvalue
+        problems: seconds for some hundred features, minutes for wide sparse data.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        certificate : Certificate
+            With `value`, `bound`, `gap` and `rigorous`.
         """
         return certify(self._checked_problem(X, sample_weight), self.components_.T)
 
@@ -221,7 +279,18 @@ class SphericalPCA(
 
         It is near, not equal to, a fit with as many components.  What only the data can
         tell (`mean_cosine_`, `objective_`, `residual_`, `svd_ratio_`) is NaN: see `score`.
-        `component_weights_` are those of the full fit, rescaled to sum 1.
+        `component_weights_` are those of the full fit, rescaled to sum 1.  The history is
+        that of the full fit.
+
+        Parameters
+        ----------
+        n_components : int
+            How many to keep.
+
+        Returns
+        -------
+        model : SphericalPCA
+            A new estimator; this one is left as it is.
         """
         check_is_fitted(self)
         total = len(self.components_)
@@ -284,8 +353,9 @@ class SphericalPCA(
         found = outcome.solution
         self.components_ = np.ascontiguousarray(form.U.T)
         self.component_weights_ = form.shares
-        self.mean_cosine_ = form.mean_cosine
-        self.objective_ = problem.loss(form.value)
+        # Where the fit is perfect, rounding may step over the end of the range.
+        self.mean_cosine_ = min(form.mean_cosine, 1.0)
+        self.objective_ = max(problem.loss(form.value), 0.0)
         self.svd_ratio_ = outcome.svd_ratio
         self.residual_ = found.residual
         self.n_iter_ = found.n_iter
@@ -293,24 +363,6 @@ class SphericalPCA(
         self.stop_reason_ = str(found.stop_reason)
         self.history_ = found.history
         self.constants_ = found.constants
-
-    def _report(self, rows: Rows) -> None:
-        n, m = rows.shape
-        solver = type(choose_solver(self.solver)).__name__
-        logger.info(
-            "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %d passes, "
-            "residual %.2g, mean cosine %.6f",
-            *(n, m, len(self.components_), solver, self.stop_reason_, self.n_iter_),
-            *(self.n_passes_, self.residual_, self.mean_cosine_),
-        )
-        _warn_of_zero_rows(int((rows.norm == 0).sum()), n, "took no part in the fit")
-        if self.stop_reason_ == StopReason.MAX_ITER:
-            warn_caller(
-                f"SphericalPCA stopped after max_iter={self.max_iter} iterations at residual "
-                f"{self.residual_:.3g}, above tol={self.tol:g}. Raise max_iter, raise tol, or try "
-                "another solver or start.",
-                ConvergenceWarning,
-            )
 
     def _rows(self, X: Matrix, weight: Array | None = None) -> Rows:
         return as_rows(X, weight=weight, normalize=self.normalize, mean=self.mean_)
@@ -342,8 +394,3 @@ class SphericalPCA(
 def _generator(random_state: Any) -> np.random.Generator:
     """Numpy's Generator inside, scikit-learn's random_state at the door."""
     return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
-
-
-def _warn_of_zero_rows(count: int, total: int, what: str) -> None:
-    if count:
-        warn_caller(f"{count} of {total} rows have no direction and {what}.", NoDirectionWarning)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.linalg import Array
-from sphericalpca.plotting.style import LINE_STYLES, group_colors, new_axes, tidy
+from sphericalpca.plotting.style import INK, LINE_STYLES, group_colors, new_axes, tidy
 
 __all__ = ["ConvergenceDisplay"]
 
@@ -24,6 +24,8 @@ LABELS: dict[str, str] = {
 
 # A loss this close to the best one, in units of eps times the loss, is rounding alone.
 ROUNDING = 64
+
+SHORT_CURVE = 10
 
 
 class ConvergenceDisplay:
@@ -89,6 +91,11 @@ class ConvergenceDisplay:
         quantity, xscale, ax
             As in `plot`.
         """
+        if not isinstance(estimators, Mapping):
+            raise TypeError(
+                f"estimators is a {type(estimators).__name__}, but must map names to fitted "
+                "estimators: pass a dict {'name': model}."
+            )
         for estimator in estimators.values():
             check_is_fitted(estimator, "history_")
         display = cls({name: estimator.history_ for name, estimator in estimators.items()})
@@ -124,9 +131,15 @@ class ConvergenceDisplay:
         ):
             style = {"color": color, "linestyle": LINE_STYLES[index % len(LINE_STYLES)]}
             passes = self.histories[name]["passes"]
-            self.lines_ += self.ax_.plot(passes, values, label=name, linewidth=1.6, **style)
+            # A short curve may have a single point, which a line alone would not show.
+            style["marker"] = "o" if len(passes) <= SHORT_CURVE else ""
+            self.lines_ += self.ax_.plot(
+                passes, values, label=name, linewidth=1.6, markersize=4, **style
+            )
         self.ax_.set(xscale=xscale, yscale="log")
         self._label(quantity)
+        if not any(np.isfinite(values).any() for values in curves.values()):
+            self._say_why_empty()
         return self
 
     def curve(self, name: str, quantity: Quantity = "gap") -> Array:
@@ -156,6 +169,11 @@ class ConvergenceDisplay:
         loss = history["objective"]
         gap = loss - self.best
         return np.where(gap > ROUNDING * np.finfo(np.float64).eps * np.abs(loss), gap, np.nan)
+
+    def _say_why_empty(self) -> None:
+        reason = "the best loss was reached at once:\nsee quantity='residual'"
+        place = {"transform": self.ax_.transAxes, "ha": "center", "va": "center"}
+        self.ax_.text(0.5, 0.5, reason, color=INK, fontsize=9, **place)
 
     def _label(self, quantity: Quantity) -> None:
         tidy(self.ax_, grid="y")

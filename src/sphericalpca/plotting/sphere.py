@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.linalg import Array
 from sphericalpca.plotting.style import FAINT, INK, group_colors, new_axes, tidy
@@ -66,15 +65,13 @@ class SphereDisplay:
 
         Parameters
         ----------
-        estimator : fitted SphericalPCA
+        estimator : fitted SphericalPCA, or a fitted pipeline that ends with one
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         labels : array-like of shape (n_samples,), optional
             Groups to colour by.
         ax, scatter_kwargs
             As in `plot`.
         """
-        check_is_fitted(estimator, "components_")
-        _check_dimension(len(estimator.components_))
         return cls(estimator.transform(X), labels=labels).plot(ax=ax, scatter_kwargs=scatter_kwargs)
 
     def plot(self, ax: Any = None, *, scatter_kwargs: dict[str, Any] | None = None) -> Self:

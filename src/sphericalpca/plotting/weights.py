@@ -81,6 +81,8 @@ class ComponentWeightsDisplay:
         ax.set(ylim=(0, HEADROOM * (1.0 if tallest >= COMMON_SCALE else tallest)))
         if r <= MOST_TICKS:
             ax.set_xticks(order)
+        else:
+            ax.xaxis.get_major_locator().set_params(integer=True)
         tidy(ax, grid="y")
         ax.set(xlabel="component", ylabel="share of each component")
         ax.yaxis.label.set_color(BARS)

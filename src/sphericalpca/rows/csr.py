@@ -31,7 +31,7 @@ class SparseRows(MemoryRows):
     def __init__(self, X: Matrix, *, mean: Array | None = None, **options: Any) -> None:
         self._stored = self._implied = None
         if mean is not None:
-            full = np.bincount(X.indices, minlength=X.shape[1]) == X.shape[0]
+            full = _stored_per_column(X) == X.shape[0]
             self._stored = np.where(full, mean, 0).astype(X.dtype)
             self._implied = np.where(full, 0, mean).astype(X.dtype)
         super().__init__(X, mean=mean, **options)
@@ -58,7 +58,7 @@ class SparseRows(MemoryRows):
         data, indptr = part.data.astype(np.float64), part.indptr
         peak = _row_maxima(data, indptr)
         if shift is None:
-            return _lengths(data, indptr, peak)
+            return _safe_lengths(data, indptr, peak)
         # All relative to the largest number around, so that squares stay in range.
         shift = shift.astype(np.float64)
         size = max(peak.max(initial=0.0), np.abs(shift).max(initial=0.0)) or 1.0
@@ -76,7 +76,14 @@ class SparseRows(MemoryRows):
         return np.asarray(size * np.sqrt(np.where(squares > rounding, squares, 0.0)))
 
 
-def _lengths(data: Array, indptr: npt.NDArray[np.integer[Any]], peak: Array) -> Array:
+def _stored_per_column(X: Matrix) -> npt.NDArray[np.integer[Any]]:
+    # In pieces, because bincount makes a copy of its argument in 64 bits.
+    pieces = range(0, max(X.nnz, 1), BLOCK_NONZEROS)
+    counts = (np.bincount(X.indices[a : a + BLOCK_NONZEROS], minlength=X.shape[1]) for a in pieces)
+    return np.asarray(sum(counts))
+
+
+def _safe_lengths(data: Array, indptr: npt.NDArray[np.integer[Any]], peak: Array) -> Array:
     """Each row is divided by its largest entry before it is squared."""
     divisor = np.repeat(np.where(peak > 0, peak, 1.0), np.diff(indptr))
     return np.asarray(peak * np.sqrt(_row_sums((data / divisor) ** 2, indptr)))

@@ -23,6 +23,7 @@ class _State:
     evaluation: Evaluation
     objective: float
     measures: Mapping[str, float] = field(default_factory=dict)
+    constants: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def U(self) -> Array:

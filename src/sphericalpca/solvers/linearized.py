@@ -97,7 +97,8 @@ class Linearized:
     def __post_init__(self) -> None:
         for label, value in (("lam", self.lam), ("mu", self.mu)):
             number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
-            if value not in ("theory", "block") and not (number and 0 <= float(value) < math.inf):
+            named = isinstance(value, str) and value in ("theory", "block")
+            if not named and not (number and 0 <= float(value) < math.inf):
                 raise ValueError(
                     f"{label}={value!r} must be 'theory', 'block' or a finite number >= 0; "
                     "'theory' is the constant of the convergence proof."

@@ -20,7 +20,7 @@ __all__ = ["GRAM_FEATURES", "Start", "given_start", "random_start", "starts", "s
 GRAM_FEATURES = 1024
 
 OVERSAMPLING = 10
-POWER_ITERATIONS = 5
+POWER_ITERATIONS = 10
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,9 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
     except TypeError as error:
         raise DataError(f"{rule}, got {error}; {remedy}.") from None
     if matrix.shape != shape:
+        wide = matrix.ndim == 2 and matrix.shape[1] == shape[0]
         hint = "pass its transpose" if matrix.shape == shape[::-1] else remedy
+        hint = f"pass components_[:{shape[1]}].T" if wide and len(matrix) > shape[1] else hint
         raise DataError(f"{rule}, got shape {matrix.shape}; {hint}.")
     if not np.isfinite(matrix).all():
         raise DataError(f"{rule}, but it holds NaN or infinity; replace those entries.")
@@ -116,7 +118,8 @@ def _randomized_svd(problem: Problem, n_components: int, rng: np.random.Generato
     factor = _relative_factor(problem)
     Q = orthonormal(rng.standard_normal((m, min(m, n_components + OVERSAMPLING))))
     for _ in range(POWER_ITERATIONS):
-        Q = orthonormal(problem.covariance_times(Q, factor))
+        # Any orthonormal basis of the span will do, and this one is the cheapest.
+        Q = polar(problem.covariance_times(Q, factor)).factor
     # Rayleigh-Ritz within the span of Q, from one more product.
     T = symmetric(Q.T @ problem.covariance_times(Q, factor))
     _, E = np.linalg.eigh(T)

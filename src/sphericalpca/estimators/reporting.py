@@ -1,0 +1,45 @@
+"""What a fit says: one line to the log, and warnings where something is amiss."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from sklearn.exceptions import ConvergenceWarning
+
+from sphericalpca.exceptions import NoDirectionWarning, warn_caller
+from sphericalpca.iterate import StopReason
+from sphericalpca.rows import Rows
+from sphericalpca.solvers import choose_solver
+
+__all__ = ["report_fit", "warn_of_zero_rows"]
+
+logger = logging.getLogger("sphericalpca")
+
+
+def report_fit(model: Any, rows: Rows) -> None:
+    """Tell how a fit ended."""
+    n, m = rows.shape
+    logger.info(
+        "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %d passes, "
+        "residual %.2g, mean cosine %.6f",
+        *(n, m, len(model.components_), type(choose_solver(model.solver)).__name__),
+        *(model.stop_reason_, model.n_iter_, model.n_passes_, model.residual_),
+        model.mean_cosine_,
+    )
+    warn_of_zero_rows(int((rows.norm == 0).sum()), n, "took no part in the fit")
+    if model.stop_reason_ == StopReason.MAX_ITER:
+        remedy = "Raise max_iter, raise tol, or try another solver or start."
+        if model.tol == 0:
+            remedy = "With tol=0 every fit ends here: set tol > 0 to stop at convergence."
+        warn_caller(
+            f"SphericalPCA stopped after max_iter={model.max_iter} iterations at residual "
+            f"{model.residual_:.3g}, tol={model.tol:g}. {remedy}",
+            ConvergenceWarning,
+        )
+
+
+def warn_of_zero_rows(count: int, total: int, what: str) -> None:
+    """Count rows that point nowhere, if there are any."""
+    if count:
+        warn_caller(f"{count} of {total} rows have no direction and {what}.", NoDirectionWarning)
