@@ -136,7 +136,8 @@ class Problem:
             U=self._cast(rotated),
             shares=eigenvalues / eigenvalues.sum(),
             value=value,
-            mean_cosine=cosines / self.rows.total_weight,
+            # Where all rows lie in the subspace, rounding may step over the end.
+            mean_cosine=min(cosines / self.rows.total_weight, 1.0),
         )
 
     def gram(self, factor: Array) -> Array:
@@ -240,4 +241,4 @@ def components(rows: Rows, U: Array) -> Array:
 
 def lengths_of_projections(problem: Problem, U: Array) -> Array:
     """||U'x_j|| for every row, float64."""
-    return row_norms(problem.rows.project(U)).astype(np.float64)
+    return row_norms(problem.rows.project(U))

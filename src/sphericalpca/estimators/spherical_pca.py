@@ -353,9 +353,8 @@ class SphericalPCA(
         found = outcome.solution
         self.components_ = np.ascontiguousarray(form.U.T)
         self.component_weights_ = form.shares
-        # Where the fit is perfect, rounding may step over the end of the range.
-        self.mean_cosine_ = min(form.mean_cosine, 1.0)
-        self.objective_ = max(problem.loss(form.value), 0.0)
+        self.mean_cosine_ = form.mean_cosine
+        self.objective_ = max(problem.loss(form.value), 0.0)  # rounding aside it is positive
         self.svd_ratio_ = outcome.svd_ratio
         self.residual_ = found.residual
         self.n_iter_ = found.n_iter

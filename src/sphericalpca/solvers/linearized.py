@@ -196,8 +196,10 @@ def _block_mu(sweep: _Sweep) -> float:
 
 
 def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:
+    if lam == 2.0:
+        return best
     Q, lengths = unit_rows(2 * Y + Y.dtype.type(lam - 2.0) * V)
-    # Both terms can vanish, with lam = 2 or a zero v: then every unit v is optimal.
+    # Both terms vanish for a zero v at a zero projection: then every unit v is optimal.
     return np.where(lengths[:, None] > 0, Q, best)
 
 
