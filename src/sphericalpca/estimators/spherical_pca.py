@@ -69,8 +69,8 @@ class SphericalPCA(
         Subtract the weighted mean before rows are scaled.  Not part of the method: it
         changes all angles.
     tol : float, default=1e-4
-        Stop when the residual, the relative Riemannian gradient, is at most this.  On
-        text 1e-3 often gives the same clusters for a tenth of the time.  With 0 all
+        Stop when the residual, the relative Riemannian gradient, is at most this.  Where
+        convergence is slow, as on text, 1e-3 saves most iterations.  With 0 all
         `max_iter` iterations are made.
     max_iter : int, default=1000
         Largest number of iterations of one start.
