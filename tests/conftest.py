@@ -203,6 +203,12 @@ def make_problem():
     return _make_problem
 
 
+@pytest.fixture
+def problem(case, layout, make_problem):
+    """The case at hand, cut into blocks that do not divide it evenly."""
+    return make_problem(case, layout, block_rows=7)
+
+
 @pytest.fixture(scope="session")
 def run():
     return _run

@@ -14,11 +14,6 @@ def case(request, zoo):
 
 
 @pytest.fixture
-def problem(case, layout, make_problem):
-    return make_problem(case, layout, block_rows=7)
-
-
-@pytest.fixture
 def U(case, random_U):
     return random_U(case.X.shape[1], case.r, seed=2)
 

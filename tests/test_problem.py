@@ -15,11 +15,6 @@ from sphericalpca.rows import as_rows
 
 
 @pytest.fixture
-def problem(case, layout, make_problem):
-    return make_problem(case, layout, block_rows=7)
-
-
-@pytest.fixture
 def explicit(case, plain):
     return plain.of(case)
 

@@ -104,11 +104,6 @@ def case(request, zoo):
 
 
 @pytest.fixture
-def problem(case, layout, make_problem):
-    return make_problem(case, layout, block_rows=7)
-
-
-@pytest.fixture
 def written(case, plain, random_U):
     """X, U, V and weights as the paper writes them; the start knows nothing of the data."""
     explicit = plain.of(case)

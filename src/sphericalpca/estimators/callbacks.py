@@ -11,7 +11,7 @@ try:
     from sklearn.callback import CallbackSupportMixin
 except ImportError:  # scikit-learn before 1.9
 
-    class CallbackSupportMixin:  # type: ignore[no-redef]
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # only one of the two exists
         """Stands in where scikit-learn knows no callbacks."""
 
 

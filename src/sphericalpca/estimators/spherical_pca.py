@@ -238,7 +238,12 @@ class SphericalPCA(
         image = check_components(X, len(self.components_)) @ self.components_
         return image if self.mean_ is None else image + self.mean_
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
+    def score(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002 - scikit-learn passes it
+        sample_weight: Any = None,
+    ) -> float:
         """Mean cosine between rows and their images in the subspace.
 
         It grows with `n_components`, so it cannot choose that number by itself.
