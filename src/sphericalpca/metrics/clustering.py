@@ -1,0 +1,146 @@
+"""Agreement between known groups and found clusters, whatever the clusters are called."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import linear_sum_assignment
+from sklearn.metrics import normalized_mutual_info_score
+
+__all__ = ["Normalisation", "check_normalisation", "clustering_accuracy", "match_clusters", "nmi"]
+
+Normalisation = Literal["max", "arithmetic", "geometric", "min"]
+
+
+def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
+    """Share of samples in the right cluster under the best one-to-one matching.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : array-like of shape (n_samples,)
+        Group and cluster of each sample; the names do not matter.  There may be more
+        clusters than groups or fewer: what has no partner counts as wrong.
+
+    Returns
+    -------
+    accuracy : float
+        Between 1 / max(number of groups, number of clusters) and 1.
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import clustering_accuracy
+    >>> clustering_accuracy(["a", "a", "b", "b"], [7, 7, 3, 7])
+    0.75
+    """
+    _, _, table = _contingency(labels_true, labels_pred)
+    return float(table[_matching(table)].sum() / table.sum())
+
+
+def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
+    """Clusters renamed to the groups they match best, one to one.
+
+    The share of samples whose new name is their group is `clustering_accuracy`.
+
+    Parameters
+    ----------
+    labels_true, labels_pred : array-like of shape (n_samples,)
+        Group and cluster of each sample; groups are numbers or text.
+
+    Returns
+    -------
+    renamed : ndarray of shape (n_samples,)
+        A cluster that no group is left for gets a name that no group has: the next free
+        integer if groups are numbers, "unmatched 1" and so on if they are text.
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import match_clusters
+    >>> match_clusters([0, 0, 1, 1], [1, 1, 0, 1]).tolist()
+    [0, 0, 1, 0]
+    """
+    groups, cluster_of, table = _contingency(labels_true, labels_pred)
+    matched_groups, matched_clusters = _matching(table)
+    n_groups, n_clusters = table.shape
+    unmatched = np.setdiff1d(np.arange(n_clusters), matched_clusters)
+    names = groups
+    if len(unmatched):
+        names = np.concatenate([groups, _spare_names(groups, len(unmatched))])
+    name_of = np.empty(n_clusters, dtype=np.intp)
+    name_of[matched_clusters] = matched_groups
+    name_of[unmatched] = n_groups + np.arange(len(unmatched))
+    return np.asarray(names[name_of[cluster_of]])
+
+
+def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "max") -> float:
+    """Normalised mutual information between groups and clusters.
+
+    The mutual information is divided by a mean of the two entropies.  The paper cites Xu,
+    Liu and Gong (2003), who divide by the larger one: "max", the least generous choice.
+    scikit-learn's own default is "arithmetic".
+
+    Parameters
+    ----------
+    labels_true, labels_pred : array-like of shape (n_samples,)
+        Group and cluster of each sample; the names do not matter.
+    normalisation : {"max", "arithmetic", "geometric", "min"}, default="max"
+        Which mean of the two entropies.
+
+    Returns
+    -------
+    nmi : float
+        Between 0 and 1; 0 if all samples are in one cluster but not in one group.
+    """
+    check_normalisation(normalisation)
+    true, pred = _labels(labels_true, labels_pred)
+    return float(normalized_mutual_info_score(true, pred, average_method=normalisation))
+
+
+def check_normalisation(normalisation: str) -> None:
+    """Refuse a mean of entropies that does not exist."""
+    if normalisation not in get_args(Normalisation):
+        raise ValueError(
+            f"normalisation={normalisation!r} must be one of "
+            f"{', '.join(map(repr, get_args(Normalisation)))}; 'max' is the paper's."
+        )
+
+
+def _labels(labels_true: Any, labels_pred: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    true, pred = np.asarray(labels_true), np.asarray(labels_pred)
+    if true.ndim != 1 or true.shape != pred.shape or not true.size:
+        raise ValueError(
+            f"labels_true of shape {true.shape} and labels_pred of shape {pred.shape} must be two "
+            "lists of the same length, one label per sample, with at least one sample."
+        )
+    for label, values in (("labels_true", true), ("labels_pred", pred)):
+        if values.dtype.kind == "f" and np.isnan(values).any():
+            raise ValueError(f"{label} has NaN, which is no label: drop those samples.")
+    return true, pred
+
+
+def _contingency(
+    labels_true: Any, labels_pred: Any
+) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    """Names of the groups, cluster number of each sample, and samples per group and cluster."""
+    true, pred = _labels(labels_true, labels_pred)
+    groups, group_of = np.unique(true, return_inverse=True)
+    clusters, cluster_of = np.unique(pred, return_inverse=True)
+    table = np.zeros((len(groups), len(clusters)), dtype=np.intp)
+    np.add.at(table, (group_of, cluster_of), 1)
+    return groups, cluster_of, table
+
+
+def _matching(table: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    groups, clusters = linear_sum_assignment(table, maximize=True)
+    return groups, clusters
+
+
+def _spare_names(groups: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
+    """Names that no group has."""
+    if groups.dtype.kind in "biuf":
+        return int(groups[-1]) + 1 + np.arange(count)
+    taken = set(groups.tolist())
+    candidates = (f"unmatched {number}" for number in itertools.count(1))
+    return np.array(list(itertools.islice((c for c in candidates if c not in taken), count)))

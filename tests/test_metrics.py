@@ -1,0 +1,384 @@
+"""Measures of clusterings against brute force: all matchings, all labelings, all signs."""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+from scipy.optimize import linprog
+
+from sphericalpca.metrics import (
+    PairedDifference,
+    clustering_accuracy,
+    holm,
+    match_clusters,
+    nmi,
+    nmi_ceiling,
+    paired_difference,
+)
+
+NORMALISATIONS = ["max", "arithmetic", "geometric", "min"]
+
+pairs_of_labels = st.integers(1, 12).flatmap(
+    lambda n: st.tuples(
+        st.lists(st.integers(0, 3), min_size=n, max_size=n),
+        st.lists(st.integers(0, 4), min_size=n, max_size=n),
+    )
+)
+
+
+def _best_of_all_matchings(true, pred):
+    """Rename clusters in every way; names beyond those of the groups match nothing."""
+    groups, clusters = sorted(set(true)), sorted(set(pred))
+    names = groups + [None] * len(clusters)
+    found = 0
+    for chosen in set(permutations(names, len(clusters))):
+        new = dict(zip(clusters, chosen, strict=True))
+        found = max(found, sum(new[c] == g for g, c in zip(true, pred, strict=True)))
+    return found / len(true)
+
+
+@given(
+    st.integers(1, 7).flatmap(
+        lambda n: st.tuples(*[st.lists(st.integers(0, 2), min_size=n, max_size=n)] * 2)
+    )
+)
+@settings(deadline=None, max_examples=60)
+def test_accuracy_is_that_of_the_best_of_all_matchings(labels):
+    assert clustering_accuracy(*labels) == pytest.approx(_best_of_all_matchings(*labels))
+
+
+def test_accuracy_with_more_clusters_than_groups_and_fewer():
+    assert clustering_accuracy([0, 0, 0, 1], [0, 1, 2, 3]) == 0.5
+    assert clustering_accuracy([0, 1, 2, 3], [0, 0, 0, 1]) == 0.5
+    assert clustering_accuracy([0, 0, 1], [5, 5, 5]) == pytest.approx(2 / 3)
+
+
+@given(pairs_of_labels, st.permutations(range(5)))
+@settings(deadline=None)
+def test_names_and_order_do_not_matter(labels, names):
+    true, pred = map(np.array, labels)
+    renamed = np.array(list("pqrst"))[np.array(names)][pred]
+    order = np.random.default_rng(0).permutation(len(true))
+    for measure in (clustering_accuracy, nmi):
+        here = measure(true, pred)
+        assert measure(true, renamed) == pytest.approx(here, abs=1e-12)
+        assert measure(true[order], pred[order]) == pytest.approx(here, abs=1e-12)
+        assert measure(pred, true) == pytest.approx(here, abs=1e-12)
+
+
+@given(pairs_of_labels)
+@settings(deadline=None)
+def test_accuracy_and_nmi_are_one_for_the_same_partition_only(labels):
+    true, pred = labels
+    pairs = set(zip(true, pred, strict=True))
+    same = len(pairs) == len(set(true)) == len(set(pred))
+    assert (clustering_accuracy(true, pred) == 1.0) == same
+    assert (nmi(true, pred) > 1 - 1e-9) == same
+    assert 1 / max(len(set(true)), len(set(pred))) <= clustering_accuracy(true, pred) <= 1
+    assert 0 <= nmi(true, pred) <= 1
+
+
+@pytest.mark.parametrize("kind", ["int64", "uint8", "float32", "str", "object"])
+def test_matched_clusters_agree_with_the_groups_as_often_as_the_accuracy_says(kind, rng):
+    for n_groups, n_clusters in product((1, 2, 4), (1, 3, 4)):
+        true = rng.integers(n_groups, size=30)
+        true = true.astype("str").astype(kind) if kind == "object" else true.astype(kind)
+        pred = rng.integers(n_clusters, size=30)
+        renamed = match_clusters(true, pred)
+        assert np.mean(renamed == true) == pytest.approx(clustering_accuracy(true, pred))
+        # One to one: the partition stays what it was.
+        assert clustering_accuracy(renamed, pred) == 1.0
+
+
+@given(pairs_of_labels)
+@settings(deadline=None)
+def test_matching_again_changes_nothing(labels):
+    true, pred = map(np.array, labels)
+    once = match_clusters(true, pred)
+    np.testing.assert_array_equal(match_clusters(once, once), once)
+    assert np.mean(once == true) == pytest.approx(clustering_accuracy(true, pred))
+    np.testing.assert_array_equal(match_clusters(true, true), true)
+
+
+def test_clusters_left_over_get_names_that_no_group_has():
+    assert match_clusters([4, 4, 9, 9], [0, 0, 1, 2]).tolist() in ([4, 4, 9, 10], [4, 4, 10, 9])
+    assert match_clusters([True] * 3, [0, 0, 1]).tolist() == [1, 1, 2]
+    named = match_clusters(["unmatched 1"] * 3, [0, 0, 1])
+    assert named.tolist() == ["unmatched 1", "unmatched 1", "unmatched 2"]
+
+
+def _entropy(counts):
+    p = np.asarray(counts, dtype=float) / np.sum(counts)
+    return -sum(x * math.log(x) for x in p if x > 0)
+
+
+MEANS = {
+    "max": max,
+    "arithmetic": lambda a, b: (a + b) / 2,
+    "geometric": lambda a, b: math.sqrt(a * b),
+    "min": min,
+}
+
+
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+def test_nmi_is_the_information_over_the_stated_mean_of_entropies(normalisation, rng):
+    for _ in range(20):
+        true, pred = rng.integers(3, size=25), rng.integers(4, size=25)
+        joint = _entropy(np.unique(4 * true + pred, return_counts=True)[1])
+        one, other = (_entropy(np.unique(labels, return_counts=True)[1]) for labels in (true, pred))
+        expected = (one + other - joint) / MEANS[normalisation](one, other)
+        assert nmi(true, pred, normalisation=normalisation) == pytest.approx(expected, rel=1e-9)
+
+
+def test_the_papers_normalisation_is_the_default_and_the_least_generous(rng):
+    true, pred = rng.integers(3, size=25), rng.integers(4, size=25)
+    found = [nmi(true, pred, normalisation=n) for n in NORMALISATIONS]
+    assert found == sorted(found)
+    assert nmi(true, pred) == found[0]
+
+
+@pytest.mark.parametrize("measure", [clustering_accuracy, match_clusters, nmi])
+def test_labels_that_are_no_labels_are_refused(measure):
+    for true, pred in (([0, 1], [0]), ([], []), ([[0, 1]], [[0, 1]]), (0, 0)):
+        with pytest.raises(ValueError, match=r"labels_true of shape .* same length"):
+            measure(true, pred)
+    with pytest.raises(ValueError, match="labels_pred has NaN"):
+        measure([0.0, 1.0], [0.0, math.nan])
+
+
+@pytest.mark.parametrize(("measure", "given"), [(nmi, ([0], [0])), (nmi_ceiling, (0.8, (5, 5)))])
+def test_an_unknown_normalisation_is_refused(measure, given):
+    with pytest.raises(ValueError, match=r"normalisation='mean' must be one of 'max'"):
+        measure(*given, normalisation="mean")
+
+
+SIZES = [(1, 1), (2, 1), (3, 3), (1, 5), (5, 2), (4, 4)]
+
+
+@cache
+def _all_labelings(sizes, normalisation):
+    """Accuracy and NMI of every clustering into two clusters, by the measures themselves."""
+    true = np.repeat([0, 1], sizes)
+    found = {
+        (
+            clustering_accuracy(true, pred),
+            round(nmi(true, pred, normalisation=normalisation), 12),
+        )
+        for pred in product([0, 1], repeat=len(true))
+    }
+    return np.array(sorted(found)).T
+
+
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_the_ceiling_is_the_best_of_all_labelings_of_that_accuracy(sizes, normalisation):
+    accuracies, values = _all_labelings(sizes, normalisation)
+    options = {"normalisation": normalisation, "rounding": 0.0}
+    for accuracy in np.unique(accuracies):
+        best = values[accuracies == accuracy].max()
+        assert nmi_ceiling(accuracy, sizes, **options) == pytest.approx(best, abs=1e-11)
+    # Between two attainable accuracies there is no clustering.
+    n = sum(sizes)
+    assert math.isnan(nmi_ceiling(1 - 0.5 / n, sizes, **options))
+
+
+@pytest.mark.parametrize("normalisation", NORMALISATIONS)
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_the_mean_ceiling_is_the_best_mixture_of_all_labelings(sizes, normalisation):
+    accuracies, values = _all_labelings(sizes, normalisation)
+    for accuracy in np.linspace(accuracies.min(), 1, 9):
+        mixture = linprog(
+            -values,
+            A_eq=[accuracies, np.ones_like(accuracies)],
+            b_eq=[accuracy, 1.0],
+        )
+        options = {"normalisation": normalisation, "rounding": 0.0, "mean": True}
+        found = nmi_ceiling(accuracy, sizes, **options)
+        assert found == pytest.approx(-mixture.fun, abs=1e-8)
+
+
+@pytest.mark.parametrize("mean", [False, True])
+def test_rounding_takes_the_best_accuracy_that_rounds_to_the_one_given(mean):
+    # 12 of 16 is 0.75 and 13 of 16 is 0.8125: within 0.04 of 0.78 lie both.
+    exact = [nmi_ceiling(k / 16, (10, 6), rounding=0.0, mean=mean) for k in (12, 13)]
+    rounded = nmi_ceiling(0.78, (10, 6), rounding=0.04, mean=mean)
+    if mean:
+        assert rounded == pytest.approx(nmi_ceiling(0.82, (10, 6), rounding=0.0, mean=True))
+        assert rounded >= max(exact)
+    else:
+        assert rounded == max(exact)
+
+
+def test_printed_digits_leave_room_on_both_sides():
+    # 11 of 16 is 0.6875, printed 0.688 by some and 0.687 by others.
+    exact = nmi_ceiling(11 / 16, (10, 6), rounding=0.0)
+    assert nmi_ceiling(0.688, (10, 6)) == nmi_ceiling(0.687, (10, 6)) == exact
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.sampled_from(NORMALISATIONS))
+@settings(deadline=None, max_examples=40)
+def test_laws_of_the_ceilings(n_1, n_2, normalisation):
+    n = n_1 + n_2
+    accuracies = np.arange((n + 1) // 2, n + 1) / n
+    options = {"normalisation": normalisation, "rounding": 0.0}
+    single, mean = (
+        np.array([nmi_ceiling(a, (n_1, n_2), mean=m, **options) for a in accuracies])
+        for m in (False, True)
+    )
+    assert single[-1] == pytest.approx(1.0)
+    assert mean[-1] == pytest.approx(1.0)
+    assert (mean >= single - 1e-12).all()
+    # The envelope rises and bends down.
+    assert (np.diff(mean) >= -1e-9).all()
+    assert (np.diff(mean, 2) <= 1e-9).all()
+    turned = [nmi_ceiling(a, (n_2, n_1), **options) for a in accuracies]
+    np.testing.assert_allclose(turned, single, atol=1e-12)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(NORMALISATIONS), st.floats(0.02, 0.98))
+@settings(deadline=None, max_examples=60)
+def test_no_clustering_of_the_papers_size_beats_its_ceiling(seed, normalisation, spread):
+    rng = np.random.default_rng(seed)
+    true = np.repeat([0, 1], [500, 268])
+    pred = np.where(rng.random(768) < spread * rng.random(), 1 - true, true)
+    accuracy = clustering_accuracy(true, pred)
+    value = nmi(true, pred, normalisation=normalisation)
+    options = {"normalisation": normalisation, "rounding": 0.0}
+    assert value <= nmi_ceiling(accuracy, (500, 268), **options) + 1e-12
+
+
+@pytest.mark.parametrize("sizes", [(5,), (5, 5, 5), (5, 0), (5, 2.5), (-1, 4)], ids=str)
+def test_other_than_two_classes_are_refused(sizes):
+    with pytest.raises(ValueError, match=r"class_sizes=.* two classes and two clusters only"):
+        nmi_ceiling(0.9, sizes)
+
+
+@pytest.mark.parametrize("accuracy", [0.3, 1.1, -1, math.nan, math.inf])
+@pytest.mark.parametrize("mean", [False, True])
+def test_an_accuracy_that_no_matching_has_is_refused(accuracy, mean):
+    with pytest.raises(ValueError, match=r"accuracy=.* must be from 0\.5 to 1"):
+        nmi_ceiling(accuracy, (6, 4), mean=mean)
+
+
+@pytest.mark.parametrize("rounding", [-0.1, math.nan, math.inf])
+def test_an_impossible_rounding_is_refused(rounding):
+    with pytest.raises(ValueError, match="rounding="):
+        nmi_ceiling(0.8, (6, 4), rounding=rounding)
+
+
+def _signed_rank_p_of_all_signs(d):
+    """Flip the signs of the non-zero differences in every way."""
+    d = np.asarray([x for x in d if x != 0], dtype=float)
+    if not len(d):
+        return 1.0
+    ranks = stats.rankdata(np.abs(d))
+    observed, middle = ranks[d > 0].sum(), ranks.sum() / 2
+    sums = np.array(list(product([0, 1], repeat=len(d)))) @ ranks
+    return np.mean(np.abs(sums - middle) >= abs(observed - middle) - 1e-9)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
+@settings(deadline=None, max_examples=80)
+def test_the_p_value_is_that_of_all_signs_ties_and_zeros_included(d):
+    found = paired_difference(np.array(d) + 3.0, np.full(len(d), 3.0))
+    assert found.p_value == pytest.approx(_signed_rank_p_of_all_signs(d), abs=1e-12)
+
+
+def test_many_tied_differences_are_counted_out_too(rng):
+    d = rng.integers(-2, 4, size=18)
+    found = paired_difference(d, np.zeros(18))
+    assert found.p_value == pytest.approx(_signed_rank_p_of_all_signs(d), abs=1e-12)
+
+
+@pytest.mark.parametrize("n", [1, 2, 10, 30, 50, 51, 80])
+def test_without_ties_the_p_value_is_scipys(n, rng):
+    a, b = rng.standard_normal(n) + 0.3, rng.standard_normal(n)
+    assert paired_difference(a, b).p_value == pytest.approx(stats.wilcoxon(a, b).pvalue, rel=1e-9)
+
+
+def test_differences_that_are_equal_but_for_rounding_are_ties():
+    right = np.array([150, 161, 122, 140, 133, 171, 128, 155])
+    gain = np.array([3, 3, -3, 3, 6, 3, 3, 0])
+    a, b = (right + gain) / 214, right / 214
+    assert len(set(a - b)) > 4  # rounding tells them apart
+    assert paired_difference(a, b).p_value == pytest.approx(_signed_rank_p_of_all_signs(gain))
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("n", [2, 10, 60])
+def test_the_interval_is_students(n, confidence, rng):
+    a, b = rng.standard_normal(n) + 0.3, rng.standard_normal(n)
+    found = paired_difference(a, b, confidence=confidence)
+    expected = stats.ttest_rel(a, b).confidence_interval(confidence)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    assert found.mean == pytest.approx(np.mean(a) - np.mean(b))
+    assert found.n == n
+
+
+def test_turning_the_comparison_round_turns_its_signs(rng):
+    a, b = rng.random(10), rng.random(10)
+    one, other = paired_difference(a, b), paired_difference(b, a)
+    assert (one.mean, one.low, one.high) == (-other.mean, -other.high, -other.low)
+    assert one.p_value == other.p_value
+
+
+def test_ten_repetitions_cannot_give_a_p_value_below_two_in_a_thousand():
+    a = np.arange(1.0, 11.0)
+    assert paired_difference(a, np.zeros(10)).p_value == 2 / 2**10
+
+
+def test_pairs_that_do_not_differ():
+    assert paired_difference([0.5] * 4, [0.5] * 4) == PairedDifference(0.0, 0.0, 0.0, 1.0, 4)
+
+
+def test_one_pair_says_nothing_of_the_spread():
+    assert paired_difference([3.0], [1.0]) == PairedDifference(2.0, -math.inf, math.inf, 1.0, 1)
+
+
+def test_pairs_that_are_no_pairs_are_refused():
+    for a, b in (([1.0], [1.0, 2.0]), ([], []), ([[1.0]], [[1.0]])):
+        with pytest.raises(ValueError, match=r"a of shape .* same length"):
+            paired_difference(a, b)
+    for bad in (math.nan, math.inf):
+        with pytest.raises(ValueError, match="1 of 2 pairs are not finite"):
+            paired_difference([1.0, bad], [1.0, 2.0])
+    for confidence in (0, 1, 95, math.nan):
+        with pytest.raises(ValueError, match="confidence="):
+            paired_difference([1.0], [2.0], confidence=confidence)
+
+
+def _holm_by_closure(p):
+    """Reject i when Bonferroni rejects every set of hypotheses that contains it."""
+    p = np.asarray(p)
+    sets = [s for k in range(1, len(p) + 1) for s in combinations(range(len(p)), k)]
+    return [
+        max(min(1.0, len(s) * min(p[j] for j in s)) for s in sets if i in s) for i in range(len(p))
+    ]
+
+
+probabilities = st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.02, 0.05]), max_size=6)
+
+
+@given(probabilities)
+@settings(deadline=None)
+def test_holm_is_the_closure_of_bonferroni(p):
+    adjusted = holm(p)
+    np.testing.assert_allclose(adjusted, _holm_by_closure(p), rtol=1e-12)
+    assert (adjusted >= p).all()
+    assert (adjusted <= 1).all()
+    if p:
+        assert adjusted[np.argmin(p)] == min(1.0, len(p) * min(p))
+        assert (np.diff(adjusted[np.argsort(p, kind="stable")]) >= 0).all()
+
+
+@pytest.mark.parametrize("p", [[0.1, math.nan], [-0.1], [1.1], [[0.1]], 0.1], ids=str)
+def test_numbers_that_are_no_probabilities_are_refused(p):
+    with pytest.raises(ValueError, match="must be a list of numbers from 0 to 1"):
+        holm(p)
