@@ -1,9 +1,18 @@
 """Spherical PCA: components of unit length, so that distance is angle."""
 
 from sphericalpca.certificate import Certificate
-from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators import KSVD, R1PCA, SphericalKMeans, SphericalPCA
 from sphericalpca.exceptions import DataError, MissingExtraError, NoDirectionWarning
 
-__all__ = ["Certificate", "DataError", "MissingExtraError", "NoDirectionWarning", "SphericalPCA"]
+__all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals first
+    "Certificate",
+    "DataError",
+    "KSVD",
+    "MissingExtraError",
+    "NoDirectionWarning",
+    "R1PCA",
+    "SphericalKMeans",
+    "SphericalPCA",
+]
 
 __version__ = "0.1.0"

@@ -1,5 +1,8 @@
 """scikit-learn shells: check, call, store."""
 
+from sphericalpca.estimators.ksvd import KSVD
+from sphericalpca.estimators.r1pca import R1PCA
+from sphericalpca.estimators.spherical_kmeans import SphericalKMeans
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 
-__all__ = ["SphericalPCA"]
+__all__ = ["KSVD", "R1PCA", "SphericalKMeans", "SphericalPCA"]

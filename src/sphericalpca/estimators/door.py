@@ -1,4 +1,4 @@
-"""The one place where data from outside are checked."""
+"""The one place where data and seeds from outside are checked."""
 
 from __future__ import annotations
 
@@ -9,13 +9,26 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.rows import Matrix
 
-__all__ = ["check_components", "check_matrix", "check_weights", "keeping_the_last_fit"]
+__all__ = [
+    "LARGEST_ENERGY",
+    "check_components",
+    "check_count",
+    "check_lengths",
+    "check_matrix",
+    "check_weights",
+    "generator",
+    "keeping_the_last_fit",
+]
+
+# Squared lengths are added up; from here on the sum would overflow.
+LARGEST_ENERGY = 1e307
 
 _NUMBERS_ONLY = (
     "X must hold numbers only: encode text with a vectorizer and categories or dates with an "
@@ -111,6 +124,38 @@ def check_components(V: Any, n_components: int) -> Array:
         )
     _refuse_non_finite("The array of components", V, rule)
     return np.asarray(V, dtype=np.float32 if single else np.float64)
+
+
+def check_count(name: str, count: int, rule: str, limit: int, shape: tuple[int, int]) -> None:
+    """Refuse more components or clusters than the data have room for."""
+    if count > limit:
+        raise DataError(
+            f"{name}={count} must be at most {rule}, here {limit} (n_samples = {shape[0]}, "
+            f"n_features = {shape[1]}): lower it."
+        )
+
+
+def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float64) -> None:
+    """Refuse rows that are all empty, or whose squared lengths leave the range of `dtype`."""
+    with np.errstate(over="ignore", under="ignore"):
+        energy = float(lengths @ lengths)
+    if not lengths.any():
+        raise DataError(
+            f"All rows of X (n_samples = {len(lengths)}) are {empty}, so there is nothing to fit: "
+            "pass at least one row that is not."
+        )
+    info = np.finfo(dtype)
+    low, high = float(info.tiny / info.eps), float(info.max / 10)
+    if not low < energy < high:
+        raise DataError(
+            f"The squared lengths of the rows of X sum to {energy:.3g}, but must be between "
+            f"{low:.1g} and {high:.1g}: rescale X."
+        )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """Numpy's Generator inside, scikit-learn's random_state at the door."""
+    return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
 
 
 @contextmanager

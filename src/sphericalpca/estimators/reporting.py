@@ -12,7 +12,7 @@ from sphericalpca.iterate import StopReason
 from sphericalpca.rows import Rows
 from sphericalpca.solvers import choose_solver
 
-__all__ = ["report_fit", "warn_of_zero_rows"]
+__all__ = ["report_fit", "warn_of_zero_rows", "warn_unfinished"]
 
 logger = logging.getLogger("sphericalpca")
 
@@ -43,3 +43,12 @@ def warn_of_zero_rows(count: int, total: int, what: str) -> None:
     """Count rows that point nowhere, if there are any."""
     if count:
         warn_caller(f"{count} of {total} rows have no direction and {what}.", NoDirectionWarning)
+
+
+def warn_unfinished(model: Any, measure: str, value: float) -> None:
+    """Tell that `max_iter` ran out, and what was measured then."""
+    warn_caller(
+        f"{type(model).__name__} stopped after max_iter={model.max_iter} iterations, when "
+        f"{measure} {value:.3g}, tol={model.tol:g}. Raise max_iter or tol.",
+        ConvergenceWarning,
+    )

@@ -13,16 +13,17 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
 from sphericalpca.estimators.callbacks import CallbackSupportMixin, monitored
 from sphericalpca.estimators.door import (
+    LARGEST_ENERGY,
     check_components,
     check_matrix,
     check_weights,
+    generator,
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
@@ -34,9 +35,6 @@ from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
 from sphericalpca.solvers import SOLVERS, Outcome, choose_solver, solve
 
 __all__ = ["SphericalPCA"]
-
-# The loss is of the order of sum_j w_j ||x_j||^2; from here on it would overflow.
-LARGEST_ENERGY = 1e307
 
 
 class SphericalPCA(
@@ -350,7 +348,7 @@ class SphericalPCA(
             n_init=self.n_init,
             tol=self.tol,
             max_iter=self.max_iter,
-            rng=_generator(self.random_state),
+            rng=generator(self.random_state),
             monitor=monitor,
         )
 
@@ -393,8 +391,3 @@ class SphericalPCA(
         check_is_fitted(self)
         X = check_matrix(self, X, reset=False)
         return self._problem(X, check_weights(sample_weight, X.shape[0]))
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    """Numpy's Generator inside, scikit-learn's random_state at the door."""
-    return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))

@@ -1,0 +1,167 @@
+"""K-SVD: sparse codes by matching pursuit, then one atom after the other by its own SVD.
+
+The update of the atoms never raises the loss ||X - C D||^2; the coding, being greedy, may.
+A row could keep its codes where new ones are worse, and then nothing would rise.  But the
+atoms would settle on codes that the pursuit does not find again, and what counts in the
+end, the loss with the codes of the pursuit, comes out higher.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
+
+from sphericalpca.baselines.pursuit import matching_pursuit
+from sphericalpca.linalg import Array, fix_signs, unit_rows
+from sphericalpca.rows import Matrix
+
+__all__ = ["Dictionary", "first_atoms", "leading_direction", "learn_dictionary"]
+
+# Atoms whose |cosine| is within this of 1 are one and the same.
+TWINS = 1e-6
+
+# A row whose squared error is this small, relative to the row, is represented.
+REPRESENTED = 1e-12
+
+# Up to this many rows or columns the SVD itself is cheaper than Lanczos steps.
+SMALL = 32
+
+# Lanczos vectors between restarts, and the accuracy asked for.  The start, the atom at
+# hand, is close already: more vectors would be computed and not needed.
+LANCZOS_VECTORS = 8
+LANCZOS_ACCURACY = 1e-6
+
+
+@dataclass(frozen=True)
+class Dictionary:
+    """What was learned.
+
+    Attributes
+    ----------
+    D : array, shape (k, m)
+        Atoms of unit length, the most used first; largest loadings positive.
+    coded, losses : arrays, shape (n_iter,)
+        ||X - C D||^2 after the coding and after the update of the atoms in each iteration.
+    change : float
+        The last relative change of the loss.
+    converged : bool
+        It is at most `tol`, and no atom was replaced.
+    """
+
+    D: Array
+    coded: Array
+    losses: Array
+    change: float
+    converged: bool
+
+
+def first_atoms(X: Matrix, lengths: Array, k: int, rng: np.random.Generator) -> Array:
+    """Rows drawn at random; random directions where there are fewer rows than atoms."""
+    candidates = np.flatnonzero(lengths > 0)
+    drawn = X[rng.permutation(candidates)[:k]]
+    D = drawn.toarray() if sparse.issparse(drawn) else drawn
+    extra = rng.standard_normal((k - len(D), X.shape[1]))
+    return unit_rows(np.concatenate([D, extra]))[0]
+
+
+def learn_dictionary(
+    X: Matrix, lengths: Array, D: Array, n_nonzero: int, *, tol: float, max_iter: int
+) -> Dictionary:
+    """Alternate until the loss changes by at most `tol` times itself; X in float64.
+
+    With ``tol=0`` all `max_iter` iterations are made.
+    """
+    D = D.copy()
+    products = np.asarray(X @ D.T)
+    coded, losses = [], [float((lengths**2).sum())]
+    converged = False
+    while not converged and len(losses) <= max_iter:
+        C = matching_pursuit(D @ D.T, products, n_nonzero)
+        coded.append(float(_errors(lengths, C, D, products).sum()))
+        _update_atoms(X, D, C)
+        _merge_twins(D, C)
+        products = np.asarray(X @ D.T)
+        errors = _errors(lengths, C, D, products)
+        losses.append(float(errors.sum()))
+        renewed = _replace_unused(X, lengths, D, C, products=products, errors=errors)
+        change = abs(losses[-2] - losses[-1]) / (losses[-2] or 1.0)
+        converged = tol > 0 and not renewed and change <= tol
+    order = np.argsort(-np.square(C).sum(axis=0), kind="stable")
+    atoms = fix_signs(D[order].T).T
+    return Dictionary(atoms, np.array(coded), np.array(losses[1:]), change, converged)
+
+
+def leading_direction(X: Matrix, C: Array, D: Array, start: Array) -> Array:
+    """Leading right singular vector of X - C D, signed like `start`; X may be sparse."""
+    if min(X.shape) <= SMALL:
+        return _signed(_direct(X, C, D), start)
+
+    def gram_times(v: Array) -> Array:
+        y = X @ v - C @ (D @ v)
+        return np.asarray(X.T @ y - D.T @ (C.T @ y))
+
+    m = X.shape[1]
+    operator = LinearOperator((m, m), matvec=gram_times, dtype=np.float64)
+    try:
+        options = {"ncv": LANCZOS_VECTORS, "tol": LANCZOS_ACCURACY}
+        _, found = eigsh(operator, k=1, v0=start, **options)
+    except ArpackError:  # nothing is left of the rows, or nothing along the start
+        return _signed(_direct(X, C, D), start)
+    return _signed(found[:, 0], start)
+
+
+def _direct(X: Matrix, C: Array, D: Array) -> Array:
+    residual = (X.toarray() if sparse.issparse(X) else X) - C @ D
+    return np.asarray(np.linalg.svd(residual, full_matrices=False)[2][0])
+
+
+def _signed(d: Array, start: Array) -> Array:
+    return -d if d @ start < 0 else d
+
+
+def _errors(lengths: Array, C: Array, D: Array, products: Array) -> Array:
+    """||x - c D||^2 for every row, without forming the difference."""
+    gains = np.einsum("nk,nk->n", C, 2 * products - C @ (D @ D.T))
+    return np.asarray(np.maximum(lengths**2 - gains, 0.0))
+
+
+def _update_atoms(X: Matrix, D: Array, C: Array) -> None:
+    """Atom and codes become the leading singular pair of what the others leave to them."""
+    for k in range(len(D)):
+        users = np.flatnonzero(C[:, k])
+        if len(users) == 0:
+            continue
+        rows, others = X[users], C[users]
+        others[:, k] = 0.0
+        D[k] = leading_direction(rows, others, D, D[k])
+        C[users, k] = rows @ D[k] - others @ (D @ D[k])
+
+
+def _merge_twins(D: Array, C: Array) -> None:
+    """Of atoms that have become one the first takes all codes; the others are then unused."""
+    cosines = D @ D.T
+    for j, k in np.argwhere(np.triu(np.abs(cosines) > 1 - TWINS, 1)):
+        C[:, j] += np.sign(cosines[j, k]) * C[:, k]
+        C[:, k] = 0.0
+
+
+def _replace_unused(
+    X: Matrix, lengths: Array, D: Array, C: Array, *, products: Array, errors: Array
+) -> bool:
+    """Unused atoms become the rows that are represented worst; True if there were any."""
+    errors = np.where(errors > REPRESENTED * lengths**2, errors, 0.0)
+    renewed = False
+    for k in np.flatnonzero(~C.any(axis=0)):
+        worst = int(errors.argmax())
+        if errors[worst] == 0:
+            break
+        row = X[[worst]]
+        D[k] = (row.toarray() if sparse.issparse(row) else row)[0] / lengths[worst]
+        products[:, k] = X @ D[k]
+        # Rows along the new atom need no other.
+        errors[np.abs(products[:, k]) >= (1 - TWINS) * lengths] = 0.0
+        renewed = True
+    return renewed

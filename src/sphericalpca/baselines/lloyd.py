@@ -1,0 +1,134 @@
+"""Lloyd's iteration with cosines in place of distances, the algorithm of spherical k-means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+from sklearn.cluster import kmeans_plusplus
+
+from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.rows import Block, Matrix, Rows, as_rows
+
+__all__ = ["Assignment", "Clustering", "Labels", "assign", "lloyd", "starts", "unit_copy"]
+
+Labels = npt.NDArray[np.integer[Any]]
+
+# A sum of unit vectors this short, relative to their number, has no direction; a cosine
+# this close to 1 is 1.
+ROUNDING = 64 * np.finfo(np.float32).eps
+
+
+@dataclass(frozen=True)
+class Assignment:
+    """Every row given to the centre that is nearest in angle.
+
+    Attributes
+    ----------
+    centers : array, shape (k, m)
+    labels, cosines : arrays, shape (n,)
+    sums : float64 array, shape (k, m)
+        Weighted sums of the unit rows of each cluster.
+    inertia : float
+        sum_j w_j (1 - cosine_j).
+    """
+
+    centers: Array
+    labels: Labels
+    cosines: Array
+    sums: Array
+    inertia: float
+
+
+@dataclass(frozen=True)
+class Clustering:
+    """Where a run ended, the inertia after each iteration, and its last relative decrease."""
+
+    last: Assignment
+    inertias: Array
+    decrease: float
+    converged: bool
+
+
+def unit_copy(X: Matrix, rows: Rows) -> tuple[Matrix, Array]:
+    """Unit rows and weights of those rows that have both; X is what `rows` was made of."""
+    useful = rows.weight > 0
+    X, scale = X[useful], rows.scale[useful].astype(X.dtype)
+    Z = sparse.diags_array(scale) @ X if sparse.issparse(X) else X * scale[:, None]
+    return Z, rows.weight[useful]
+
+
+def starts(
+    Z: Matrix, weight: Array, n_clusters: int, n_init: int, rng: np.random.Generator
+) -> Iterator[Array]:
+    """Centres by k-means++, whose squared distances of unit rows are 2 - 2 cosine."""
+    share = weight / weight.max()
+    for seed in rng.integers(2**31, size=n_init):
+        found, _ = kmeans_plusplus(Z, n_clusters, sample_weight=share, random_state=int(seed))
+        yield _dense(found)
+
+
+def lloyd(Z: Matrix, weight: Array, centers: Array, *, tol: float, max_iter: int) -> Clustering:
+    """Move centres to the mean directions of their clusters until that changes little.
+
+    Z holds unit rows with positive weights.  Neither step raises the inertia.
+    """
+    rows = as_rows(Z, weight=weight, normalize=False)
+    found = assign(rows, centers)
+    inertias: list[float] = []
+    converged = False
+    while not converged and len(inertias) < max_iter:
+        before, found = found, assign(rows, _renewed(Z, found, weight))
+        inertias.append(found.inertia)
+        decrease = (before.inertia - found.inertia) / (before.inertia or 1.0)
+        # A cluster that has just become empty will begin anew, and lower the inertia.
+        slow = decrease <= tol and len(np.unique(found.labels)) == len(centers)
+        converged = slow or np.array_equal(before.labels, found.labels)
+    return Clustering(found, np.array(inertias), decrease, converged)
+
+
+def assign(rows: Rows, centers: Array) -> Assignment:
+    """The nearest centre of every row, in one pass; a row without direction has cosine 0."""
+    n = rows.shape[0]
+    centers = centers.astype(rows.dtype, copy=False)
+    labels, cosines = np.zeros(n, dtype=np.int32), np.zeros(n)
+    (sums,) = rows.sweep(partial(_assign, centers=centers, labels=labels, cosines=cosines))
+    inertia = float(rows.weight @ np.maximum(1.0 - cosines, 0.0))
+    return Assignment(centers, labels, cosines, sums.T, inertia)
+
+
+def _assign(block: Block, centers: Array, labels: Labels, cosines: Array) -> tuple[Any, ...]:
+    products = block.project(centers.T)
+    each, best = np.arange(len(products)), products.argmax(axis=1)
+    labels[block.span], cosines[block.span] = best, products[each, best]
+    products[:] = 0
+    products[each, best] = 1
+    return (block.correlate(products, overwrite=True),)
+
+
+def _renewed(Z: Matrix, found: Assignment, weight: Array) -> Array:
+    """Mean directions; an empty cluster begins anew at the row that is represented worst."""
+    k = len(found.centers)
+    total = np.bincount(found.labels, weights=weight, minlength=k)
+    directions, lengths = unit_rows(found.sums)
+    # Where the rows of a cluster cancel, every centre is as good as the one at hand.
+    determined = lengths > ROUNDING * total
+    centers = np.where(determined[:, None], directions, found.centers)
+    cosines = found.cosines.copy()
+    for cluster in np.flatnonzero(total == 0):
+        worst = int(cosines.argmin())
+        if cosines[worst] >= 1 - ROUNDING:
+            break
+        centers[cluster] = _dense(Z[[worst]])[0]
+        # Rows near the new centre are no candidates for the next one.
+        cosines = np.maximum(cosines, Z @ centers[cluster])
+    return centers
+
+
+def _dense(A: Matrix) -> Array:
+    return np.asarray(A.toarray() if sparse.issparse(A) else A)

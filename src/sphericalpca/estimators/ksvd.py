@@ -1,0 +1,210 @@
+"""K-SVD as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.baselines.dictionary import Dictionary, first_atoms, learn_dictionary
+from sphericalpca.baselines.pursuit import matching_pursuit
+from sphericalpca.estimators.door import (
+    check_components,
+    check_count,
+    check_lengths,
+    check_matrix,
+    generator,
+    keeping_the_last_fit,
+)
+from sphericalpca.estimators.reporting import warn_unfinished
+from sphericalpca.linalg import Array
+from sphericalpca.rows import Matrix, as_rows
+
+__all__ = ["KSVD"]
+
+
+class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """Sparse codes in a dictionary that is learned from the data.
+
+    Aharon, Elad and Bruckstein (2006).  It lowers ``||X - C D||^2`` over atoms of unit
+    length (the rows of D) and codes with few non-zeros (the rows of C), in turn: codes by
+    orthogonal matching pursuit; then, one atom after the other, atom and codes together
+    by the leading singular pair of the residual of those rows that use the atom.  As the
+    authors advise, an unused atom is replaced by the row that is represented worst, and of
+    atoms that have become one only the first remains.
+
+    Parameters
+    ----------
+    n_components : int, default=8
+        Number of atoms, at most ``n_samples``.  It may exceed ``n_features``.
+    n_nonzero_coefs : int or None, default=None
+        Largest number of non-zeros in a row's code; None is half of `n_components`, at
+        least 1.
+    tol : float, default=0
+        Stop when an iteration changes the loss by at most this, relatively.  With 0 all
+        `max_iter` iterations are made, as is usual for K-SVD, and none is called missing.
+    max_iter : int, default=30
+        Largest number of iterations.
+    random_state : int, RandomState or None, default=None
+        Which rows become the first atoms.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        The atoms, of unit length, those that carry most first, with the largest loading
+        of each positive.
+    n_nonzero_coefs_ : int
+        The number of non-zeros that was used.
+    objective_ : float
+        ``||X - C D||^2`` after the last update of the atoms; `transform` chooses the codes
+        anew.
+    n_iter_ : int
+        Number of iterations.
+    history_ : dict of ndarray of shape (n_iter_,)
+        "coded" and "objective", the loss after the coding and after the update of the
+        atoms.  The update never raises it; the coding, being greedy, may.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X had column names.
+
+    Notes
+    -----
+    The package dictlearn (1.0.0, ISC licence) holds the same algorithm, and passes
+    scikit-learn's checks; from the same first atoms its loss after one iteration and ours
+    agree to eight digits.  It is not used here, for three reasons.  It takes dense data
+    only.  It codes row by row and makes a full SVD for each atom: on 4,000 x 500 tf-idf
+    data with 20 atoms an iteration takes it 4 s, and 0.07 s here; on 7,797 x 617 dense
+    data with 26 atoms 17 s, and 0.6 s here (one core each).  And it keeps atoms that have
+    become one.  scikit-learn has no K-SVD; its matching pursuit is what the tests compare
+    with, and took 0.8 s and 1.9 s for one coding of these data, against 0.02 s and 0.04 s
+    for all rows at once.
+
+    References
+    ----------
+    M. Aharon, M. Elad and A. Bruckstein: K-SVD, an algorithm for designing overcomplete
+    dictionaries for sparse representation.  IEEE Transactions on Signal Processing 54
+    (2006) 4311-4322.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import KSVD
+    >>> X = load_digits().data
+    >>> codes = KSVD(10, random_state=0).fit_transform(X)
+    >>> codes.shape
+    (1797, 10)
+    >>> int((codes != 0).sum(axis=1).max())
+    5
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 8,
+        *,
+        n_nonzero_coefs: int | None = None,
+        tol: float = 0.0,
+        max_iter: int = 30,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.n_nonzero_coefs = n_nonzero_coefs
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
+        """Learn the atoms.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self : KSVD
+        """
+        with keeping_the_last_fit(self):
+            X = check_matrix(self, X, reset=True)
+            check_count("n_components", self.n_components, "n_samples", X.shape[0], X.shape)
+            found = self._learn(X)
+            self.components_ = found.D.astype(X.dtype)
+            self.objective_ = float(found.losses[-1])
+            self.n_iter_ = len(found.losses)
+            self.history_ = {"coded": found.coded, "objective": found.losses}
+        if self.tol > 0 and not found.converged:
+            warn_unfinished(self, "the loss still changed, relatively, by", found.change)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Codes of the rows of X, by orthogonal matching pursuit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        C : ndarray of shape (n_samples, n_components)
+            At most `n_nonzero_coefs_` non-zeros in each row; a zero row has none.
+        """
+        check_is_fitted(self)
+        X = check_matrix(self, X, reset=False)
+        D = self.components_.astype(np.float64)
+        codes = matching_pursuit(D @ D.T, np.asarray(X @ D.T), self.n_nonzero_coefs_)
+        return codes.astype(X.dtype, copy=False)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Rows that belong to codes.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            Codes C, as `transform` returns them.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            ``C components_``.
+        """
+        check_is_fitted(self)
+        return np.asarray(check_components(X, len(self.components_)) @ self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _learn(self, X: Matrix) -> Dictionary:
+        r = int(self.n_components)
+        wanted = self.n_nonzero_coefs
+        self.n_nonzero_coefs_ = min(r, max(1, r // 2) if wanted is None else int(wanted))
+        lengths = as_rows(X, normalize=False).norm
+        check_lengths(lengths)
+        X = X.astype(np.float64, copy=False)
+        D = first_atoms(X, lengths, r, generator(self.random_state))
+        s = self.n_nonzero_coefs_
+        return learn_dictionary(X, lengths, D, s, tol=self.tol, max_iter=self.max_iter)

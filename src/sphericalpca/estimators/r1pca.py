@@ -1,0 +1,216 @@
+"""Rotational invariant L1 PCA as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.baselines.reweighted import Reweighted, canonical, median_distance
+from sphericalpca.estimators.door import (
+    check_components,
+    check_count,
+    check_lengths,
+    check_matrix,
+    generator,
+    keeping_the_last_fit,
+)
+from sphericalpca.estimators.reporting import warn_unfinished
+from sphericalpca.iterate import Solution, StopReason, iterate
+from sphericalpca.linalg import Array
+from sphericalpca.problem import Problem
+from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
+from sphericalpca.solvers.start import svd_start
+
+__all__ = ["R1PCA"]
+
+
+class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """PCA in which far-away rows count by their distance, not by its square.
+
+    Ding, Zhou, He and Zha (2006).  With ``s_i = ||x_i - U U'x_i||``, the distance of a
+    row from the subspace, it minimises Huber's loss ``sum_i rho(s_i)``, where
+    ``rho(s) = s^2`` up to a cutoff c and ``2 c s - c^2`` beyond.  Distances do not depend
+    on the axes, hence the name.  Each iteration weighs the rows by ``min(1, c / s_i)``
+    and makes one step of subspace iteration with the weighted covariance,
+    ``U <- orth(C_w U)``, starting at PCA.  The loss never rises.
+
+    Parameters
+    ----------
+    n_components : int, default=2
+        Dimension r of the subspace, at most ``min(n_samples, n_features)``.
+    cutoff : "median" or float > 0, default="median"
+        The distance c from which on a row is weighed down; "median" is the median
+        distance from the PCA subspace, as in the paper, of the rows not within it.  With
+        infinity this is PCA.
+    center : bool, default=True
+        Subtract the mean.  The paper assumes centred data.  A sparse X stays sparse.
+    tol : float, default=1e-4
+        Stop when an iteration turns the subspace by at most this: the root of the sum of
+        the squared sines of the principal angles.
+    max_iter : int, default=1000
+        Largest number of iterations.
+    random_state : int, RandomState or None, default=None
+        Seed of the randomized SVD that makes the PCA start beyond 1024 features.
+
+    Attributes
+    ----------
+    components_ : ndarray of shape (n_components, n_features)
+        Orthonormal rows, the eigenvectors of the weighted covariance within the
+        subspace, ordered by eigenvalue, with the largest loading of each positive.
+    weights_ : ndarray of shape (n_samples,)
+        Weight ``min(1, c / s_i)`` of every row in the weighted covariance.
+    cutoff_ : float
+        The cutoff c that was used.
+    mean_ : ndarray of shape (n_features,) or None
+        What was subtracted if `center`.
+    objective_ : float
+        Huber's loss.
+    n_iter_ : int
+        Number of iterations.
+    stop_reason_ : {"converged", "max_iter"}
+    history_ : dict of ndarray of shape (n_iter_,)
+        "objective", "residual" (the turn of the subspace), "passes" and "seconds".
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X had column names.
+
+    Notes
+    -----
+    The loss is not convex, and the search begins at PCA.  Where outliers have a component
+    of PCA to themselves they are within the subspace, and stay there.
+
+    References
+    ----------
+    C. Ding, D. Zhou, X. He and H. Zha: R1-PCA, rotational invariant L1-norm principal
+    component analysis for robust subspace factorization.  ICML 2006.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import R1PCA
+    >>> X = np.random.default_rng(0).standard_normal((100, 3)) * [5, 1, 1]
+    >>> X[:3] = [20, 20, 0]  # PCA turns towards these three, by 20 degrees
+    >>> bool(R1PCA(1).fit(X).components_[0, 0] > 0.99)
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "cutoff": [StrOptions({"median"}), Interval(Real, 0, None, closed="right")],
+        "center": ["boolean"],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_components: int = 2,
+        *,
+        cutoff: Any = "median",
+        center: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.n_components = n_components
+        self.cutoff = cutoff
+        self.center = center
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
+        """Find the subspace.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self : R1PCA
+        """
+        with keeping_the_last_fit(self):
+            X = check_matrix(self, X, reset=True)
+            rule = "min(n_samples, n_features)"
+            check_count("n_components", self.n_components, rule, min(X.shape), X.shape)
+            self.mean_ = weighted_mean(X).astype(X.dtype) if self.center else None
+            rows = self._rows(X)
+            empty = "zero after centring" if self.center else "zero"
+            check_lengths(rows.norm, empty, dtype=X.dtype)
+            self._store(rows, self._solve(rows))
+        if self.stop_reason_ == StopReason.MAX_ITER:
+            warn_unfinished(self, "the subspace still turned by", self.history_["residual"][-1])
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of the rows of X within the subspace.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        Y : ndarray of shape (n_samples, n_components)
+            ``(X - mean_) components_'``.
+        """
+        check_is_fitted(self)
+        return self._rows(check_matrix(self, X, reset=False)).project(self.components_.T)
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Where coordinates lie in the original space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+        """
+        check_is_fitted(self)
+        image = check_components(X, len(self.components_)) @ self.components_
+        return np.asarray(image if self.mean_ is None else image + self.mean_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _rows(self, X: Matrix) -> Rows:
+        return as_rows(X, normalize=False, mean=self.mean_)
+
+    def _solve(self, rows: Rows) -> Solution:
+        problem = Problem(rows)
+        start = svd_start(problem, int(self.n_components), generator(self.random_state))
+        given = self.cutoff != "median"
+        self.cutoff_ = float(self.cutoff) if given else median_distance(rows, start.U)
+        solver = Reweighted(self.cutoff_)
+        return iterate(problem, solver, start, tol=self.tol, max_iter=self.max_iter)
+
+    def _store(self, rows: Rows, found: Solution) -> None:
+        U, self.weights_ = canonical(rows, found.U, self.cutoff_)
+        self.components_ = np.ascontiguousarray(U.T, dtype=rows.dtype)
+        self.objective_ = -found.value
+        self.n_iter_ = found.n_iter
+        self.stop_reason_ = str(found.stop_reason)
+        self.history_ = found.history

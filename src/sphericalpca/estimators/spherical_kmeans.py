@@ -1,0 +1,237 @@
+"""Spherical k-means as a scikit-learn clusterer."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    ClusterMixin,
+    TransformerMixin,
+    _fit_context,
+)
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.baselines.lloyd import Clustering, Labels, assign, lloyd, starts, unit_copy
+from sphericalpca.estimators.door import (
+    check_count,
+    check_lengths,
+    check_matrix,
+    check_weights,
+    generator,
+    keeping_the_last_fit,
+)
+from sphericalpca.estimators.reporting import warn_of_zero_rows, warn_unfinished
+from sphericalpca.exceptions import warn_caller
+from sphericalpca.linalg import Array
+from sphericalpca.rows import Rows, as_rows
+
+__all__ = ["SphericalKMeans"]
+
+
+class SphericalKMeans(
+    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
+):
+    """K-means by angle: unit rows, centres of unit length, the largest sum of cosines.
+
+    Dhillon and Modha (2001).  Rows are scaled to unit length; a cluster's centre is the
+    direction of the sum of its rows; each row goes to the centre with the largest cosine.
+
+    Parameters
+    ----------
+    n_clusters : int, default=8
+        At most the number of rows that are not zero.
+    n_init : int, default=10
+        Number of starts, each by k-means++ on the unit rows, whose squared distances are
+        twice one minus the cosine.  The best result is kept.
+    max_iter : int, default=300
+        Largest number of iterations of one start.
+    tol : float, default=1e-4
+        Stop when an iteration lowers the inertia by at most this, relatively, or leaves all
+        labels as they are.
+    random_state : int, RandomState or None, default=None
+        Seed of the starts.
+
+    Attributes
+    ----------
+    cluster_centers_ : ndarray of shape (n_clusters, n_features)
+        Of unit length.
+    labels_ : ndarray of int of shape (n_samples,)
+        The cluster of each row, -1 for zero rows.
+    inertia_ : float
+        ``sum_j w_j (1 - cosine_j)``, zero rows left out.
+    n_iter_ : int
+        Iterations of the best start.
+    history_ : dict of ndarray of shape (n_iter_,)
+        "inertia" after each iteration of the best start.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X had column names.
+
+    Notes
+    -----
+    Zero rows have no direction.  They take no part in the fit, their label is -1, and a
+    `NoDirectionWarning` counts them.  An empty cluster begins anew at the row that is
+    farthest from its centre.
+
+    References
+    ----------
+    I. S. Dhillon and D. S. Modha: Concept decompositions for large sparse text data using
+    clustering.  Machine Learning 42 (2001) 143-175.
+
+    Examples
+    --------
+    >>> from sphericalpca import SphericalKMeans
+    >>> X = [[1, 0], [5, 1], [0, 2], [0.1, 1]]
+    >>> labels = SphericalKMeans(2, random_state=0).fit_predict(X)
+    >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
+    True
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "n_clusters": [Interval(Integral, 1, None, closed="left")],
+        "n_init": [Interval(Integral, 1, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: int = 8,
+        *,
+        n_init: int = 10,
+        max_iter: int = 300,
+        tol: float = 1e-4,
+        random_state: Any = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_init = n_init
+        self.max_iter = max_iter
+        self.tol = tol
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Find the centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative; weight k equals repeating a row k times.
+
+        Returns
+        -------
+        self : SphericalKMeans
+        """
+        with keeping_the_last_fit(self):
+            X = check_matrix(self, X, reset=True)
+            rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
+            self._check_number(rows)
+            Z, weight = unit_copy(X, rows)
+            rng = generator(self.random_state)
+            centers = starts(Z, weight, self.n_clusters, self.n_init, rng)
+            runs = (lloyd(Z, weight, c, tol=self.tol, max_iter=self.max_iter) for c in centers)
+            best = min(runs, key=lambda run: run.last.inertia)
+            self.cluster_centers_ = best.last.centers
+            self.labels_ = _labels(rows, best.last.centers)
+            self.inertia_ = best.last.inertia
+            self.n_iter_ = len(best.inertias)
+            self.history_ = {"inertia": best.inertias}
+        self._report(best, rows)
+        return self
+
+    def predict(self, X: Any) -> Labels:
+        """The nearest centre of each row.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        labels : ndarray of int of shape (n_samples,)
+            A zero row gets -1, and a warning counts those.
+        """
+        check_is_fitted(self)
+        rows = as_rows(check_matrix(self, X, reset=False))
+        warn_of_zero_rows(int((rows.norm == 0).sum()), rows.shape[0], "get the label -1")
+        return _labels(rows, self.cluster_centers_)
+
+    def transform(self, X: Any) -> Array:
+        """Cosine distances ``1 - cosine`` from the rows of X to the centres.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        distances : ndarray of shape (n_samples, n_clusters)
+            From 0 to 2; 1 for a zero row.
+        """
+        check_is_fitted(self)
+        rows = as_rows(check_matrix(self, X, reset=False))
+        return np.maximum(1 - rows.project(self.cluster_centers_.T), 0)
+
+    def score(
+        self,
+        X: Any,
+        y: Any = None,  # noqa: ARG002 - scikit-learn passes it
+        sample_weight: Any = None,
+    ) -> float:
+        """Minus the inertia of X: the larger the better, as scikit-learn has it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        score : float
+        """
+        check_is_fitted(self)
+        X = check_matrix(self, X, reset=False)
+        rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
+        return -assign(rows, self.cluster_centers_).inertia
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.cluster_centers_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+    def _check_number(self, rows: Rows) -> None:
+        useful = rows.weight > 0
+        check_lengths(useful.astype(np.float64), "zero or have weight zero")
+        rule = "the number of rows with a direction"
+        check_count("n_clusters", self.n_clusters, rule, int(useful.sum()), rows.shape)
+
+    def _report(self, best: Clustering, rows: Rows) -> None:
+        warn_of_zero_rows(int((rows.norm == 0).sum()), rows.shape[0], "took no part in the fit")
+        filled = len(np.unique(best.last.labels))
+        if filled < self.n_clusters:
+            warn_caller(
+                f"Only {filled} of n_clusters={self.n_clusters} clusters have rows: X has too few "
+                "distinct directions. Lower n_clusters.",
+                ConvergenceWarning,
+            )
+        if not best.converged:
+            warn_unfinished(self, "the inertia still fell, relatively, by", best.decrease)
+
+
+def _labels(rows: Rows, centers: Array) -> Labels:
+    return np.where(rows.norm > 0, assign(rows, centers).labels, -1).astype(np.int32)

@@ -1,0 +1,380 @@
+"""K-SVD against scikit-learn's matching pursuit, a plain K-SVD, and its laws."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.linear_model import orthogonal_mp_gram
+
+from sphericalpca import KSVD, DataError
+from sphericalpca.baselines import pursuit
+from sphericalpca.baselines.dictionary import first_atoms, leading_direction, learn_dictionary
+from sphericalpca.baselines.pursuit import matching_pursuit
+
+
+def unit(A):
+    return A / np.linalg.norm(A, axis=1, keepdims=True)
+
+
+def code(X, D, s):
+    return matching_pursuit(D @ D.T, X @ D.T, s)
+
+
+def learn(X, D, s, *, max_iter):
+    return learn_dictionary(X, np.linalg.norm(X, axis=1), D, s, tol=0.0, max_iter=max_iter)
+
+
+def loss(X, C, D):
+    return float(((X - C @ D) ** 2).sum())
+
+
+def planted(shape, atoms, rng, noise=0.0):
+    """Rows made of s of k atoms each, and the atoms."""
+    (n, m), (k, s) = shape, atoms
+    D = unit(rng.standard_normal((k, m)))
+    C = np.zeros((n, k))
+    for row in C:
+        row[rng.choice(k, s, replace=False)] = rng.choice([-1, 1], s) * rng.uniform(1, 2, s)
+    return C @ D + noise * rng.standard_normal((n, m)), D
+
+
+@pytest.fixture
+def D(rng):
+    return unit(rng.standard_normal((9, 7)))
+
+
+# Matching pursuit
+
+
+@pytest.mark.parametrize("s", [1, 2, 4, 6])
+@pytest.mark.parametrize("block", [1, 200, 10**6])
+def test_pursuit_is_that_of_scikit_learn(X, D, s, block, monkeypatch):
+    monkeypatch.setattr(pursuit, "BLOCK_ENTRIES", block)
+    expected = orthogonal_mp_gram(D @ D.T, (X @ D.T).T, n_nonzero_coefs=s).T
+    np.testing.assert_allclose(code(X, D, s), expected, atol=1e-12)
+
+
+def test_pursuit_with_atoms_that_are_nearly_one(X, rng):
+    """Cosines of 0.999 and more, as between rows of positive measurements."""
+    D = unit(10 + 0.3 * rng.standard_normal((6, 7)))
+    expected = orthogonal_mp_gram(D @ D.T, (X @ D.T).T, n_nonzero_coefs=3).T
+    np.testing.assert_allclose(code(X, D, 3), expected, atol=1e-8)
+
+
+def test_pursuit_leaves_nothing_along_the_chosen_atoms(X, D):
+    C = code(X, D, 4)
+    assert ((C != 0).sum(axis=1) == 4).all()
+    left = (X - C @ D) @ D.T
+    assert np.abs(left[C != 0]).max() < 1e-12
+
+
+def test_pursuit_ends_when_a_row_is_coded(D):
+    rows = np.array([3 * D[2], -2 * D[5], 0 * D[0], 1e-30 * D[1]])
+    expected = np.zeros((4, 9))
+    expected[0, 2], expected[1, 5], expected[3, 1] = 3, -2, 1e-30
+    C = code(rows, D, 5)
+    np.testing.assert_allclose(C, expected, atol=1e-14)
+    assert ((C != 0).sum(axis=1) == [1, 1, 0, 1]).all()
+
+
+def test_pursuit_with_atoms_that_depend_on_each_other(X, D):
+    """scikit-learn warns here; the codes are finite and as good as those without the copies."""
+    double = np.concatenate([D, D, -D[:2]])
+    C = code(X, double, 7)
+    assert ((C != 0).sum(axis=1) <= 7).all()
+    assert loss(X, C, double) == pytest.approx(loss(X, code(X, D, 7), D), abs=1e-10)
+
+
+def test_pursuit_takes_one_of_two_atoms_that_are_one(rng):
+    """Both together would code the noise between them with numbers in the millions."""
+    D = unit(np.array([[1.0, 0, 0], [1, 1e-6, 0]]))
+    X = rng.standard_normal((20, 3))
+    C = code(X, D, 2)
+    assert ((C != 0).sum(axis=1) == 1).all()
+    assert np.abs(C).max() <= np.linalg.norm(X, axis=1).max()
+
+
+# The update of an atom
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("shape", [(5, 60), (80, 6), (90, 50), (300, 200), (1, 1)])
+def test_leading_direction_is_that_of_the_svd(shape, kind, rng):
+    n, m = shape
+    D = unit(rng.standard_normal((3, m)))
+    C = rng.standard_normal((n, 3))
+    X = rng.standard_normal((n, m)) * (rng.random((n, m)) < 0.5) + np.outer(C[:, 0], D[1])
+    expected = np.linalg.svd(X - C @ D, full_matrices=False)[2][0]
+    for start in (D[0], -D[0]):
+        found = leading_direction(kind(X), C, D, start)
+        assert found @ start >= 0
+        np.testing.assert_allclose(np.abs(found @ expected), 1, atol=1e-8)
+
+
+def test_leading_direction_among_many_that_are_nearly_as_strong(rng):
+    X, D, C = rng.standard_normal((300, 200)), np.eye(200)[:1], np.zeros((300, 1))
+    found = leading_direction(X, C, D, D[0])
+    assert np.linalg.norm(X @ found) == pytest.approx(np.linalg.norm(X, 2), rel=1e-8)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_leading_direction_where_nothing_is_left(rng, kind):
+    D = unit(rng.standard_normal((3, 50)))
+    C = rng.standard_normal((60, 3))
+    for rows, codes in ((C @ D, C), (np.zeros((60, 50)), 0 * C)):
+        found = leading_direction(kind(rows), codes, D, D[0])
+        assert np.linalg.norm(found) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_leading_direction_far_from_the_start(kind):
+    X = np.outer(np.arange(60.0), np.eye(50)[7])
+    found = leading_direction(kind(X), np.zeros((60, 1)), np.eye(50)[:1], np.eye(50)[0])
+    np.testing.assert_allclose(np.abs(found), np.eye(50)[7], atol=1e-12)
+
+
+def plain_ksvd(X, D, s, max_iter):
+    """Word by word, with scikit-learn's pursuit and a full SVD; returns atoms and losses."""
+    D, losses = D.copy(), []
+    for _ in range(max_iter):
+        C = orthogonal_mp_gram(D @ D.T, (X @ D.T).T, n_nonzero_coefs=s).T
+        for k in range(len(D)):
+            users = C[:, k] != 0
+            E = X[users] - C[users] @ D + np.outer(C[users, k], D[k])
+            left, singular, right = np.linalg.svd(E, full_matrices=False)
+            D[k], C[users, k] = right[0], singular[0] * left[:, 0]
+        losses.append(loss(X, C, D))
+    return D, losses
+
+
+def test_agrees_with_a_plain_ksvd(rng):
+    X, truth = planted((150, 40), (8, 3), rng, noise=0.05)
+    start = unit(truth + 0.1 * rng.standard_normal((8, 40)))
+    D, losses = plain_ksvd(X, start, 3, 4)
+    found = learn(X, start, 3, max_iter=4)
+    np.testing.assert_allclose(found.losses, losses, rtol=1e-7)
+    np.testing.assert_allclose(np.abs(found.D @ D.T).max(axis=0), 1, atol=1e-8)
+
+
+# The laws of a fit
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize(("k", "s"), [(2, 1), (5, 2), (12, 6), (20, 7)])
+def test_the_update_of_the_atoms_never_raises_the_loss(X, k, s, kind):
+    model = KSVD(k, n_nonzero_coefs=s, random_state=0).fit(kind(X))
+    coded, losses = model.history_["coded"], model.history_["objective"]
+    assert len(coded) == len(losses) == model.n_iter_ == 30
+    assert (losses <= coded + 1e-10 * (X**2).sum()).all()
+    assert coded[0] < (X**2).sum()
+    assert model.objective_ == losses[-1]
+
+
+def test_with_one_non_zero_the_loss_never_rises(X):
+    """Then the greedy codes are the best ones."""
+    losses = KSVD(5, n_nonzero_coefs=1, random_state=0).fit(X).history_["objective"]
+    assert (np.diff(losses) <= 1e-10 * losses[0]).all()
+    assert losses[-1] < losses[0]
+
+
+def test_recorded_losses_are_those_of_the_difference(rng):
+    X, _ = planted((90, 12), (6, 2), rng, noise=0.3)
+    start = unit(X[:6])
+    found = learn(X, start, 3, max_iter=3)
+    assert found.coded[0] == pytest.approx(loss(X, code(X, start, 3), start))
+    again = code(X, found.D, 3)
+    following = learn(X, found.D, 3, max_iter=1)
+    assert following.coded[0] == pytest.approx(loss(X, again, found.D))
+
+
+def test_atoms_are_unit_and_codes_sparse(X):
+    model = KSVD(10, random_state=0).fit(X)
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1, atol=1e-12)
+    leading = np.abs(model.components_).argmax(axis=1)
+    assert (model.components_[np.arange(10), leading] > 0).all()
+    assert model.n_nonzero_coefs_ == 5
+    C = model.transform(X)
+    assert C.shape == (40, 10)
+    assert ((C != 0).sum(axis=1) <= 5).all()
+    np.testing.assert_allclose(model.inverse_transform(C), C @ model.components_)
+
+
+def test_atoms_that_carry_most_come_first(rng):
+    X = rng.standard_normal((90, 1)) * np.repeat(np.eye(3), [20, 40, 30], axis=0)
+    model = KSVD(3, n_nonzero_coefs=1, random_state=0).fit(X)
+    energy = (model.transform(X) ** 2).sum(axis=0)
+    assert (np.diff(energy) <= 0).all()
+
+
+@pytest.mark.parametrize(("r", "s"), [(1, 1), (2, 1), (3, 1), (4, 2), (9, 4)])
+def test_half_of_the_atoms_by_default(X, r, s):
+    assert KSVD(r, max_iter=1).fit(X).n_nonzero_coefs_ == s
+
+
+def test_more_non_zeros_than_atoms_are_all_atoms(X):
+    assert KSVD(3, n_nonzero_coefs=50, max_iter=1).fit(X).n_nonzero_coefs_ == 3
+
+
+def test_one_atom_with_one_code_is_the_svd(X):
+    model = KSVD(1).fit(X)
+    singular, right = np.linalg.svd(X)[1:]
+    assert model.objective_ == pytest.approx((singular[1:] ** 2).sum())
+    assert abs(model.components_[0] @ right[0]) == pytest.approx(1)
+
+
+def test_one_non_zero_is_clustering_by_line(X):
+    """Gain-shape coding: each row goes to the atom of largest |cosine|, and each atom is the
+    leading direction of its rows.
+    """
+    model = KSVD(4, n_nonzero_coefs=1, max_iter=200, random_state=0).fit(X)
+    C, D = model.transform(X), model.components_
+    products = X @ D.T
+    nearest = np.abs(products).argmax(axis=1)
+    np.testing.assert_array_equal(np.abs(C).argmax(axis=1), nearest)
+    np.testing.assert_allclose(C.sum(axis=1), products[np.arange(40), nearest], atol=1e-12)
+    for k in range(4):
+        right = np.linalg.svd(X[nearest == k], full_matrices=False)[2]
+        assert abs(D[k] @ right[0]) == pytest.approx(1, abs=1e-8)
+    expected = (X**2).sum() - (np.abs(products).max(axis=1) ** 2).sum()
+    assert model.objective_ == pytest.approx(expected)
+
+
+def test_a_planted_dictionary_is_found(rng):
+    X, truth = planted((1200, 20), (30, 3), rng, noise=0.01)
+    model = KSVD(30, n_nonzero_coefs=3, max_iter=60, random_state=0).fit(X)
+    found = np.abs(truth @ model.components_.T).max(axis=1)
+    assert (found > 0.99).mean() > 0.8  # the authors report the like for 20 x 50, 3 non-zeros
+    by_chance = np.abs(truth @ unit(X[:30]).T).max(axis=1)
+    assert (by_chance > 0.99).mean() < 0.1
+
+
+def test_unused_atoms_become_the_worst_rows(rng):
+    """Two atoms along an axis that no row has, and two groups that no atom has."""
+    X = np.repeat(np.eye(4)[:3], 10, axis=0) * rng.uniform(1, 2, (30, 1))
+    D = np.eye(4)[[0, 3, 3]]
+    found = learn(X, D, 1, max_iter=2)
+    np.testing.assert_allclose(np.sort(found.D.argmax(axis=1)), [0, 1, 2])
+    assert found.losses[1] < 1e-12 < found.losses[0]
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_of_two_atoms_that_are_one_the_first_remains(sign):
+    """Each is in use, by rows on either side of it, while another group has no atom at all."""
+    side = np.repeat([1e-5, -1e-5], 5)[:, None]
+    X = np.concatenate([np.eye(4)[[0] * 10] + side * np.eye(4)[1], np.eye(4)[[2] * 7]])
+    D = unit(X[[0, 5]]) * [[1], [sign]]
+    found = learn(X, D, 1, max_iter=2)
+    # Its codes are handed over: nothing but the group without an atom is lost, ...
+    assert found.losses[0] == pytest.approx(7, rel=1e-6)
+    # ... and the atom set free is there for that group.
+    assert found.losses[1] < 1e-6
+    np.testing.assert_allclose(np.abs(found.D), np.eye(4)[[0, 2]], atol=1e-4)
+
+
+def test_equal_first_atoms_are_parted(rng):
+    X, truth = planted((100, 6), (3, 1), rng)
+    found = learn(X, truth[[0, 0, 0]] * [[1], [-1], [1]], 1, max_iter=8)
+    assert found.losses[-1] < 1e-12
+    np.testing.assert_allclose(np.abs(truth @ found.D.T).max(axis=1), 1)
+
+
+def test_atoms_without_work_do_not_keep_it_running(rng):
+    """Three lines, eight atoms: rounding errors are no rows to be represented."""
+    X, _ = planted((100, 6), (3, 1), rng)
+    assert KSVD(8, n_nonzero_coefs=1, tol=1e-6, random_state=0).fit(X).n_iter_ < 30
+
+
+def test_more_atoms_than_distinct_rows():
+    X = np.array([[1.0, 0, 0], [2, 0, 0], [0, 1, 0], [0, 3, 0], [0, 0, 0]])
+    model = KSVD(5, n_nonzero_coefs=1, tol=1e-6, random_state=0).fit(X)
+    assert model.objective_ == pytest.approx(0, abs=1e-20)
+    assert np.isfinite(model.components_).all()
+    np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-12)
+
+
+def test_first_atoms_are_rows_that_are_not_zero(rng):
+    X = np.zeros((6, 3))
+    X[2:5] = np.diag([2.0, -3, 4])
+    D = first_atoms(X, np.linalg.norm(X, axis=1), 5, rng)
+    np.testing.assert_allclose(np.sort(np.abs(D[:3]).argmax(axis=1)), [0, 1, 2])
+    np.testing.assert_allclose(np.linalg.norm(D, axis=1), 1)
+
+
+# Kinds of data
+
+
+def test_sparse_and_dense_agree(rng):
+    X, _ = planted((120, 40), (6, 2), rng, noise=0.1)
+    X[np.abs(X) < 0.2] = 0
+    dense, thin = (KSVD(6, random_state=0, max_iter=5).fit(A) for A in (X, sparse.csr_array(X)))
+    np.testing.assert_allclose(thin.components_, dense.components_, atol=1e-6)
+    np.testing.assert_allclose(thin.transform(sparse.csr_matrix(X)), dense.transform(X), atol=1e-5)
+
+
+def test_zero_rows_have_no_codes_and_no_say(X):
+    with_zeros = np.concatenate([X, np.zeros((30, 7))])
+    model = KSVD(5, n_nonzero_coefs=2, random_state=0).fit(with_zeros)
+    assert (model.transform(with_zeros)[40:] == 0).all()
+    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
+
+
+@pytest.mark.parametrize("scale", [1e-50, 1e40])
+def test_scale_of_the_data_goes_to_the_codes(X, scale):
+    model, scaled = (KSVD(4, max_iter=5, random_state=0).fit(a * X) for a in (1, scale))
+    np.testing.assert_allclose(scaled.components_, model.components_, atol=1e-8)
+    np.testing.assert_allclose(scaled.transform(scale * X) / scale, model.transform(X), atol=1e-7)
+
+
+def test_single_precision_stays(X):
+    single = KSVD(4, max_iter=5, random_state=0).fit(X.astype(np.float32))
+    double = KSVD(4, max_iter=5, random_state=0).fit(X)
+    assert single.components_.dtype == np.float32
+    assert single.transform(X.astype(np.float32)).dtype == np.float32
+    np.testing.assert_allclose(single.components_, double.components_, atol=1e-3)
+
+
+def test_names_of_the_columns_that_come_out(X):
+    assert list(KSVD(2).fit(X).get_feature_names_out()) == ["ksvd0", "ksvd1"]
+
+
+def test_same_seed_same_atoms(X):
+    first, second = (KSVD(6, random_state=3).fit(X).components_ for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+
+
+def test_stopping_early_and_running_out(X):
+    early = KSVD(3, tol=1e-2, random_state=0).fit(X)
+    assert early.n_iter_ < 30
+    changes = np.abs(np.diff(early.history_["objective"])) / early.history_["objective"][:-1]
+    assert changes[-1] <= 1e-2 < changes[:-1].min()
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-15.*Raise max_iter"):
+        KSVD(6, tol=1e-15, max_iter=2, random_state=0).fit(X)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (np.zeros((9, 3)), ["n_samples = 9", "zero", "at least one row"]),
+        (np.eye(3), ["n_components=8", "n_samples", "here 3", "lower it"]),
+        (np.full((9, 2), 1e200), ["sum to inf", "between", "rescale X"]),
+    ],
+)
+def test_data_that_cannot_be_used(data, words):
+    with pytest.raises(DataError) as caught:
+        KSVD().fit(data)
+    for word in words:
+        assert word in str(caught.value)
+
+
+@pytest.mark.parametrize("wrong", [{"n_nonzero_coefs": 0}, {"tol": -1}, {"max_iter": 0}])
+def test_parameters_out_of_range(X, wrong):
+    with pytest.raises(ValueError, match=next(iter(wrong))):
+        KSVD(**wrong).fit(X)
+
+
+def test_a_refit_that_fails_leaves_the_old_model_usable(X):
+    model = KSVD(random_state=0).fit(X)
+    C = model.transform(X)
+    with pytest.raises(DataError):
+        model.set_params(n_nonzero_coefs=1).fit(np.zeros((9, 4)))
+    np.testing.assert_array_equal(model.transform(X), C)
