@@ -6,8 +6,10 @@ as fixtures.
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from functools import cache
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -222,6 +224,15 @@ def plain():
 @pytest.fixture(scope="session")
 def recorder():
     return Recorder
+
+
+@pytest.fixture(scope="session")
+def data_home():
+    """The folder of real data; tests that want it skip where there is none."""
+    named = os.environ.get("SPHERICALPCA_DATA_HOME")
+    if not named:
+        pytest.skip("SPHERICALPCA_DATA_HOME is not set: no real data")
+    return Path(named)
 
 
 @pytest.fixture

@@ -1,0 +1,153 @@
+"""From features to a representation, one entry per method of the tables.
+
+Each method gets unit rows (only "kmeans-raw" the points as they are) and returns what
+k-means then clusters.  No method sees a label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from scipy import sparse
+from sklearn.decomposition import NMF, PCA, TruncatedSVD
+from sklearn.preprocessing import normalize
+
+from sphericalpca.estimators import KSVD, R1PCA, SphericalPCA
+from sphericalpca.rows import Matrix
+
+__all__ = ["METHODS", "DoesNotApplyError", "Method", "Representation"]
+
+
+class DoesNotApplyError(ValueError):
+    """The method cannot take these data; the message says why."""
+
+
+@dataclass(frozen=True)
+class Representation:
+    """What a method makes of the features.
+
+    Attributes
+    ----------
+    Z : array or CSR matrix with a row per sample
+    parameters : dict
+        Whatever was not the same for all trials, and whatever a reader would ask for.
+    facts : dict
+        `svd_ratio`, `mean_cosine`, `iterations`, where the method has them.
+    """
+
+    Z: Matrix
+    parameters: dict[str, Any] = field(default_factory=dict)
+    facts: dict[str, float] = field(default_factory=dict)
+
+
+Represent = Callable[[Matrix, int, int, dict[str, Any]], Representation]
+
+
+@dataclass(frozen=True)
+class Method:
+    """A line of the tables.
+
+    Attributes
+    ----------
+    label : str
+    represent : callable (X, r, seed, options) -> Representation
+    in_paper : bool
+    reduces : bool
+        Whether it has a dimension r at all.
+    raw : bool
+        Whether it gets the points as they are instead of unit rows.
+    spherical : bool
+        Whether it clusters by itself, with unit centroids, instead of by k-means.
+    """
+
+    label: str
+    represent: Represent
+    in_paper: bool = False
+    reduces: bool = True
+    raw: bool = False
+    spherical: bool = False
+
+
+def _features(X: Matrix, *_: Any) -> Representation:
+    return Representation(X)
+
+
+def _nmf(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    """Lee and Seung's multiplicative updates; the coefficients represent the rows."""
+    if (X.data if sparse.issparse(X) else X).min(initial=0.0) < 0:
+        raise DoesNotApplyError("X has negative entries")
+    model = NMF(r, solver="mu", init="nndsvda", max_iter=500, random_state=seed, **options)
+    Z = model.fit_transform(X)
+    return Representation(Z, {"init": "nndsvda", "max_iter": 500}, {"iterations": model.n_iter_})
+
+
+def _pca(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    dense = X.toarray() if sparse.issparse(X) else X
+    model = PCA(r, svd_solver="covariance_eigh", random_state=seed, **options)
+    return Representation(model.fit_transform(dense), {"svd_solver": "covariance_eigh"})
+
+
+def _svd(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    """Uncentred; ARPACK's is exact, but cannot compute all singular vectors."""
+    exact = {"algorithm": "arpack" if r < min(X.shape) else "randomized"}
+    chosen = exact | options
+    model = TruncatedSVD(r, random_state=seed, **chosen)
+    return Representation(model.fit_transform(X), chosen)
+
+
+def _svd_unit(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    found = _svd(X, r, seed, options)
+    return Representation(normalize(found.Z, copy=False), found.parameters)
+
+
+def _r1_pca(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    model = R1PCA(r, random_state=seed, **options)
+    return Representation(model.fit_transform(X), {}, {"iterations": model.n_iter_})
+
+
+def _k_svd(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    """Sparse codes over `atoms` times r atoms, at most r // 2 of them in use per row."""
+    atoms = options.get("atoms", 1) * r
+    non_zeros = max(1, r // 2)
+    model = KSVD(atoms, n_nonzero_coefs=non_zeros, max_iter=30, random_state=seed)
+    Z = model.fit_transform(X)
+    parameters = {"atoms": atoms, "n_nonzero_coefs": non_zeros, "max_iter": 30}
+    return Representation(Z, parameters, {"iterations": model.n_iter_})
+
+
+def _twice_the_atoms(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    return _k_svd(X, r, seed, {**options, "atoms": 2})
+
+
+def _spherical(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    model = SphericalPCA(r, random_state=seed, **options)
+    Z = model.fit_transform(X)
+    facts = {
+        "svd_ratio": model.svd_ratio_,
+        "mean_cosine": model.mean_cosine_,
+        "iterations": model.n_iter_,
+    }
+    return Representation(Z, {"tol": model.tol, **options}, facts)
+
+
+def _spherical_centred(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    return _spherical(X, r, seed, {**options, "center": True})
+
+
+# In the order of the paper's tables, then ours.
+METHODS: dict[str, Method] = {
+    "kmeans-raw": Method("K-means, raw points", _features, reduces=False, raw=True),
+    "kmeans": Method("K-means", _features, in_paper=True, reduces=False),
+    "mua": Method("MUA", _nmf, in_paper=True),
+    "pca": Method("PCA", _pca, in_paper=True),
+    "r1-pca": Method("R1-PCA", _r1_pca, in_paper=True),
+    "k-svd": Method("K-SVD", _k_svd, in_paper=True),
+    "spherical-pca": Method("Spherical PCA", _spherical, in_paper=True),
+    "svd-unit": Method("SVD + unit rows", _svd_unit),
+    "pca-uncentred": Method("PCA, uncentred", _svd),
+    "spherical-kmeans": Method("Spherical k-means", _features, reduces=False, spherical=True),
+    "spherical-pca-centred": Method("Spherical PCA, centred", _spherical_centred),
+    "k-svd-2r": Method("K-SVD, 2r atoms", _twice_the_atoms),
+}

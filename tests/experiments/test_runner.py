@@ -1,0 +1,169 @@
+"""Runs that are cut short, repeated, or spread over processes leave the same rows."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+
+import pytest
+
+from sphericalpca.experiments import runner as runner_module
+from sphericalpca.experiments.journal import COLUMNS, Journal, identity
+from sphericalpca.experiments.plan import Plan
+from sphericalpca.experiments.reproduction import Reproduction
+from sphericalpca.experiments.runner import run, todo
+
+EXPERIMENTS = ("toy", "uci")
+
+
+@pytest.fixture(scope="module")
+def plan():
+    small = Plan.quick().embedded("5")
+    return replace(small, toy_draws=3, uci=("iris", "wine"), repetitions=2, solver_steps=20)
+
+
+@pytest.fixture(scope="module")
+def trials(plan):
+    return [trial for name in EXPERIMENTS for trial in plan.trials(name)]
+
+
+def measured(journal):
+    """The rows without their times, in order."""
+    timed = ("seconds", "cluster_seconds")
+    return [{k: v for k, v in row.items() if k not in timed} for row in journal.rows.values()]
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory, trials):
+    """All rows, made by one process without a break."""
+    journal = Journal(tmp_path_factory.mktemp("finished") / "rows.csv")
+    run(trials, journal, data_home=None, jobs=1, done=lambda _: None)
+    return Journal(journal.path)
+
+
+def test_every_planned_row_is_there_once_and_in_order(finished, trials):
+    planned = [
+        identity({**vars(trial), "repetition": repetition})
+        for trial in trials
+        for repetition in trial.repetitions
+    ]
+    assert list(finished.rows) == planned
+
+
+def test_rows_are_complete(finished):
+    for row in finished.rows.values():
+        assert set(row) == set(COLUMNS)
+        if row["note"]:
+            assert row["method"] == "mua"
+            assert row["accuracy"] == ""
+            continue
+        assert 0 < float(row["accuracy"]) <= 1
+        assert 0 <= float(row["nmi_max"]) <= float(row["nmi_arithmetic"]) <= 1
+        assert float(row["seconds"]) >= 0
+        assert row["versions"].startswith("sphericalpca ")
+        spherical = row["method"].startswith("spherical-pca")
+        assert bool(row["svd_ratio"]) == spherical
+
+
+def test_methods_share_the_seed_of_k_means(finished):
+    seeds = {}
+    for row in finished.rows.values():
+        if row["seed"]:
+            where = tuple(row[name] for name in ("experiment", "dataset", "repetition"))
+            seeds.setdefault(where, set()).add(row["seed"])
+    assert all(len(found) == 1 for found in seeds.values())
+    assert len(set(map(tuple, seeds.values()))) == len(seeds)
+
+
+def test_rows_do_not_depend_on_the_number_of_processes(tmp_path, trials, finished):
+    journal = Journal(tmp_path / "rows.csv")
+    run(trials, journal, data_home=None, jobs=2, done=lambda _: None)
+    assert measured(Journal(journal.path)) == measured(finished)
+
+
+@pytest.mark.parametrize("after", [1, 7, 16])
+def test_an_interrupted_run_goes_on_where_it_was(tmp_path, trials, finished, after, monkeypatch):
+    journal = Journal(tmp_path / "rows.csv")
+    seen = []
+
+    def stop(trial):
+        seen.append(trial)
+        if len(seen) == after:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(trials, journal, data_home=None, jobs=1, done=stop)
+    with journal.path.open("a") as file:
+        file.write("toy,toy,2,ma")  # as a kill in the middle of a write leaves it
+    again = Journal(journal.path)
+    left = todo(trials, again)
+    assert left.finished == after
+    assert len(left.missing) == len(trials) - after
+    ran = []
+    original = runner_module.run_trial
+    monkeypatch.setattr(
+        runner_module, "run_trial", lambda *given: ran.append(given[0]) or original(*given)
+    )
+    run(trials, again, data_home=None, jobs=1, done=lambda _: None)
+    assert ran == trials[after:]
+    assert measured(Journal(journal.path)) == measured(finished)
+
+
+def test_rows_of_other_versions_are_counted_and_kept(tmp_path, trials, finished):
+    path = tmp_path / "rows.csv"
+    path.write_text(finished.path.read_text().replace("numpy ", "numpy 0."))
+    journal = Journal(path)
+    left = todo(trials, journal)
+    assert left.missing == []
+    assert left.foreign == len(finished.rows)
+
+
+PROGRAM = """
+import sys
+from dataclasses import replace
+from pathlib import Path
+from sphericalpca.experiments.plan import Plan
+from sphericalpca.experiments.reproduction import Reproduction
+
+plan = replace(Plan.quick().embedded("5"), toy_draws=200, solver_steps=20)
+if __name__ == "__main__":
+    work = Reproduction(plan, ("toy",), Path(sys.argv[1]), None)
+    print("ready", flush=True)
+    work.run(jobs=int(sys.argv[2]), done=lambda trial: print(trial.method, flush=True))
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
+def test_no_acknowledged_row_is_lost_to_a_signal(tmp_path, jobs, blow):
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    command = [sys.executable, str(program), str(tmp_path / "out"), str(jobs)]
+    running = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    )
+    told = [running.stdout.readline() for _ in range(12)]
+    os.kill(running.pid, blow)
+    told += running.stdout.read().splitlines()
+    assert running.wait() != 0
+    running.stdout.close()
+    acknowledged = len(told) - 1  # all but "ready"
+    journal = Journal(tmp_path / "out" / "rows.csv")
+    assert acknowledged <= len(journal.rows) < 800
+    assert not (tmp_path / "out" / "toy.csv").exists()
+
+
+def test_figures_files(tmp_path, plan):
+    work = Reproduction(plan, ("toy",), tmp_path / "new" / "folder", None)
+    assert len(work.todo().missing) == 12
+    work.run(jobs=1, done=lambda _: None)
+    assert {p.name for p in (tmp_path / "new" / "folder").iterdir()} == {
+        "rows.csv",
+        "toy.csv",
+        "convergence.csv",
+        "solvers.csv",
+    }
+    assert work.todo().missing == []
