@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,14 +74,21 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
     again to go on.  With --quick, where data files are missing, data that come with the
     dependencies take their place; the page says so.
     """
-    try:
-        from sphericalpca.experiments.report import write_report  # noqa: PLC0415 - slow to import
-    except ModuleNotFoundError as error:
-        raise MissingExtraError("The report", str(error.name), "reproduce") from None
+    for package in ("jinja2", "matplotlib", "pandas"):
+        _require(package)  # before hours are spent on what the report could not show
+    from sphericalpca.experiments.report import write_report  # noqa: PLC0415 - slow to import
+
     if part != "report":
         plan = _plan(PARTS[part], data_home, repetitions, quick=quick, embedded=embedded)
         _run(plan, PARTS[part], data_home, out, jobs or os.cpu_count() or 1)
     click.echo(f"report: {write_report(out)}")
+
+
+def _require(package: str) -> None:
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        raise MissingExtraError("The report", package, "reproduce") from None
 
 
 def _plan(

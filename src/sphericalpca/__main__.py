@@ -1,0 +1,33 @@
+"""The command line: ``sphericalpca ...`` or ``python -m sphericalpca ...``."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import sys
+from collections.abc import Sequence
+
+from sphericalpca.exceptions import MissingExtraError
+
+__all__ = ["main"]
+
+
+def main(args: Sequence[str] | None = None) -> None:
+    """Run a command and exit; without `args` take those of the process."""
+    for package in ("click", "rich"):
+        try:
+            importlib.import_module(package)
+        except ImportError:
+            missing = MissingExtraError("The command line", package, "cli")
+            sys.stderr.write(f"Error: {missing}\n")
+            sys.exit(2)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # A file name that the terminal cannot show is no reason to fail.
+        sys.stdout.reconfigure(errors="backslashreplace")
+    from sphericalpca.cli.app import app  # noqa: PLC0415 - needs click
+
+    app(args, prog_name="sphericalpca")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The program ``sphericalpca``: its commands, and the one place where errors become lines.
+
+A command lives in a module of its own, which is imported when the command is used;
+what is slow to import is imported inside the command.
+"""
+
+from __future__ import annotations
+
+import importlib
+import traceback
+from typing import Any
+
+import click
+
+from sphericalpca import __version__
+from sphericalpca.cli.console import examples
+
+__all__ = ["COMMANDS", "App", "app"]
+
+# Name of a command, and where it is: "module:attribute".
+COMMANDS = {
+    "datasets": "sphericalpca.cli.datasets:datasets",
+    "reproduce": "sphericalpca.cli.reproduce:reproduce",
+}
+
+INTERRUPTED = 130
+
+# Errors that say what is wrong in their own words; anything else is a fault of ours.
+EXPECTED = (ValueError, ImportError, OSError, MemoryError)
+
+# They have their own way out: usage errors with exit code 2, help, a closed pipe.
+PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError)
+
+
+class App(click.Group):
+    """A group whose commands are imported on demand and whose errors take one line."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Names of the commands, in the order of the table."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
+        """Import the command; None if there is no such command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; an error ends the program with one line on stderr."""
+        try:
+            return super().invoke(ctx)
+        except PASSED_ON:
+            raise
+        except KeyboardInterrupt as error:
+            line, code = str(error) or "Interrupted.", INTERRUPTED
+        except Exception as error:
+            line, code = f"Error: {_describe(error)}", 1
+            if ctx.params["debug"]:
+                traceback.print_exc()
+        click.echo(line, err=True)
+        return ctx.exit(code)
+
+
+def _describe(error: Exception) -> str:
+    """The message of an error, in one line."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        text = f"{error.filename}: {error.strerror}"
+    elif isinstance(error, EXPECTED) and str(error):
+        text = str(error)
+    elif isinstance(error, MemoryError):
+        text = "Not enough memory."
+    else:
+        name = traceback.format_exception_only(error)[-1].strip()
+        text = f"{name} (unexpected; --debug shows where)"
+    return " ".join(part.strip() for part in text.splitlines())
+
+
+@click.group(
+    cls=App,
+    epilog=examples(
+        "sphericalpca datasets list",
+        "sphericalpca reproduce figures --out results",
+        "sphericalpca --debug datasets check    # with a traceback if it fails",
+    ),
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.option("--debug", is_flag=True, help="Show the traceback of an error.")
+@click.version_option(__version__)
+def app(debug: bool) -> None:
+    """Spherical PCA: components of unit length, so that distance is angle."""

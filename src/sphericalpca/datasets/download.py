@@ -1,0 +1,86 @@
+"""Getting things over a network that may fail."""
+
+from __future__ import annotations
+
+import time
+import urllib.request
+from collections.abc import Callable
+from http.client import HTTPException
+from pathlib import Path
+from ssl import SSLError
+from typing import IO, Any, TypeVar
+from urllib.error import HTTPError, URLError
+
+__all__ = ["Progress", "download", "persist"]
+
+# Called with the bytes so far and the bytes in all, where that is known.
+Progress = Callable[[int, int | None], None]
+Sleep = Callable[[float], object]
+
+CHUNK = 1 << 16
+
+# What a second try may cure; a full disk is not among them.
+PASSING = (URLError, HTTPException, ConnectionError, TimeoutError, SSLError)
+
+T = TypeVar("T")
+
+
+def download(url: str, path: Path, *, timeout: float, progress: Progress | None = None) -> None:
+    """Write what is at `url` to `path`, in one try.
+
+    Raises
+    ------
+    ConnectionError
+        If fewer or more bytes came than were announced.
+    """
+    # Some servers turn away the name that Python gives itself.
+    request = urllib.request.Request(url, headers={"User-Agent": "sphericalpca"})
+    with urllib.request.urlopen(request, timeout=timeout) as answer, path.open("wb") as file:
+        length = answer.headers.get("Content-Length", "")
+        total = int(length) if length.isdecimal() else None
+        received = _copy(answer, file, total, progress)
+    if total is not None and received != total:
+        raise ConnectionError(f"{received} of {total} bytes came")
+
+
+def _copy(answer: Any, file: IO[bytes], total: int | None, progress: Progress | None) -> int:
+    received = 0
+    while chunk := answer.read(CHUNK):
+        file.write(chunk)
+        received += len(chunk)
+        if progress is not None:
+            progress(received, total)
+    return received
+
+
+def persist(action: Callable[[], T], *, tries: int = 3, sleep: Sleep = time.sleep) -> T:
+    """Try an action until it works, with waits of 1, 2, 4, ... seconds in between.
+
+    Raises
+    ------
+    ConnectionError
+        After the last try, or at once where another would not help; says why and how often.
+    """
+    for attempt in range(1, tries + 1):
+        try:
+            return action()
+        except PASSING as error:
+            if isinstance(error, HTTPError):
+                error.close()
+            if attempt == tries or _is_final(error):
+                often = "1 try" if attempt == 1 else f"{attempt} tries"
+                raise ConnectionError(f"{_reason(error)}, after {often}") from error
+        sleep(2.0 ** (attempt - 1))
+    raise ValueError(f"tries={tries!r} must be at least 1.")
+
+
+def _is_final(error: Exception) -> bool:
+    """The server understood and refused: 404 Not Found and its kind."""
+    passing = (408, 425, 429)
+    return isinstance(error, HTTPError) and 400 <= error.code < 500 and error.code not in passing
+
+
+def _reason(error: Exception) -> str:
+    inner = error if isinstance(error, HTTPError) else getattr(error, "reason", error)
+    text = getattr(inner, "strerror", None) or str(inner) or type(inner).__name__
+    return " ".join(str(text).split())

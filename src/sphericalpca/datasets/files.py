@@ -1,0 +1,66 @@
+"""Files that appear whole or not at all, and checksums beside them."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO
+
+__all__ = ["noted_sha256", "replacing", "sha256_of", "write_gzip"]
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A temporary name, renamed to `path` if all goes well and removed if not.
+
+    A checksum that was noted for an older file goes with that file.
+    """
+    # In the same folder, because a rename across file systems is not one step.
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    try:
+        yield temporary
+        _note(path).unlink(missing_ok=True)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def write_gzip(path: Path, lines: Iterator[str]) -> None:
+    """Write lines as gzipped text, whole or not at all, and note its sha256 beside it."""
+    with replacing(path) as temporary:
+        with temporary.open("wb") as raw:
+            _compress(raw, lines)
+        digest = sha256_of(temporary)
+    with replacing(_note(path)) as temporary:
+        # The form of sha256sum, so that `sha256sum --check` can read it.
+        temporary.write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+
+
+def _compress(raw: IO[bytes], lines: Iterator[str]) -> None:
+    # No name and no date in it: equal contents give equal bytes.
+    with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file:
+        for line in lines:
+            file.write(f"{line}\n".encode())
+
+
+def sha256_of(path: Path) -> str:
+    """The sha256 of a file, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def noted_sha256(path: Path) -> str | None:
+    """The sha256 that was noted when the file was fetched, if there is one."""
+    try:
+        words = _note(path).read_text(encoding="utf-8").split()
+    except FileNotFoundError:
+        return None
+    return words[0] if words else ""
+
+
+def _note(path: Path) -> Path:
+    return path.with_name(f"{path.name}.sha256")

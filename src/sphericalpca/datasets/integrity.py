@@ -1,0 +1,103 @@
+"""Is a file what it should be?  By its sha256, or else by facts of its content."""
+
+from __future__ import annotations
+
+import gzip
+import math
+import zlib
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from sphericalpca.datasets.corpus import Corpus, corpus_facts, read_corpus, write_corpus
+from sphericalpca.datasets.files import noted_sha256, sha256_of
+from sphericalpca.datasets.home import existing_file, fetch_command
+from sphericalpca.datasets.registry import Dataset, Facts
+from sphericalpca.datasets.tables import Table, read_table, table_facts, write_table
+from sphericalpca.exceptions import DataError
+
+__all__ = ["Content", "Finding", "examine", "fault", "read_content", "write_content"]
+
+Content = Corpus | Table
+
+# Copies of a data set that were rounded to five digits are the same data set.
+ROUNDING = 1e-4
+
+
+class Finding(NamedTuple):
+    """The state of a file, why, and its size in bytes if it is there."""
+
+    state: Literal["present", "absent", "damaged"]
+    detail: str
+    size: int | None
+
+
+def examine(record: Dataset, home: Path) -> Finding:
+    """Look at the file of a data set, and into it where its bytes are not known."""
+    path = home / record.file
+    if not path.exists():
+        return Finding("absent", "", None)
+    size = path.stat().st_size
+    try:
+        digest, noted = sha256_of(path), noted_sha256(path)
+    except OSError as error:
+        return Finding("damaged", f"cannot be read: {error.strerror}", size)
+    if digest in (record.sha256, noted):
+        known = "the reference file" if digest == record.sha256 else "as it was fetched"
+        return Finding("present", known, size)
+    if noted is not None:
+        return Finding("damaged", "its sha256 is not the one noted when it was fetched", size)
+    _, reason = _read(record, path)
+    if reason:
+        return Finding("damaged", reason, size)
+    return Finding("present", "other bytes, but the content is right", size)
+
+
+def read_content(record: Dataset, home: Path) -> Content:
+    """The content of a data set's file, checked; a DataError names the file and the remedy."""
+    path = existing_file(record, home)
+    content, reason = _read(record, path)
+    if content is None or reason:
+        again = fetch_command([record.name], home, force=True)
+        raise DataError(f"{path} is damaged ({reason}): get it again with '{again}'.")
+    return content
+
+
+def _read(record: Dataset, path: Path) -> tuple[Content | None, str]:
+    """What the file holds, if it can be read, and what is wrong with it, if anything is."""
+    try:
+        content: Content = read_corpus(path) if record.is_text else read_table(path)
+    except (gzip.BadGzipFile, EOFError, ValueError, zlib.error) as error:
+        return None, " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return content, fault(record, content)
+
+
+def write_content(record: Dataset, home: Path, content: Content) -> Path:
+    """Write the file of a data set, whole or not at all, and note its sha256 beside it."""
+    path = home / record.file
+    if isinstance(content, Corpus):
+        write_corpus(path, content)
+    else:
+        write_table(path, content)
+    return path
+
+
+def fault(record: Dataset, content: Content) -> str:
+    """How the content differs from what is known of the data set; empty if it does not."""
+    found = corpus_facts(content) if isinstance(content, Corpus) else table_facts(content)
+    if (found.rows, found.features) != (record.rows, record.features):
+        return (
+            f"{found.rows} rows and {found.features} features, "
+            f"not {record.rows} and {record.features}"
+        )
+    if found.classes != record.classes:
+        return _different_classes(found, record)
+    if not math.isclose(found.fingerprint, record.fingerprint, rel_tol=ROUNDING):
+        return "right in size, but other values"
+    return ""
+
+
+def _different_classes(found: Facts, record: Dataset) -> str:
+    names = sorted({*found.classes, *record.classes})
+    name = next(n for n in names if found.classes.get(n, 0) != record.classes.get(n, 0))
+    wanted = record.classes.get(name, 0)
+    return f"{found.classes.get(name, 0)} rows of class {name}, not {wanted}"

@@ -1,0 +1,298 @@
+"""The program as a whole: help, version, errors in one line, exit codes."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import click
+import pytest
+from click.testing import CliRunner
+from rich.console import Console
+
+import sphericalpca
+from sphericalpca import DataError, MissingExtraError
+from sphericalpca.__main__ import main
+from sphericalpca.cli import app as application
+from sphericalpca.cli.app import COMMANDS, app
+from sphericalpca.cli.console import examples, print_table
+
+
+@pytest.fixture(autouse=True)
+def _away_from_the_users_folders(monkeypatch, tmp_path):
+    monkeypatch.delenv("SPHERICALPCA_DATA_HOME", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
+
+
+@pytest.fixture
+def run():
+    """Run a command in this process: exit code, stdout and stderr."""
+
+    def call(*words):
+        result = CliRunner().invoke(app, [str(word) for word in words], prog_name="sphericalpca")
+        assert result.exception is None or isinstance(result.exception, SystemExit)
+        return result
+
+    return call
+
+
+def program(*words, code=None, **options):
+    """The program in a process of its own."""
+    start = ["-m", "sphericalpca"] if code is None else ["-c", code]
+    options = {"capture_output": True, "text": True, **options}
+    return subprocess.run([sys.executable, *start, *words], check=False, timeout=60, **options)
+
+
+@pytest.fixture
+def failing(monkeypatch):
+    """A command `fail` that raises what a test gives it."""
+
+    def prepare(error):
+        @click.command()
+        def fail():
+            raise error
+
+        monkeypatch.setattr(application, "fail", fail, raising=False)
+        monkeypatch.setitem(COMMANDS, "fail", "sphericalpca.cli.app:fail")
+
+    return prepare
+
+
+def commands(command=app, words=()):
+    """Every command and group, by the words that lead to it."""
+    yield words
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            yield from commands(command.get_command(context, name), (*words, name))
+
+
+@pytest.mark.parametrize("words", list(commands()), ids=" ".join)
+@pytest.mark.parametrize("option", ["-h", "--help"])
+def test_help_everywhere_with_examples(run, words, option):
+    result = run(*words, option)
+    assert result.exit_code == 0
+    assert result.stdout.startswith(" ".join(["Usage: sphericalpca", *words]))
+    assert f"\n    sphericalpca {' '.join(words)}".rstrip() in result.stdout
+    assert "Examples:\n" in result.stdout
+
+
+def test_version(run):
+    result = run("--version")
+    assert result.exit_code == 0
+    assert sphericalpca.__version__ in result.stdout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [("nonsense",), ("--nonsense",), ("datasets", "nonsense"), ("datasets", "list", "--nonsense")],
+)
+def test_usage_errors_are_clicks_own(run, words):
+    result = run(*words)
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert "Usage: sphericalpca" in result.stderr
+    assert "nonsense" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "line"),
+    [
+        (DataError("X is bad: mend it."), "X is bad: mend it."),
+        (DataError("two\n  lines"), "two lines"),
+        (ValueError("n_components=9 is too large."), "n_components=9 is too large."),
+        (
+            MissingExtraError("Plotting", "matplotlib", "plot"),
+            "Plotting needs matplotlib, which is not installed: pip install 'sphericalpca[plot]'",
+        ),
+        (
+            FileNotFoundError(2, "No such file or directory", "a b"),
+            "a b: No such file or directory",
+        ),
+        (OSError("the cable is out"), "the cable is out"),
+        (MemoryError(), "Not enough memory."),
+        (MemoryError("Unable to allocate 7 TiB"), "Unable to allocate 7 TiB"),
+        (KeyError("lost"), "KeyError: 'lost' (unexpected; --debug shows where)"),
+        (ValueError(), "ValueError (unexpected; --debug shows where)"),
+    ],
+    ids=repr,
+)
+def test_errors_take_one_line(run, failing, error, line):
+    failing(error)
+    result = run("fail")
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    assert result.stderr == f"Error: {line}\n"
+
+
+def test_debug_shows_the_traceback(run, failing):
+    failing(DataError("X is bad."))
+    result = run("--debug", "fail")
+    assert result.exit_code == 1
+    assert "Traceback (most recent call last)" in result.stderr
+    assert result.stderr.endswith("Error: X is bad.\n")
+
+
+@pytest.mark.parametrize(
+    ("interrupt", "line"),
+    [(KeyboardInterrupt(), "Interrupted."), (KeyboardInterrupt("Stopped at 3."), "Stopped at 3.")],
+)
+def test_an_interrupt_takes_one_line(run, failing, interrupt, line):
+    failing(interrupt)
+    result = run("fail")
+    assert result.exit_code == 130
+    assert result.output == f"{line}\n"
+
+
+def test_errors_of_click_are_left_to_click(run, failing):
+    failing(click.ClickException("stop"))
+    result = run("fail")
+    assert (result.exit_code, result.stderr) == (1, "Error: stop\n")
+    failing(click.UsageError("not so"))
+    assert run("fail").exit_code == 2
+    failing(click.exceptions.Exit(7))
+    assert run("fail").exit_code == 7
+
+
+def test_commands_are_imported_when_they_are_used():
+    code = "import sys; from sphericalpca.__main__ import main\n"
+    code += "try: main(['--version'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    done = program(code=code)
+    loaded = done.stderr.split()
+    assert done.returncode == 0
+    assert "sphericalpca.cli.app" in loaded
+    assert not [m for m in loaded if m.startswith(("sphericalpca.cli.d", "sphericalpca.cli.r"))]
+    assert "matplotlib" not in loaded
+
+
+def test_module_and_script_are_the_same():
+    module = program("--version")
+    assert module.returncode == 0
+    assert module.stdout == f"sphericalpca, version {sphericalpca.__version__}\n"
+    code = "import sys; from sphericalpca.__main__ import main; sys.exit(main())"
+    assert program("--version", code=code).stdout == module.stdout
+
+
+def test_main_exits(capsys):
+    with pytest.raises(SystemExit) as leaving:
+        main(["--version"])
+    assert leaving.value.code == 0
+    assert sphericalpca.__version__ in capsys.readouterr().out
+
+
+def test_main_says_what_is_missing(capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich", None)
+    with pytest.raises(SystemExit) as leaving:
+        main([])
+    assert leaving.value.code == 2
+    assert (
+        capsys.readouterr().err
+        == f"Error: {MissingExtraError('The command line', 'rich', 'cli')}\n"
+    )
+
+
+@pytest.mark.parametrize("package", ["click", "rich"])
+def test_without_the_packages_of_the_command_line(package):
+    code = f"""
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] == {package!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+
+sys.meta_path.insert(0, Absent())
+from sphericalpca.__main__ import main
+main(["--help"])
+"""
+    done = program(code=code)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    error = MissingExtraError("The command line", package, "cli")
+    assert done.stderr == f"Error: {error}\n"
+
+
+def test_a_closed_pipe_is_no_drama():
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = program("datasets", "list", stdout=writing, stderr=subprocess.PIPE, capture_output=False)
+    os.close(writing)
+    assert done.stderr == ""
+    assert done.returncode in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("name", "encoding"), [(b"\xff", "utf-8"), ("d\xe9p\xf4t".encode(), "ascii")]
+)
+def test_names_that_cannot_be_shown_are_no_error(tmp_path, name, encoding):
+    """File names need not be text, and terminals need not know every letter."""
+    home = os.fsencode(tmp_path) + b"/" + name
+    environment = {**os.environ, "PYTHONIOENCODING": encoding}
+    done = program("datasets", "list", "--data-home", home, env=environment)
+    assert done.returncode == 0, done.stderr
+    assert f"Data home: {tmp_path}" in done.stdout
+
+
+WAITING = """
+import click, sys, time
+from sphericalpca.cli import app
+from sphericalpca.__main__ import main
+
+@click.command()
+def wait():
+    click.echo("waiting")
+    time.sleep(60)
+
+app.wait = wait
+app.COMMANDS["wait"] = "sphericalpca.cli.app:wait"
+main(["wait"])
+"""
+
+
+def test_ctrl_c():
+    words = [sys.executable, "-c", WAITING]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(words, **pipes) as process:
+        assert process.stdout.readline() == "waiting\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, "", "Interrupted.\n")
+
+
+ROWS = [["a [bold]b[/bold]", "1"], ["c" * 150, "22"]]
+
+
+@pytest.mark.parametrize("columns", ["20", "500"])
+def test_piped_tables_lose_nothing(capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", columns)
+    print_table(["name", "n"], ROWS, numbers=["n"])
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split("  ")[0] for line in lines] == ["name", *(name for name, _ in ROWS)]
+    assert [line[-2:] for line in lines] == [" n", " 1", "22"]
+    assert {len(line) for line in lines} == {154}
+    assert "\x1b" not in "".join(lines)
+
+
+@pytest.mark.parametrize("columns", [60, 200])
+def test_tables_on_a_terminal_lose_nothing_either(monkeypatch, columns):
+    sent = io.StringIO()
+    real = Console
+    monkeypatch.setattr(
+        "rich.console.Console",
+        lambda **options: real(file=sent, force_terminal=True, width=columns, **options),
+    )
+    print_table(["name", "n"], ROWS, numbers=["n"])
+    assert "\x1b[1mname" in sent.getvalue()
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
+    assert "a [bold]b[/bold]" in shown
+    assert shown.count("c") == 150
+    assert max(map(len, shown.splitlines())) <= columns
+
+
+def test_examples_keep_their_lines():
+    assert examples("one", "two") == "\b\nExamples:\n  one\n  two"

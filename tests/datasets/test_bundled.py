@@ -1,0 +1,135 @@
+"""Data that need no files: tables of scikit-learn, and docstrings as texts."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import subprocess
+import sys
+import warnings
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.metrics import adjusted_rand_score
+
+from sphericalpca import DataError
+from sphericalpca.datasets import load_bundled, load_docstrings
+from sphericalpca.datasets.bundled import BUNDLED, DOCSTRING_GROUPS
+
+
+@pytest.fixture(scope="module")
+def docstrings():
+    return load_docstrings()
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "classes"),
+    [
+        ("iris", (150, 4), 3),
+        ("wine", (178, 13), 3),
+        ("breast-cancer", (569, 30), 2),
+        ("digits", (1797, 64), 10),
+    ],
+)
+def test_tables(name, shape, classes):
+    X, y = load_bundled(name)
+    assert X.shape == shape
+    assert X.dtype == np.float64
+    assert y.dtype == np.int64
+    assert len(np.unique(y)) == classes
+
+
+def test_tables_are_those_four():
+    assert set(BUNDLED) == {"iris", "wine", "breast-cancer", "digits"}
+    with pytest.raises(DataError, match="No bundled data 'glass': there are iris, wine"):
+        load_bundled("glass")
+
+
+def test_documents_are_many_long_and_different(docstrings):
+    sizes = np.bincount(docstrings.labels)
+    assert docstrings.group_names == sorted(DOCSTRING_GROUPS)
+    assert len(sizes) >= 5
+    assert sizes.min() >= 60
+    assert min(map(len, docstrings.texts)) >= 200
+    assert len(set(docstrings.texts)) == len(docstrings)
+    assert set(docstrings.subset) == {"all"}
+
+
+def test_documents_are_the_docstrings_themselves(docstrings):
+    assert list(docstrings.ids) == sorted(set(docstrings.ids))
+    for i in range(0, len(docstrings), 50):
+        module, _, name = docstrings.ids[i].rpartition(".")
+        assert not name.startswith("_")
+        assert getattr(importlib.import_module(module), name).__doc__ == docstrings.texts[i]
+        assert module in DOCSTRING_GROUPS[docstrings.group_names[docstrings.labels[i]]]
+
+
+def test_nothing_in_them_changes_from_run_to_run():
+    code = "import hashlib, sphericalpca.datasets as d; c = d.load_docstrings()\n"
+    code += "print(hashlib.sha256('\\0'.join([*c.ids, *c.texts]).encode()).hexdigest())"
+    runs = [
+        subprocess.run(
+            [sys.executable, "-W", "error", "-c", code],
+            capture_output=True,
+            text=True,
+            check=True,
+            env={**os.environ, "PYTHONHASHSEED": seed},
+        )
+        for seed in ("1", "2")
+    ]
+    assert runs[0].stdout == runs[1].stdout
+    assert runs[0].stderr == ""
+
+
+def test_groups_can_be_told_apart_but_not_perfectly(docstrings):
+    X = TfidfVectorizer(stop_words="english", min_df=2, max_features=500)
+    X = X.fit_transform(docstrings.texts)
+    found = KMeans(len(docstrings.group_names), n_init=2, random_state=0).fit_predict(X)
+    assert 0.2 < adjusted_rand_score(docstrings.labels, found) < 0.95
+
+
+def test_deprecated_and_hidden_names_are_left_out(monkeypatch):
+    """No warning reaches the user, whatever a module does when it is asked for a name."""
+
+    class Module:
+        __name__ = "module"
+        __all__ = ("kept", "old", "hidden", "gone", "short", "number", "_private")
+        number = 3
+
+        @staticmethod
+        def kept():
+            pass
+
+        @staticmethod
+        def short():
+            """Too short."""
+
+        @staticmethod
+        def other():
+            pass
+
+        _private = other
+
+        def __getattr__(self, name):
+            if name == "old":
+                warnings.warn("deprecated", DeprecationWarning, stacklevel=2)
+                return Module.other
+            raise ImportError("experimental") if name == "hidden" else AttributeError(name)
+
+    Module.kept.__doc__, Module.other.__doc__ = "long " * 50, "other " * 50
+    monkeypatch.setattr("sphericalpca.datasets.bundled.DOCSTRING_GROUPS", {"topic": ("module",)})
+    monkeypatch.setitem(sys.modules, "module", Module())
+    with warnings.catch_warnings(record=True) as shown:
+        warnings.simplefilter("always")
+        assert load_docstrings().ids.tolist() == ["module.kept"]
+    assert shown == []
+
+
+def test_without_docstrings(monkeypatch):
+    flags = SimpleNamespace(flags=SimpleNamespace(optimize=2))
+    monkeypatch.setattr("sphericalpca.datasets.bundled.sys", flags)
+    with pytest.raises(DataError, match="without docstrings: leave out the option -OO"):
+        load_docstrings()

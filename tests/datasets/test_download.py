@@ -1,0 +1,125 @@
+"""Downloads over a network that fails in all the usual ways."""
+
+from __future__ import annotations
+
+import errno
+import http.client
+from functools import partial
+from urllib.error import HTTPError, URLError
+
+import pytest
+
+from sphericalpca.datasets.download import CHUNK, download, persist
+
+BODY = bytes(range(256)) * 1000
+
+
+def get(url, path, progress=None, timeout=5.0):
+    download(url, path, timeout=timeout, progress=progress)
+    return path.read_bytes()
+
+
+def test_every_byte_comes(server, tmp_path):
+    seen = []
+    url = server.play("/a", BODY)
+    assert get(url, tmp_path / "a", lambda *now: seen.append(now)) == BODY
+    received, totals = zip(*seen, strict=True)
+    assert list(received) == sorted(set(received))
+    assert received[-1] == len(BODY) > CHUNK
+    assert set(totals) == {len(BODY)}
+    assert server.agents == ["sphericalpca"]
+
+
+def test_a_server_that_does_not_say_how_much(server, tmp_path):
+    seen = []
+    url = server.play("/a", ("unmeasured", BODY))
+    assert get(url, tmp_path / "a", lambda *now: seen.append(now)) == BODY
+    assert seen[-1] == (len(BODY), None)
+
+
+def test_fewer_bytes_than_announced(server, tmp_path):
+    url = server.play("/a", ("short", BODY))
+    with pytest.raises((ConnectionError, http.client.IncompleteRead)):
+        get(url, tmp_path / "a")
+
+
+@pytest.mark.parametrize("failure", [("short", BODY), 500, 503, 429, 408], ids=str)
+def test_a_second_try_helps(server, tmp_path, naps, failure):
+    url = server.play("/a", failure, BODY)
+    assert persist(partial(get, url, tmp_path / "a"), sleep=naps) == BODY
+    assert naps == [1.0]
+    assert len(server.requests) == 2
+
+
+def test_waits_grow_and_the_last_error_is_told(server, tmp_path, naps):
+    url = server.play("/a", 500, 502, 503)
+    with pytest.raises(ConnectionError, match=r"HTTP Error 503: .*, after 4 tries"):
+        persist(partial(get, url, tmp_path / "a"), tries=4, sleep=naps)
+    assert naps == [1.0, 2.0, 4.0]
+    assert len(server.requests) == 4
+
+
+@pytest.mark.parametrize("code", [404, 403, 410])
+def test_a_clear_no_is_not_asked_again(server, tmp_path, naps, code):
+    url = server.play("/a", code)
+    with pytest.raises(ConnectionError, match=rf"HTTP Error {code}: .*, after 1 try$"):
+        persist(partial(get, url, tmp_path / "a"), sleep=naps)
+    assert naps == []
+    assert len(server.requests) == 1
+
+
+def test_a_server_that_falls_silent(server, tmp_path, naps):
+    url = server.play("/a", ("stall", BODY))
+    with pytest.raises(ConnectionError, match="timed out, after 2 tries"):
+        persist(partial(get, url, tmp_path / "a", timeout=0.2), tries=2, sleep=naps)
+
+
+def test_the_time_out_reaches_the_socket(tmp_path, monkeypatch):
+    def opened(request, timeout):
+        raise TimeoutError(f"{timeout} s")
+
+    monkeypatch.setattr("urllib.request.urlopen", opened)
+    with pytest.raises(TimeoutError, match=r"^0\.25 s$"):
+        get("http://127.0.0.1/", tmp_path / "a", timeout=0.25)
+
+
+def test_nobody_listens(server, tmp_path, naps):
+    url = server.play("/a", BODY).replace(str(server.server_address[1]), "1")
+    with pytest.raises(ConnectionError, match="Connection refused, after 3 tries"):
+        persist(partial(get, url, tmp_path / "a"), sleep=naps)
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (URLError(OSError(-2, "Name or service not known")), "Name or service not known"),
+        (URLError("unknown url\n type"), "unknown url type"),
+        (TimeoutError(), "TimeoutError"),
+        (http.client.RemoteDisconnected("gone"), "gone"),
+        (http.client.IncompleteRead(b""), "IncompleteRead"),
+        (HTTPError("u", 404, "Not Found", None, None), "HTTP Error 404: Not Found"),
+    ],
+)
+def test_reasons_take_one_line(naps, error, reason):
+    def fail():
+        raise error
+
+    with pytest.raises(ConnectionError) as caught:
+        persist(fail, sleep=naps)
+    assert reason in str(caught.value)
+    assert "\n" not in str(caught.value)
+    assert caught.value.__cause__ is error
+
+
+def test_what_no_second_try_can_cure_is_passed_on(naps):
+    def fail():
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left"):
+        persist(fail, sleep=naps)
+    assert naps == []
+
+
+def test_no_try_at_all_is_an_error():
+    with pytest.raises(ValueError, match="tries=0 must be at least 1"):
+        persist(int, tries=0)
