@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from sphericalpca.datasets.files import noted_sha256, replacing, sha256_of, write_gzip
+from sphericalpca.datasets.files import noted_sha256, replacing_with_note, sha256_of, write_gzip
 
 
 def _fail_after(lines):
@@ -69,7 +69,7 @@ def test_a_new_file_never_has_the_old_note(tmp_path, monkeypatch):
     """Between the two renames the file stands alone: it would be checked by its content."""
     path = tmp_path / "a.gz"
     write_gzip(path, iter(["old"]))
-    with replacing(path) as temporary:
+    with replacing_with_note(path) as temporary:
         assert temporary.parent == path.parent
         temporary.write_bytes(b"new")
         assert noted_sha256(path) is not None

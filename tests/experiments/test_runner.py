@@ -8,6 +8,7 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from sphericalpca.experiments import runner as runner_module
@@ -15,6 +16,7 @@ from sphericalpca.experiments.journal import COLUMNS, Journal, identity
 from sphericalpca.experiments.plan import Plan
 from sphericalpca.experiments.reproduction import Reproduction
 from sphericalpca.experiments.runner import run, todo
+from sphericalpca.experiments.toy import toy_points, typical_draw
 
 EXPERIMENTS = ("toy", "uci")
 
@@ -167,3 +169,31 @@ def test_figures_files(tmp_path, plan):
         "solvers.csv",
     }
     assert work.todo().missing == []
+
+
+def test_the_draw_shown_is_the_typical_one(tmp_path):
+    accuracy = {0: (0.8, 1.0), 1: (0.9, 0.97), 2: (0.91, 0.99), 3: (0.95, 0.99), 4: (0.7, 0.98)}
+    journal = Journal(tmp_path / "rows.csv")
+    for draw, values in accuracy.items():
+        for method, value in zip(("kmeans-raw", "spherical-pca"), values, strict=True):
+            row = dict.fromkeys(COLUMNS, "") | {"experiment": "toy", "repetition": draw}
+            journal.add([row | {"method": method, "accuracy": value}])
+    assert typical_draw(journal) == 2
+
+
+def test_points_shown_agree_with_the_rows_of_their_draw(finished):
+    points = toy_points(1)
+    for column, method in (("kmeans", "kmeans-raw"), ("spherical", "spherical-pca")):
+        right = np.mean([point[column] == point["group"] for point in points])
+        (row,) = (
+            row
+            for row in finished.rows.values()
+            if (row["experiment"], row["repetition"], row["method"]) == ("toy", "1", method)
+        )
+        assert right == pytest.approx(float(row["accuracy"]))
+    for point in points:
+        U = np.array([[point[f"u{i}{j}"] for j in (1, 2)] for i in (1, 2, 3)])
+        image = np.array([point["x"], point["y"], point["z"]]) @ U
+        np.testing.assert_allclose(
+            image / np.linalg.norm(image), [point["v1"], point["v2"]], atol=1e-9
+        )

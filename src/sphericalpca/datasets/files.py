@@ -1,37 +1,30 @@
-"""Files that appear whole or not at all, and checksums beside them."""
+"""Gzipped files, and checksums beside them."""
 
 from __future__ import annotations
 
 import gzip
 import hashlib
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-__all__ = ["noted_sha256", "replacing", "sha256_of", "write_gzip"]
+from sphericalpca.files import replacing
+
+__all__ = ["noted_sha256", "replacing_with_note", "sha256_of", "write_gzip"]
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name, renamed to `path` if all goes well and removed if not.
-
-    A checksum that was noted for an older file goes with that file.
-    """
-    # In the same folder, because a rename across file systems is not one step.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+def replacing_with_note(path: Path) -> Iterator[Path]:
+    """As `replacing`; a checksum that was noted for the older file goes with that file."""
+    with replacing(path) as temporary:
         yield temporary
         _note(path).unlink(missing_ok=True)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_gzip(path: Path, lines: Iterator[str]) -> None:
     """Write lines as gzipped text, whole or not at all, and note its sha256 beside it."""
-    with replacing(path) as temporary:
+    with replacing_with_note(path) as temporary:
         with temporary.open("wb") as raw:
             _compress(raw, lines)
         digest = sha256_of(temporary)

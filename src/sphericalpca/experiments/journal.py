@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import DataError
+from sphericalpca.files import write_whole
 
 __all__ = ["COLUMNS", "Journal", "Row", "identity", "write_table"]
 
@@ -88,13 +89,16 @@ class Journal:
         last = len(place)
         ranked = sorted(self.rows.items(), key=lambda item: place.get(item[0], last))
         self.rows = dict(ranked)
-        _write_whole(self.path, _as_csv(self.rows.values(), header=True))
+        write_whole(self.path, _as_csv(self.rows.values(), header=True).encode())
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """A flat file in one step, whole or not at all; the first row names the columns."""
-    kept = [{name: _text(value) for name, value in row.items()} for row in rows]
-    _write_whole(path, _as_csv(kept, header=True, columns=tuple(rows[0])))
+    """A flat file in one step, whole or not at all; the first row names the columns.
+
+    Numbers have twelve digits: differences of losses are taken from them.
+    """
+    kept = [{name: _text(value, digits=12) for name, value in row.items()} for row in rows]
+    write_whole(path, _as_csv(kept, header=True, columns=tuple(rows[0])).encode())
 
 
 @contextmanager
@@ -145,17 +149,8 @@ def _as_csv(
     return text.getvalue()
 
 
-def _text(value: Any) -> str:
+def _text(value: Any, digits: int = 7) -> str:
     """Numbers to seven digits: more would be rounding errors of the machine at hand."""
     if value is None or value != value:  # noqa: PLR0124 - NaN is a missing value
         return ""
-    return f"{value:.7g}" if isinstance(value, float) else str(value)
-
-
-def _write_whole(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
-        temporary.write_text(text, encoding="utf-8")
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -18,13 +18,17 @@ __all__ = ["toy_points", "typical_draw"]
 
 
 def typical_draw(journal: Journal) -> int:
-    """The draw on which k-means on raw points does as well as on half of the draws."""
-    raw = [
-        (float(row["accuracy"]), int(row["repetition"]))
-        for row in journal.rows.values()
-        if row["experiment"] == "toy" and row["method"] == "kmeans-raw"
-    ]
-    return sorted(raw)[len(raw) // 2][1]
+    """The draw whose accuracies, on raw points and on components, are nearest to the median."""
+    shown = ("kmeans-raw", "spherical-pca")
+    accuracy: dict[int, dict[str, float]] = {}
+    for row in journal.rows.values():
+        if row["experiment"] == "toy" and row["method"] in shown:
+            draw = accuracy.setdefault(int(row["repetition"]), {})
+            draw[row["method"]] = float(row["accuracy"])
+    draws = sorted(accuracy)
+    table = np.array([[accuracy[draw][method] for method in shown] for draw in draws])
+    distance = np.abs(table - np.median(table, axis=0)).sum(axis=1)
+    return draws[int(distance.argmin())]
 
 
 def toy_points(repetition: int) -> list[dict[str, Any]]:

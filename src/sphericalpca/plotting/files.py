@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
+
+from sphericalpca.files import replacing
 
 __all__ = ["new_figure", "save_picture"]
 
@@ -26,10 +27,5 @@ def save_picture(figure: Any, path: Path, *, dpi: int = 160) -> None:
         An older file of that name is replaced, but only by a complete new one.
     dpi : int, default=160
     """
-    # In the same folder, because a rename across file systems is not one step.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    try:
+    with replacing(path) as temporary:
         figure.savefig(temporary, format="png", dpi=dpi)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)

@@ -1,4 +1,4 @@
-"""Exact alternation, the paper's Eq. (alm).
+"""Exact alternation, the paper's Eq. (7).
 
 U step: the polar factor of X'WV, the exact minimiser of h over orthonormal U, because
 h is linear in U on the constraint set.  V step: the unit vector along U'x.  Neither
