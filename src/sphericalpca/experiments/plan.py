@@ -47,8 +47,8 @@ TABLES = {
 EMBEDDED_TABLES = ("iris", "wine", "breast-cancer", "digits")
 UCI_TABLES = tuple(name for name in TABLES if name not in EMBEDDED_TABLES)
 
-# Per dimension, averaged over methods.
-_SECONDS = {"newsgroups": 0.1, "uci": 0.2, "lsa": 0.4}
+# Seconds per thousand rows and dimension, where it is not about 0.003.
+_SLOW = {"k-svd": 0.03, "k-svd-2r": 0.04, "mua": 0.01, "r1-pca": 0.006, "spherical-pca": 0.006}
 
 TOY_METHODS = ("kmeans-raw", "kmeans", "svd-unit", "spherical-pca")
 TABLE_METHODS = tuple(name for name in METHODS if name != "kmeans-raw")
@@ -80,9 +80,23 @@ class Trial:
 
     @property
     def expected_seconds(self) -> float:
-        """Roughly what it takes on one core; only the progress bar's estimate uses it."""
-        clustering = 0.05 + 0.01 * len(self.repetitions) * self.n_groups
-        return clustering + _SECONDS.get(self.experiment, 0.05) * max(self.r, 1)
+        """Roughly what it takes on one core; only the estimate of time left uses it."""
+        size = self._thousands
+        if self.experiment == "lsa" and self.method == "spherical-pca":
+            fitting = 5e-4 * size * self.r**2
+        else:
+            fitting = _SLOW.get(self.method, 0.003) * size * self.r
+        clustering = size * self.n_groups * (0.002 if self.r else 0.01) * len(self.repetitions)
+        return 0.02 + fitting + clustering
+
+    @property
+    def _thousands(self) -> float:
+        """Rows, in thousands."""
+        if self.experiment == "lsa":
+            return self.n_groups
+        if self.experiment == "uci":
+            return {"isolet": 16.0, "mfeat": 4.0}.get(self.dataset, 1.0)
+        return 0.2 * self.n_groups
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,56 @@
+"""The report of the paper's reproduction: from flat files to figures, tables and one page.
+
+::
+
+    read.py        the four files, checked
+    compare.py     rows -> lines of a table: means, paired differences, winners
+    agreement.py   the paper's 96 numbers beside ours
+    doubt.py       which of the paper's pairs cannot be true
+    tables/        what stands in each table, and the same as markdown
+    figures/       what each picture shows, as SVG for the page and as files
+    findings/      sentences that follow from the rows, by rules
+    content.py     all of these, drawn up from the results
+    page.py        the HTML page; templates/ holds its text, style and scripts
+    summary.py     a small table for the README
+
+Nothing here runs a fit, and the same rows give the same bytes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sphericalpca.experiments.report.content import gather
+from sphericalpca.experiments.report.page import render
+from sphericalpca.experiments.report.read import read_results
+from sphericalpca.experiments.report.summary import summary_markdown
+from sphericalpca.experiments.report.tables.grid import to_markdown
+from sphericalpca.files import write_whole
+
+__all__ = ["summary_markdown", "write_report"]
+
+
+def write_report(folder: Path) -> Path:
+    """Draw the report from the rows in `folder`.
+
+    Parameters
+    ----------
+    folder : Path
+        Holds ``rows.csv``, ``convergence.csv``, ``solvers.csv`` and ``toy.csv``, or some of
+        them; ``figures/``, ``tables/`` and ``report.html`` are written beside them.
+
+    Returns
+    -------
+    Path
+        The page.
+    """
+    folder = Path(folder)
+    content = gather(read_results(folder))
+    for name, picture in content.pictures.items():
+        write_whole(folder / "figures" / f"{name}.svg", picture.svg())
+        write_whole(folder / "figures" / f"{name}.png", picture.png())
+    for name, table in content.tables.items():
+        write_whole(folder / "tables" / f"{name}.md", to_markdown(table).encode())
+    page = folder / "report.html"
+    write_whole(page, render(content).encode())
+    return page

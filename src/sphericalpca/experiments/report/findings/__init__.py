@@ -1,0 +1,46 @@
+"""Sentences written from the rows by rules: wins, ties and losses alike."""
+
+from __future__ import annotations
+
+from sphericalpca.experiments.report.agreement import main_lines
+from sphericalpca.experiments.report.compare import Line, lines_of
+from sphericalpca.experiments.report.findings.claims import Claim, claims
+from sphericalpca.experiments.report.findings.clustering import agreement_findings, table_findings
+from sphericalpca.experiments.report.findings.headlines import Headline, headlines
+from sphericalpca.experiments.report.findings.runs import (
+    lsa_findings,
+    rank_findings,
+    seconds_findings,
+    solver_findings,
+    toy_findings,
+)
+from sphericalpca.experiments.report.findings.words import Finding
+from sphericalpca.experiments.report.read import Results
+
+__all__ = ["Claim", "Finding", "Headline", "claims", "findings", "headlines"]
+
+
+def findings(results: Results, lines: list[Line]) -> list[Finding]:
+    """Everything that the rules can say of the results, in the order of the page.
+
+    Parameters
+    ----------
+    results : Results
+    lines : list of Line
+        What `compare` makes of the rows.
+
+    Returns
+    -------
+    list of Finding
+    """
+    newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
+    return [
+        *toy_findings(lines_of(lines, "toy")),
+        *solver_findings(results.solvers),
+        *table_findings(newsgroups, "newsgroups", always=True),
+        *table_findings(uci, "uci", always=False),
+        *lsa_findings(lines_of(lines, "lsa")),
+        *rank_findings(lines_of(lines, "rank")),
+        *seconds_findings([*newsgroups, *uci]),
+        *agreement_findings([*newsgroups, *uci]),
+    ]

@@ -1,0 +1,139 @@
+"""The flat files of the experiments, read and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.experiments.methods import METHODS
+
+__all__ = ["MEASURES", "STAND_INS", "Results", "read_results"]
+
+# What a clustering is judged by, and how the page calls it.
+MEASURES = {
+    "accuracy": "accuracy",
+    "nmi_max": "NMI",
+    "nmi_arithmetic": "NMI, arithmetic mean",
+    "ari": "adjusted Rand",
+}
+
+# Data that ship with the dependencies and stand in where the paper's are not at hand.
+STAND_INS = frozenset({"docstrings", "iris", "wine", "breast-cancer", "digits"})
+
+# One clustering each: no two rows may share these.
+IDENTITY = ["experiment", "dataset", "groups", "variant", "r", "repetition", "method"]
+
+# Columns that pandas must not take for numbers.
+WORDS = [
+    *("experiment", "dataset", "groups", "variant", "method", "parameters", "note", "versions"),
+    *("data", "solver", "start", "rate", "stop_reason"),
+]
+
+COLUMNS = {
+    "rows.csv": [
+        *IDENTITY,
+        *("n_samples", "n_features", "dropped", "accuracy", "nmi_max", "nmi_arithmetic", "ari"),
+        *("svd_ratio", "iterations", "seconds", "parameters", "note", "versions"),
+    ],
+    "convergence.csv": ["data", "solver", "passes", "objective", "delta_U", "delta_V"],
+    "solvers.csv": [
+        *("data", "solver", "lipschitz", "lam", "mu", "applies", "p1_held", "p1_steps"),
+        *("largest_subgradient_ratio", "rate", "rho", "exponent", "iterations", "passes"),
+        *("objective", "residual", "gap", "rigorous"),
+    ],
+    "toy.csv": [
+        *("x", "y", "z", "group", "kmeans", "spherical", "v1", "v2"),
+        *("u11", "u12", "u21", "u22", "u31", "u32"),
+    ],
+}
+
+
+@dataclass(frozen=True)
+class Results:
+    """What was measured; a frame is empty where its file is missing.
+
+    Attributes
+    ----------
+    rows : DataFrame, one line per clustering
+    convergence : DataFrame, one line per iteration of a solver
+    solvers : DataFrame, one line per run of a solver
+    toy : DataFrame, one line per point of the toy draw shown
+    """
+
+    rows: pd.DataFrame
+    convergence: pd.DataFrame
+    solvers: pd.DataFrame
+    toy: pd.DataFrame
+
+    @property
+    def stand_ins(self) -> list[str]:
+        """The data sets that are not the paper's, in the order of the rows."""
+        return [name for name in self.rows["dataset"].unique() if name in STAND_INS]
+
+    @property
+    def versions(self) -> list[str]:
+        """What the rows were computed with."""
+        return sorted(self.rows["versions"].dropna().unique())
+
+
+def read_results(folder: Path) -> Results:
+    """Read whatever of the four files is in `folder`.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    Results
+
+    Raises
+    ------
+    DataError
+        Where there is nothing to report, or a file breaks a rule.
+    """
+    rows, convergence, solvers, toy = (_read(folder / name) for name in COLUMNS)
+    if rows.empty and convergence.empty and toy.empty:
+        raise DataError(
+            f"{folder} has no rows.csv, convergence.csv or toy.csv with a line in it, so there "
+            "is nothing to report: run `sphericalpca reproduce` first."
+        )
+    _check_rows(rows, folder / "rows.csv")
+    return Results(rows, convergence, solvers, toy)
+
+
+def _read(path: Path) -> pd.DataFrame:
+    columns = COLUMNS[path.name]
+    if not path.is_file() or path.stat().st_size == 0:
+        return pd.DataFrame(columns=columns)
+    frame = pd.read_csv(path, dtype=dict.fromkeys(WORDS, str))
+    missing = [name for name in columns if name not in frame.columns]
+    if missing:
+        raise DataError(
+            f"{path} has no column {', '.join(missing)}: write it again with this version of "
+            "`sphericalpca reproduce`."
+        )
+    return frame
+
+
+def _check_rows(rows: pd.DataFrame, path: Path) -> None:
+    unknown = sorted(set(rows["method"]) - set(METHODS))
+    if unknown:
+        raise DataError(
+            f"{path} names methods that are not known: {', '.join(unknown)}; known are "
+            f"{', '.join(METHODS)}."
+        )
+    twice = rows.duplicated(IDENTITY)
+    if twice.any():
+        first = rows.loc[twice.idxmax(), IDENTITY]
+        raise DataError(
+            f"{path} has {', '.join(f'{name} {value}' for name, value in first.items())} twice, "
+            "so rows cannot be paired: remove one of the two."
+        )
+    for measure in MEASURES:
+        wrong = rows.loc[rows[measure].abs() > 1, measure]
+        if not wrong.empty:
+            raise DataError(f"{path} has {measure} {wrong.iloc[0]}: it must be at most 1.")

@@ -1,0 +1,62 @@
+"""Table 1 in a few columns, for the README."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sphericalpca.experiments.methods import METHODS
+from sphericalpca.experiments.report.agreement import PAPER_MEASURES, main_lines, paper_number
+from sphericalpca.experiments.report.compare import OURS, Cell, Line, compare
+from sphericalpca.experiments.report.tables.clustering import line_name
+from sphericalpca.experiments.report.tables.grid import NONE, share
+
+__all__ = ["summary_markdown"]
+
+SHOWN = ("kmeans", "svd-unit", OURS)
+
+
+def summary_markdown(rows: pd.DataFrame) -> str:
+    """Accuracy / NMI of Table 1: Spherical PCA, its nearest rivals, and the paper's own.
+
+    Parameters
+    ----------
+    rows : DataFrame
+        As read from ``rows.csv``.
+
+    Returns
+    -------
+    str
+        A markdown table; empty where the rows hold no newsgroups.
+    """
+    lines = main_lines(compare(rows), "newsgroups")
+    if not lines:
+        return ""
+    heads = [
+        "accuracy / NMI",
+        *(METHODS[method].label for method in SHOWN),
+        "Spherical PCA in the paper",
+    ]
+    body = [
+        [line_name(line), *(_measured(line, method) for method in SHOWN), _printed(line)]
+        for line in lines
+    ]
+    rule = ["---", *(["---:"] * (len(heads) - 1))]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *body)) + "\n"
+
+
+def _measured(line: Line, method: str) -> str:
+    return " / ".join(_mean(line.cells[measure], method) for measure in PAPER_MEASURES)
+
+
+def _mean(cells: dict[str, Cell], method: str) -> str:
+    """A mean, bold where it is the highest of those shown."""
+    if method not in cells:
+        return NONE
+    shown = {name: round(cells[name].mean, 3) for name in SHOWN if name in cells}
+    text = share(shown[method])
+    return f"**{text}**" if shown[method] == max(shown.values()) else text
+
+
+def _printed(line: Line) -> str:
+    numbers = [paper_number(line, OURS, measure) for measure in PAPER_MEASURES]
+    return " / ".join(share(number) for number in numbers if number is not None) or NONE

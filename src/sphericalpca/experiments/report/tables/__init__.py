@@ -1,0 +1,3 @@
+"""What stands in each table, apart from how it is written."""
+
+__all__: list[str] = []

@@ -1,0 +1,197 @@
+"""The whole report: what is written, from how little, and that it is the same each time."""
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from sphericalpca.experiments.report import write_report
+from sphericalpca.plotting.style import INK, PALETTE
+
+HEADINGS = ("h1", "h2", "h3", "h4")
+
+
+class Outline(HTMLParser):
+    """Ids, links within the page, headings, and everything that would be loaded."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.ids, self.links, self.headings, self.loaded = [], [], [], []
+        self.images = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        given = dict(attrs)
+        if "id" in given:
+            self.ids.append(given["id"])
+        if tag == "a":
+            self.links.append(given["href"])
+        if tag in HEADINGS:
+            self.headings.append(int(tag[1]))
+        if tag == "svg":
+            self.images.append(given)
+        self.loaded += [given[name] for name in ("src", "srcset", "data") if name in given]
+        if tag == "link":
+            self.loaded.append(given["href"])
+
+
+@pytest.fixture(scope="module")
+def page(folder):
+    return (folder / "report.html").read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def outline(page):
+    return Outline(page)
+
+
+def test_files_are_written(folder):
+    pictures = {path.name for path in (folder / "figures").iterdir()}
+    assert {
+        f"{name}.{kind}" for name in ("toy", "lsa", "uci") for kind in ("svg", "png")
+    } <= pictures
+    tables = {path.stem for path in (folder / "tables").iterdir()}
+    assert {"newsgroups", "uci", "lsa-20", "paper-agreement", "convergence-toy"} <= tables
+    assert not [path for path in folder.rglob("*") if path.name.startswith(".")]
+
+
+def test_same_rows_same_bytes(folder, tmp_path):
+    for name in ("rows", "convergence", "solvers", "toy"):
+        (tmp_path / f"{name}.csv").write_bytes((folder / f"{name}.csv").read_bytes())
+    assert write_report(tmp_path) == tmp_path / "report.html"
+    written = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    assert [path.relative_to(folder) for path in written] == [
+        path.relative_to(tmp_path) for path in sorted(tmp_path.rglob("*")) if path.is_file()
+    ]
+    for path in written:
+        assert path.read_bytes() == (tmp_path / path.relative_to(folder)).read_bytes(), path.name
+
+
+def test_the_page_is_small_and_needs_nothing_else(page, outline):
+    assert len(page.encode()) < 1_500_000
+    assert all(address.startswith("data:") for address in outline.loaded)
+    assert not re.search(r"url\((?!#)|@import|fetch\(|XMLHttpRequest", page)
+    assert "default-src 'none'" in page
+
+
+def test_links_lead_somewhere_and_ids_are_unique(outline):
+    assert len(outline.ids) == len(set(outline.ids))
+    assert {link.removeprefix("#") for link in outline.links} <= set(outline.ids)
+
+
+def test_headings_descend_one_at_a_time(outline):
+    assert outline.headings[0] == 1
+    assert outline.headings.count(1) == 1
+    steps = [b - a for a, b in zip(outline.headings, outline.headings[1:], strict=False)]
+    assert max(steps) <= 1
+
+
+def test_every_drawing_has_words_or_is_decoration(outline):
+    for image in outline.images:
+        assert image.get("aria-hidden") == "true" or (image["role"], bool(image["aria-label"])) == (
+            "img",
+            True,
+        )
+
+
+def test_nothing_changes_from_day_to_day(page):
+    assert not re.search(r"\b20[2-9]\d-\d\d-\d\d\b", page)
+
+
+def test_versions_and_choices_are_stated(page):
+    for words in (
+        "scikit-learn 1.9.1",
+        "k-means seeds only",
+        "Holm",
+        "larger of the two entropies",
+    ):
+        assert words in page
+
+
+@pytest.mark.parametrize("experiment", ["toy", "newsgroups", "rank", "uci", "lsa"])
+def test_one_experiment_is_enough(tmp_path, write_rows, rows, experiment):
+    part = rows[(rows["experiment"] == experiment) & ~rows["dataset"].isin(["mfeat", "glass"])]
+    text = write_report(write_rows(tmp_path, part)).read_text(encoding="utf-8")
+    assert f'<section id="{experiment}">' in text
+    assert '<section id="convergence">' not in text
+    assert "Not in these rows, so left out:" in text
+    outline = Outline(text)
+    assert {link.removeprefix("#") for link in outline.links} <= set(outline.ids)
+
+
+def test_points_or_solvers_alone_are_enough(
+    tmp_path, write_rows, toy_points, solver_runs, convergence
+):
+    text = write_report(write_rows(tmp_path / "toy", toy=toy_points)).read_text(encoding="utf-8")
+    assert "toy-canvas" in text
+    folder = write_rows(tmp_path / "runs", convergence=convergence, solvers=solver_runs)
+    text = write_report(folder).read_text(encoding="utf-8")
+    assert "toy-canvas" not in text
+    assert "figure-convergence-digits" in text
+
+
+@pytest.mark.parametrize("method", ["spherical-pca", "svd-unit"])
+def test_one_method_is_enough(tmp_path, write_rows, rows, method):
+    """As in the middle of a run; what is not paired is not tested."""
+    part = rows[(rows["method"] == method) & (rows["variant"] != "labels")]
+    text = write_report(write_rows(tmp_path, part)).read_text(encoding="utf-8")
+    assert "What the rows say" in text
+    assert not re.search(r"Tested pair by pair|Against SVD|Against LSA|six methods Sph", text)
+
+
+def test_few_repetitions_are_enough(tmp_path, write_rows, rows):
+    part = rows[(rows["repetition"] == 0) & rows["experiment"].isin(["rank", "lsa"])]
+    assert write_report(write_rows(tmp_path, part)).is_file()
+
+
+def test_stand_ins_are_announced_and_have_no_paper_beside_them(tmp_path, write_rows, stand_in_rows):
+    text = write_report(write_rows(tmp_path, stand_in_rows)).read_text(encoding="utf-8")
+    assert "Stand-in data." in text
+    assert "docstrings, iris, wine, breast-cancer, digits" in text
+    assert "paper ." not in text
+    assert "table-paper-agreement" not in text
+    assert "paper's number" not in text.replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").replace(
+        "the paper's numbers", ""
+    )
+
+
+def test_the_papers_own_data_need_no_banner(page):
+    assert "Stand-in data." not in page
+
+
+def test_rows_cannot_break_out_of_the_page(tmp_path, write_rows, rows):
+    part = rows[rows["experiment"] == "toy"].assign(versions="<script>alert(1)</script>")
+    text = write_report(write_rows(tmp_path, part)).read_text(encoding="utf-8")
+    assert "<script>alert" not in text
+    assert "&lt;script&gt;alert" in text
+
+
+def test_a_report_that_fails_leaves_the_old_one(tmp_path, write_rows, rows, monkeypatch):
+    folder = write_rows(tmp_path, rows[rows["experiment"] == "toy"])
+    before = write_report(folder).read_bytes()
+
+    def fail(self, other):
+        raise OSError("disk full")
+
+    monkeypatch.setattr("pathlib.Path.replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        write_report(folder)
+    assert (folder / "report.html").read_bytes() == before
+    assert not [path for path in folder.rglob("*") if path.name.startswith(".")]
+
+
+def colours(page, rule):
+    block = re.search(rf"{re.escape(rule)} {{(.*?)}}", page, flags=re.DOTALL)[1]
+    return dict(re.findall(r"--(\w+): (#\w+);", block))
+
+
+def test_both_ways_into_the_dark_give_the_same_colours(page):
+    chosen = colours(page, ':root[data-theme="dark"]')
+    assert chosen == colours(page, ":root:not([data-theme])")
+    assert set(chosen) == set(colours(page, ":root"))
+
+
+def test_pictures_keep_their_colours_in_the_light(page):
+    light = colours(page, ":root")
+    assert [light[f"c{i}"] for i in range(10)] == [color.lower() for color in PALETTE]
+    assert light["ink"] == INK
