@@ -46,6 +46,7 @@ def test_quick_without_data_shows_everything_on_embedded_data(invoke, tmp_path):
     assert done.exit_code == 0, done.output
     assert "embedded data take their place" in done.output
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
+    assert "- Toy. K-means is right on" in done.stdout
     assert done.stdout.splitlines()[-1].endswith("report.html")
     rows = Journal(tmp_path / "out" / "rows.csv").rows.values()
     assert {row["experiment"] for row in rows} == {"toy", "newsgroups", "rank", "uci", "lsa"}

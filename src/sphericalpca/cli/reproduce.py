@@ -81,7 +81,10 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
     if part != "report":
         plan = _plan(PARTS[part], data_home, repetitions, quick=quick, embedded=embedded)
         _run(plan, PARTS[part], data_home, out, jobs or os.cpu_count() or 1)
-    click.echo(f"report: {write_report(out)}")
+    report = write_report(out)
+    for line in report.headlines:
+        click.echo(f"- {line.label} {line.text}")
+    click.echo(f"The page: {report.page}")
 
 
 def _require(package: str) -> None:

@@ -58,7 +58,7 @@ def test_files_are_written(folder):
 def test_same_rows_same_bytes(folder, tmp_path):
     for name in ("rows", "convergence", "solvers", "toy"):
         (tmp_path / f"{name}.csv").write_bytes((folder / f"{name}.csv").read_bytes())
-    assert write_report(tmp_path) == tmp_path / "report.html"
+    assert write_report(tmp_path).page == tmp_path / "report.html"
     written = [path for path in sorted(folder.rglob("*")) if path.is_file()]
     assert [path.relative_to(folder) for path in written] == [
         path.relative_to(tmp_path) for path in sorted(tmp_path.rglob("*")) if path.is_file()
@@ -111,7 +111,7 @@ def test_versions_and_choices_are_stated(page):
 @pytest.mark.parametrize("experiment", ["toy", "newsgroups", "rank", "uci", "lsa"])
 def test_one_experiment_is_enough(tmp_path, write_rows, rows, experiment):
     part = rows[(rows["experiment"] == experiment) & ~rows["dataset"].isin(["mfeat", "glass"])]
-    text = write_report(write_rows(tmp_path, part)).read_text(encoding="utf-8")
+    text = write_report(write_rows(tmp_path, part)).page.read_text(encoding="utf-8")
     assert f'<section id="{experiment}">' in text
     assert '<section id="convergence">' not in text
     assert "Not in these rows, so left out:" in text
@@ -122,10 +122,12 @@ def test_one_experiment_is_enough(tmp_path, write_rows, rows, experiment):
 def test_points_or_solvers_alone_are_enough(
     tmp_path, write_rows, toy_points, solver_runs, convergence
 ):
-    text = write_report(write_rows(tmp_path / "toy", toy=toy_points)).read_text(encoding="utf-8")
+    text = write_report(write_rows(tmp_path / "toy", toy=toy_points)).page.read_text(
+        encoding="utf-8"
+    )
     assert "toy-canvas" in text
     folder = write_rows(tmp_path / "runs", convergence=convergence, solvers=solver_runs)
-    text = write_report(folder).read_text(encoding="utf-8")
+    text = write_report(folder).page.read_text(encoding="utf-8")
     assert "toy-canvas" not in text
     assert "figure-convergence-digits" in text
 
@@ -134,18 +136,18 @@ def test_points_or_solvers_alone_are_enough(
 def test_one_method_is_enough(tmp_path, write_rows, rows, method):
     """As in the middle of a run; what is not paired is not tested."""
     part = rows[(rows["method"] == method) & (rows["variant"] != "labels")]
-    text = write_report(write_rows(tmp_path, part)).read_text(encoding="utf-8")
+    text = write_report(write_rows(tmp_path, part)).page.read_text(encoding="utf-8")
     assert "What the rows say" in text
     assert not re.search(r"Tested pair by pair|Against SVD|Against LSA|six methods Sph", text)
 
 
 def test_few_repetitions_are_enough(tmp_path, write_rows, rows):
     part = rows[(rows["repetition"] == 0) & rows["experiment"].isin(["rank", "lsa"])]
-    assert write_report(write_rows(tmp_path, part)).is_file()
+    assert write_report(write_rows(tmp_path, part)).page.is_file()
 
 
 def test_stand_ins_are_announced_and_have_no_paper_beside_them(tmp_path, write_rows, stand_in_rows):
-    text = write_report(write_rows(tmp_path, stand_in_rows)).read_text(encoding="utf-8")
+    text = write_report(write_rows(tmp_path, stand_in_rows)).page.read_text(encoding="utf-8")
     assert "Stand-in data." in text
     assert "docstrings, iris, wine, breast-cancer, digits" in text
     assert "paper ." not in text
@@ -161,14 +163,14 @@ def test_the_papers_own_data_need_no_banner(page):
 
 def test_rows_cannot_break_out_of_the_page(tmp_path, write_rows, rows):
     part = rows[rows["experiment"] == "toy"].assign(versions="<script>alert(1)</script>")
-    text = write_report(write_rows(tmp_path, part)).read_text(encoding="utf-8")
+    text = write_report(write_rows(tmp_path, part)).page.read_text(encoding="utf-8")
     assert "<script>alert" not in text
     assert "&lt;script&gt;alert" in text
 
 
 def test_a_report_that_fails_leaves_the_old_one(tmp_path, write_rows, rows, monkeypatch):
     folder = write_rows(tmp_path, rows[rows["experiment"] == "toy"])
-    before = write_report(folder).read_bytes()
+    before = write_report(folder).page.read_bytes()
 
     def fail(self, other):
         raise OSError("disk full")

@@ -19,18 +19,27 @@ Nothing here runs a fit, and the same rows give the same bytes.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from sphericalpca.experiments.report.content import gather
+from sphericalpca.experiments.report.findings import Headline
 from sphericalpca.experiments.report.page import render
 from sphericalpca.experiments.report.read import read_results
 from sphericalpca.experiments.report.summary import summary_markdown
 from sphericalpca.experiments.report.tables.grid import to_markdown
 from sphericalpca.files import write_whole
 
-__all__ = ["summary_markdown", "write_report"]
+__all__ = ["Report", "summary_markdown", "write_report"]
 
 
-def write_report(folder: Path) -> Path:
+class Report(NamedTuple):
+    """Where the page is, and the sentences that it opens with."""
+
+    page: Path
+    headlines: list[Headline]
+
+
+def write_report(folder: Path) -> Report:
     """Draw the report from the rows in `folder`.
 
     Parameters
@@ -41,8 +50,7 @@ def write_report(folder: Path) -> Path:
 
     Returns
     -------
-    Path
-        The page.
+    Report
     """
     folder = Path(folder)
     content = gather(read_results(folder))
@@ -53,4 +61,4 @@ def write_report(folder: Path) -> Path:
         write_whole(folder / "tables" / f"{name}.md", to_markdown(table).encode())
     page = folder / "report.html"
     write_whole(page, render(content).encode())
-    return page
+    return Report(page, content.headlines)
