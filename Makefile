@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= demo-output
+REPRODUCTION ?= reproduction
 
 .PHONY: help demo test lint format bench reproduce clean
 
@@ -11,7 +12,7 @@ help:
 	@echo "make lint       style, types and architecture"
 	@echo "make format     let ruff rewrite what it can"
 	@echo "make bench      time a pass against its two bare matrix products"
-	@echo "make reproduce  all of the paper's experiments into results/; takes up where it was stopped"
+	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be stopped and taken up"
 	@echo "make clean      remove .venv and everything that was generated"
 
 .venv/pip.stamp:
@@ -34,9 +35,10 @@ help:
 demo: .venv/demo.stamp
 	$(BIN)/sphericalpca reproduce all --quick --out "$(OUT)"
 
-# Wants the data files: see `sphericalpca datasets`.  Remove results/rows.csv to measure anew.
+# Wants the data files: see `sphericalpca datasets`.  Into a folder of its own: what is committed in
+# results/ counts as done.  Copy it there to publish a new run.
 reproduce: .venv/demo.stamp
-	$(BIN)/sphericalpca reproduce all --out results
+	$(BIN)/sphericalpca reproduce all --out "$(REPRODUCTION)"
 
 # One BLAS thread per test process: with two of each the threads wait for one another.
 # SCIPY_ARRAY_API: without it scikit-learn skips one of its common checks.
@@ -57,5 +59,5 @@ bench: .venv/test.stamp
 	$(BIN)/python benchmarks/bench_pass.py
 
 clean:
-	rm -rf .venv "$(OUT)" build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -28,5 +28,7 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file in one step; its folder is made if it is not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary:
-        temporary.write_bytes(content)
+    with replacing(path) as temporary, temporary.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())  # else a crash may leave the new name on an empty file

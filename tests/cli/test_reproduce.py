@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from sphericalpca.cli.app import app
+from sphericalpca.experiments import runner
 from sphericalpca.experiments.journal import Journal
 from sphericalpca.experiments.plan import Plan
 
@@ -44,7 +45,7 @@ def invoke(monkeypatch, tmp_path):
 def test_quick_without_data_shows_everything_on_embedded_data(invoke, tmp_path):
     done = invoke("all", "--quick", "--repetitions", 2, "--jobs", 1, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "embedded data take their place" in done.output
+    assert "take their place" in done.output
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
     assert "- Toy. K-means is right on" in done.stdout
     assert done.stdout.splitlines()[-1].endswith("report.html")
@@ -91,6 +92,33 @@ def test_missing_data_get_one_line_with_the_remedy(invoke, tmp_path):
     assert "sphericalpca datasets fetch" in line
     assert "--data-home" in line
     assert not (tmp_path / "out").exists()
+
+
+def test_a_folder_that_was_named_is_meant(invoke, tmp_path):
+    """A slip in the name must not end in a page about other data."""
+    command = ("uci", "--quick", "--data-home", tmp_path / "slip", "--out", tmp_path / "out")
+    assert "No data files" in one_line(invoke(*command))
+    assert not (tmp_path / "out").exists()
+
+
+def test_failed_trials_are_named_and_the_rest_is_shown(invoke, tmp_path, monkeypatch):
+    original = runner.run_trial
+
+    def fail_once(trial, data_home):
+        if trial.method == "svd-unit":
+            raise ValueError("no\nluck")
+        return original(trial, data_home)
+
+    monkeypatch.setattr(runner, "run_trial", fail_once)
+    done = invoke("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
+    assert done.exit_code == 1
+    assert "3 trials failed" in done.stderr
+    assert "toy toy '2' main, repetition 0, svd-unit, r = 2: ValueError: no luck" in done.stderr
+    assert (tmp_path / "report.html").exists()
+    monkeypatch.setattr(runner, "run_trial", original)
+    done = invoke("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
+    assert done.exit_code == 0
+    assert "9 of 12 trials are done" in done.output
 
 
 def test_figures_need_no_data(invoke, tmp_path, monkeypatch):

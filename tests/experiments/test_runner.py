@@ -10,12 +10,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from sphericalpca.experiments import runner as runner_module
 from sphericalpca.experiments.journal import COLUMNS, Journal, identity
 from sphericalpca.experiments.plan import Plan
 from sphericalpca.experiments.reproduction import Reproduction
 from sphericalpca.experiments.runner import run, todo
+from sphericalpca.experiments.solver_runs import longest_run
 from sphericalpca.experiments.toy import toy_points, typical_draw
 
 EXPERIMENTS = ("toy", "uci")
@@ -134,7 +136,8 @@ plan = replace(Plan.quick().embedded("5"), toy_draws=200, solver_steps=20)
 if __name__ == "__main__":
     work = Reproduction(plan, ("toy",), Path(sys.argv[1]), None)
     print("ready", flush=True)
-    work.run(jobs=int(sys.argv[2]), done=lambda trial: print(trial.method, flush=True))
+    told = lambda trial: print(trial.method, flush=True)
+    work.run(jobs=int(sys.argv[2]), done=told, say=lambda what: None)
 """
 
 
@@ -161,7 +164,9 @@ def test_no_acknowledged_row_is_lost_to_a_signal(tmp_path, jobs, blow):
 def test_figures_files(tmp_path, plan):
     work = Reproduction(plan, ("toy",), tmp_path / "new" / "folder", None)
     assert len(work.todo().missing) == 12
-    work.run(jobs=1, done=lambda _: None)
+    said = []
+    assert work.run(jobs=1, done=lambda _: None, say=said.append) == []
+    assert said
     assert {p.name for p in (tmp_path / "new" / "folder").iterdir()} == {
         "rows.csv",
         "toy.csv",
@@ -169,6 +174,55 @@ def test_figures_files(tmp_path, plan):
         "solvers.csv",
     }
     assert work.todo().missing == []
+
+
+def test_longer_solver_runs_are_kept_and_shorter_ones_replaced(tmp_path, plan):
+    for steps, kept in ((20, 20), (10, 20), (30, 30)):
+        work = Reproduction(replace(plan, solver_steps=steps), ("toy",), tmp_path, None)
+        work.run(jobs=1, done=lambda _: None, say=lambda _: None)
+        assert longest_run(tmp_path / "solvers.csv") == kept
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_failing_trial_does_not_stop_the_others(tmp_path, trials, finished, jobs):
+    odd = replace(trials[0], dataset="nowhere", experiment="uci", method="pca", r=3, groups="3")
+    journal = Journal(tmp_path / "rows.csv")
+    failures = run([odd, *trials[:6]], journal, data_home=None, jobs=jobs, done=lambda _: None)
+    assert [failure.trial for failure in failures] == [odd]
+    assert "uci nowhere '3' main, repetition 0, pca, r = 3: DataError: No data set" in str(
+        failures[0]
+    )
+    assert measured(journal) == measured(finished)[:6]
+    assert todo([odd, *trials[:6]], journal).missing == [odd]
+
+
+def test_a_worker_that_dies_is_reported_in_one_line(tmp_path, trials, monkeypatch):
+    def dead(*_, **__):
+        raise TerminatedWorkerError("a long story")
+        yield
+
+    monkeypatch.setattr(runner_module.Parallel, "__call__", dead)
+    with pytest.raises(MemoryError, match="fewer --jobs"):
+        run(trials, Journal(tmp_path / "rows.csv"), data_home=None, jobs=2, done=lambda _: None)
+
+
+def test_a_full_disk_is_named(tmp_path, trials, monkeypatch):
+    def full(_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    journal = Journal(tmp_path / "rows.csv")
+    with pytest.raises(OSError, match=r"rows\.csv"):
+        run(trials, journal, data_home=None, jobs=1, done=lambda _: None)
+
+
+def test_only_data_that_are_still_needed_are_missed(tmp_path, finished):
+    plan = replace(Plan(), uci=("glass", "mfeat-mor"), repetitions=1)
+    work = Reproduction(plan, ("toy", "uci"), tmp_path / "out", tmp_path / "nothing")
+    assert work.missing_data() == ["glass", "mfeat-mor"]
+    assert not (tmp_path / "out").exists()
+    nothing = Reproduction(plan, ("toy",), tmp_path / "out", tmp_path / "nothing")
+    assert nothing.missing_data() == []
 
 
 def test_the_draw_shown_is_the_typical_one(tmp_path):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,9 @@ from sphericalpca.cli.console import examples
 from sphericalpca.exceptions import DataError, MissingExtraError
 
 if TYPE_CHECKING:
-    from sphericalpca.experiments.plan import Plan
+    from sphericalpca.experiments.plan import Trial
     from sphericalpca.experiments.reproduction import Reproduction
+    from sphericalpca.experiments.runner import Failure
 
 __all__ = ["reproduce"]
 
@@ -78,13 +78,16 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
         _require(package)  # before hours are spent on what the report could not show
     from sphericalpca.experiments.report import write_report  # noqa: PLC0415 - slow to import
 
+    failures: list[Failure] = []
     if part != "report":
-        plan = _plan(PARTS[part], data_home, repetitions, quick=quick, embedded=embedded)
-        _run(plan, PARTS[part], data_home, out, jobs or os.cpu_count() or 1)
+        work = _prepare(PARTS[part], data_home, out, repetitions, quick=quick, embedded=embedded)
+        failures = _run(work, out, jobs or _cores())
     report = write_report(out)
     for line in report.headlines:
         click.echo(f"- {line.label} {line.text}")
     click.echo(f"The page: {report.page}")
+    if failures:
+        raise click.ClickException(_describe(failures))
 
 
 def _require(package: str) -> None:
@@ -94,36 +97,40 @@ def _require(package: str) -> None:
         raise MissingExtraError("The report", package, "reproduce") from None
 
 
-def _plan(
+def _prepare(
     experiments: tuple[str, ...],
     data_home: Path | None,
+    out: Path,
     repetitions: int | None,
     *,
     quick: bool,
     embedded: bool,
-) -> Plan:
+) -> Reproduction:
+    """The work to do, on embedded data where that was asked for or has to be."""
     from sphericalpca.experiments.plan import Plan  # noqa: PLC0415
-    from sphericalpca.experiments.reproduction import embed, missing_data  # noqa: PLC0415
+    from sphericalpca.experiments.reproduction import Reproduction, embed  # noqa: PLC0415
 
     plan = Plan.quick() if quick else Plan()
-    absent = [] if embedded else missing_data(plan, experiments, data_home)
-    if absent and not quick:
-        raise DataError(
-            f"No data files for {', '.join(absent)}: run 'sphericalpca datasets fetch "
-            f"{' '.join(absent)}', name their folder with --data-home, or use --embedded."
-        )
-    if absent:
-        click.echo(f"No data files for {', '.join(absent)}: embedded data take their place.")
-    plan = embed(plan) if absent or embedded else plan
-    return plan if repetitions is None else plan.with_repetitions(repetitions)
-
-
-def _run(
-    plan: Plan, experiments: tuple[str, ...], data_home: Path | None, out: Path, jobs: int
-) -> None:
-    from sphericalpca.experiments.reproduction import Reproduction  # noqa: PLC0415
-
+    plan = plan if repetitions is None else plan.with_repetitions(repetitions)
+    if embedded:
+        return Reproduction(embed(plan), experiments, out, data_home)
     work = Reproduction(plan, experiments, out, data_home)
+    absent = work.missing_data()
+    if not absent:
+        return work
+    missing = f"No data files, or damaged ones, for {', '.join(absent)}"
+    # A folder that was named is meant; without one, a first look shall need no files.
+    if data_home is not None or not quick:
+        raise DataError(
+            f"{missing}: run 'sphericalpca datasets fetch {' '.join(absent)}', name their folder "
+            "with --data-home, or use --embedded."
+        )
+    click.echo(f"{missing}: data that come with the dependencies take their place.")
+    return Reproduction(embed(plan), experiments, out, None)
+
+
+def _run(work: Reproduction, out: Path, jobs: int) -> list[Failure]:
+    work.open_folder()
     left = work.todo()
     if left.foreign:
         click.echo(
@@ -132,14 +139,30 @@ def _run(
         )
     click.echo(f"{left.finished} of {len(work.trials)} trials are done; {jobs} processes.")
     try:
-        _watch(work, jobs)
+        return _watch(work, jobs)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
             f"Interrupted; finished rows are in {out}. Give the same command to go on."
         ) from None
 
 
-def _watch(work: Reproduction, jobs: int) -> None:
+def _describe(failures: list[Failure]) -> str:
+    shown = "; ".join(map(str, failures[:3]))
+    more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
+    return (
+        f"{len(failures)} trials failed and have no rows: {shown}{more}. "
+        "Give the same command to try them again."
+    )
+
+
+def _cores() -> int:
+    """Those that this process may use, which can be fewer than the machine has."""
+    from joblib import cpu_count  # noqa: PLC0415
+
+    return int(cpu_count())
+
+
+def _watch(work: Reproduction, jobs: int) -> list[Failure]:
     """A bar that counts expected seconds, not trials, so that its estimate can be trusted."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
@@ -163,11 +186,12 @@ def _watch(work: Reproduction, jobs: int) -> None:
     with Progress(*columns, console=console, speed_estimate_period=600) as progress:
         missing = work.todo().missing
         bar = progress.add_task("starting", total=sum(t.expected_seconds for t in missing))
-        work.run(
-            jobs=jobs,
-            done=lambda trial: progress.update(
-                bar,
-                advance=trial.expected_seconds,
-                description=f"{trial.experiment} {trial.dataset} {trial.groups}",
-            ),
-        )
+
+        def done(trial: Trial) -> None:
+            what = f"{trial.experiment} {trial.dataset} {trial.groups}"
+            progress.update(bar, advance=trial.expected_seconds, description=what)
+
+        def say(what: str) -> None:
+            progress.update(bar, description=what)
+
+        return work.run(jobs=jobs, done=done, say=say)

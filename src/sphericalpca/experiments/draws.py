@@ -136,10 +136,9 @@ def _recipe(trial: Trial, data_home: Path | None) -> Draw:
 def _recipe_features(dataset: str, groups: str, data_home: Path | None) -> Draw:
     corpus = _corpus(dataset, data_home)
     names, labels = list(corpus.group_names), np.asarray(corpus.labels)
-    if groups == "4":
-        chosen = np.isin(labels, [names.index(name) for name in SCIKIT_LEARN_GROUPS])
-    else:
-        chosen = np.ones(len(labels), dtype=bool)
+    few = int(groups) == len(SCIKIT_LEARN_GROUPS) < len(names)
+    members = SCIKIT_LEARN_GROUPS if few else names
+    chosen = np.isin(labels, [names.index(name) for name in members])
     texts = _stripped(dataset, data_home)
     vectorizer = TfidfVectorizer(max_df=0.5, min_df=5, stop_words="english")
     X = vectorizer.fit_transform([texts[i] for i in np.flatnonzero(chosen)])

@@ -1,8 +1,8 @@
 """The rows file: flat, appended to, whole after any interruption.
 
 Rows are added a trial at a time in one write that reaches the disk before the next one
-starts.  A process killed in the middle leaves at most a torn last line, or some of a
-trial's rows; both are dropped when the file is opened again.
+starts.  A process killed in the middle leaves at most a torn last line, which is dropped
+when the file is opened again, or some of a trial's rows, which the next run measures again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 from sphericalpca.exceptions import DataError
 from sphericalpca.files import write_whole
 
-__all__ = ["COLUMNS", "Journal", "Row", "identity", "write_table"]
+__all__ = ["COLUMNS", "Journal", "Row", "alone_in", "identity", "write_table"]
 
 Row = dict[str, str]
 
@@ -77,10 +77,13 @@ class Journal:
         kept = [{name: _text(row[name]) for name in COLUMNS} for row in rows]
         new = not self.path.exists()
         text = _as_csv(kept, header=new)
-        with self.path.open("ab") as file:
-            file.write(text.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        try:
+            with self.path.open("ab") as file:
+                file.write(text.encode())
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:  # a full disk does not say of itself which one
+            raise OSError(error.errno, error.strerror, str(self.path)) from None
         self.rows.update((identity(row), row) for row in kept)
 
     def rewrite(self, order: Sequence[Identity] = ()) -> None:

@@ -6,14 +6,15 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from sphericalpca.datasets import DATASETS, available, load_docstrings
+from sphericalpca.datasets import DATASETS, get_data_home, load_docstrings
+from sphericalpca.datasets.integrity import examine
 from sphericalpca.experiments.journal import Journal, alone_in, write_table
 from sphericalpca.experiments.plan import Plan, Trial
-from sphericalpca.experiments.runner import Todo, run, todo
-from sphericalpca.experiments.solver_runs import solver_runs
+from sphericalpca.experiments.runner import Failure, Todo, run, todo
+from sphericalpca.experiments.solver_runs import longest_run, solver_runs
 from sphericalpca.experiments.toy import toy_points, typical_draw
 
-__all__ = ["Reproduction", "embed", "missing_data"]
+__all__ = ["Reproduction", "embed"]
 
 
 class Reproduction:
@@ -38,35 +39,70 @@ class Reproduction:
         self._figures = "toy" in experiments
         self._out = out
         self._data_home = data_home
-        # Tried out before time is spent on what goes into it.
-        out.mkdir(parents=True, exist_ok=True)
-        tempfile.TemporaryFile(dir=out).close()
 
     def todo(self) -> Todo:
         """What is left to do."""
         return todo(self.trials, self._journal())
 
-    def run(self, *, jobs: int, done: Callable[[Trial], None]) -> None:
-        """Run what is missing, on `jobs` processes; `done` is told of each trial recorded."""
+    def missing_data(self) -> list[str]:
+        """Names of the data sets that are still needed, but not there or damaged."""
+        wanted = dict.fromkeys(_file_name(trial.dataset) for trial in self.todo().missing)
+        home = get_data_home(self._data_home)
+        files = [DATASETS[name] for name in wanted if name in DATASETS]
+        return [file.name for file in files if examine(file, home).state != "present"]
+
+    def open_folder(self) -> None:
+        """Make the folder and try it out, before time is spent on what goes into it."""
+        self._out.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=self._out).close()
+
+    def run(
+        self, *, jobs: int, done: Callable[[Trial], None], say: Callable[[str], None]
+    ) -> list[Failure]:
+        """Run what is missing.
+
+        Parameters
+        ----------
+        jobs : int
+            Number of processes.
+        done : callable
+            Told of each trial that is over.
+        say : callable
+            Told what else is going on.
+
+        Returns
+        -------
+        list of Failure
+            Trials that could not be run.
+        """
+        self.open_folder()
         with alone_in(self._out):
-            journal = self._journal()
-            run(self.trials, journal, data_home=self._data_home, jobs=jobs, done=done)
             if self._figures:
+                say("Fig. 3: solvers, step by step")
+                self._run_solvers()
+            journal = self._journal()
+            home = self._data_home
+            failures = run(self.trials, journal, data_home=home, jobs=jobs, done=done)
+            if self._figures and not any(f.trial.experiment == "toy" for f in failures):
                 write_table(self._out / "toy.csv", toy_points(typical_draw(journal)))
-                iterations, runs = solver_runs(self.plan.solver_steps)
-                write_table(self._out / "convergence.csv", iterations)
-                write_table(self._out / "solvers.csv", runs)
+        return failures
+
+    def _run_solvers(self) -> None:
+        """Unless there are runs of at least as many steps."""
+        made = self._out / "solvers.csv"
+        if made.exists() and longest_run(made) >= self.plan.solver_steps:
+            return
+        iterations, runs = solver_runs(self.plan.solver_steps)
+        write_table(self._out / "convergence.csv", iterations)
+        write_table(made, runs)  # last: it tells that both are there
 
     def _journal(self) -> Journal:
         return Journal(self._out / "rows.csv")
 
 
-def missing_data(plan: Plan, experiments: Sequence[str], data_home: Path | None) -> list[str]:
-    """Names of the data sets that the experiments need and whose files are not there."""
-    named = {"20newsgroups": "newsgroups"}
-    wanted = {trial.dataset: None for name in experiments for trial in plan.trials(name)}
-    files = [name for name in (named.get(w, w) for w in wanted) if name in DATASETS]
-    return [name for name in files if not available(name, data_home)]
+def _file_name(dataset: str) -> str:
+    """What the registry calls the data of a trial."""
+    return "newsgroups" if dataset == "20newsgroups" else dataset
 
 
 def embed(plan: Plan) -> Plan:

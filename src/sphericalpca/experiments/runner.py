@@ -5,21 +5,37 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from sphericalpca.experiments.journal import Journal, identity
 from sphericalpca.experiments.plan import Trial
 from sphericalpca.experiments.trial import run_trial, versions
 
-__all__ = ["Todo", "run", "todo"]
+__all__ = ["Failure", "Todo", "run", "todo"]
 
-Result = tuple[Trial, list[dict[str, Any]]]
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that could not be run, and the error that stopped it."""
+
+    trial: Trial
+    reason: str
+
+    def __str__(self) -> str:
+        t = self.trial
+        draws = ",".join(map(str, t.repetitions))
+        where = f"{t.experiment} {t.dataset} {t.groups!r} {t.variant}, repetition {draws}"
+        return f"{where}, {t.method}, r = {t.r}: {self.reason}"
+
+
+Result = tuple[Trial, list[dict[str, Any]] | Failure]
 
 
 @dataclass(frozen=True)
@@ -60,8 +76,11 @@ def run(
     data_home: Path | None,
     jobs: int,
     done: Callable[[Trial], None],
-) -> None:
+) -> list[Failure]:
     """Run what is missing; afterwards the file is in the plan's order.
+
+    A trial that fails does not stop the others: it has no rows, so the next run tries it
+    again.
 
     Parameters
     ----------
@@ -72,26 +91,41 @@ def run(
     jobs : int
         Number of processes.
     done : callable
-        Told of each trial that has been recorded.
+        Told of each trial that has been recorded, or has failed.
+
+    Returns
+    -------
+    list of Failure
     """
     if journal.path.exists():
         journal.rewrite()  # drops what an interruption tore
-    missing = todo(trials, journal).missing
-    for trial, rows in _results(missing, data_home, jobs):
-        journal.add(rows)
+    failures: list[Failure] = []
+    for trial, found in _results(todo(trials, journal).missing, data_home, jobs):
+        if isinstance(found, Failure):
+            failures.append(found)
+        else:
+            journal.add(found)
         done(trial)
     if journal.rows:
         journal.rewrite([key for trial in trials for key in _identities(trial)])
+    return failures
 
 
-def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iterable[Result]:
+def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iterator[Result]:
     if jobs == 1:
-        return (_run_one(trial, data_home) for trial in trials)
+        yield from (_run_one(trial, data_home) for trial in trials)
+        return
     with parallel_config("loky", inner_max_num_threads=1):
         # One trial at a time, so that no finished row waits for its neighbours.
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        found: Iterable[Result] = pool(delayed(_run_in_worker)(t, data_home) for t in trials)
-    return found
+        results = pool(delayed(_run_in_worker)(trial, data_home) for trial in trials)
+    try:
+        yield from results
+    except TerminatedWorkerError:
+        raise MemoryError(
+            "A worker process died, most likely for want of memory; finished rows are kept. Give "
+            "the same command with fewer --jobs."
+        ) from None
 
 
 def _run_in_worker(trial: Trial, data_home: Path | None) -> Result:
@@ -112,7 +146,11 @@ def _end_with(parent: int) -> None:
 
 
 def _run_one(trial: Trial, data_home: Path | None) -> Result:
-    return trial, run_trial(trial, data_home)
+    try:
+        return trial, run_trial(trial, data_home)
+    except Exception as error:  # whatever it is, the other trials go on
+        text = " ".join(str(error).split())
+        return trial, Failure(trial, f"{type(error).__name__}: {text}")
 
 
 def _identities(trial: Trial) -> list[tuple[str, ...]]:

@@ -7,10 +7,12 @@ paper's theory at every step.
 
 from __future__ import annotations
 
+import csv
 import math
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,7 +30,7 @@ from sphericalpca.problem import components
 from sphericalpca.rows import Rows, as_rows
 from sphericalpca.solvers import Alternating, Linearized, choose_solver
 
-__all__ = ["solver_runs"]
+__all__ = ["longest_run", "solver_runs"]
 
 AUTHORS_CONSTANT = 75.0
 AUTHORS_PROGRAM = "leading unit vectors, V uniform"
@@ -57,6 +59,12 @@ def solver_runs(steps: int) -> tuple[Table, Table]:
                 iterations += _iteration_rows(name, solver, model)
                 runs.append({"data": name, "solver": solver, "start": start, **_facts(model, X)})
     return iterations, runs
+
+
+def longest_run(path: Path) -> int:
+    """Iterations of the longest run in a file of runs."""
+    with path.open(newline="", encoding="utf-8") as file:
+        return max((int(run["iterations"]) for run in csv.DictReader(file)), default=0)
 
 
 def _data() -> dict[str, tuple[Array, int, Array, Array]]:

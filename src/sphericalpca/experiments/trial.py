@@ -29,8 +29,8 @@ from sphericalpca.rows import Matrix
 __all__ = ["run_trial", "versions"]
 
 # As in scikit-learn's example of document clustering, which Table 3 follows.
-RECIPE: dict[str, Any] = {"n_init": 1, "max_iter": 100}
-TABLES: dict[str, Any] = {"n_init": 10}
+RECIPE_KMEANS: dict[str, Any] = {"n_init": 1, "max_iter": 100}
+KMEANS: dict[str, Any] = {"n_init": 10}
 
 # TruncatedSVD as people run it, not the exact one of the other tables.
 RECIPE_OPTIONS: dict[str, dict[str, Any]] = {"svd-unit": {"algorithm": "randomized"}}
@@ -75,7 +75,7 @@ def _represent(trial: Trial, X: Matrix, seed: int) -> Representation:
 
 def _cluster(trial: Trial, data: Draw, found: Representation, repetition: int) -> dict[str, Any]:
     seed = seed_of("k-means", trial.experiment, trial.dataset, trial.groups, repetition)
-    options = RECIPE if trial.experiment == "lsa" else TABLES
+    options = RECIPE_KMEANS if trial.experiment == "lsa" else KMEANS
     kind = SphericalKMeans if METHODS[trial.method].spherical else KMeans
     began = time.process_time()
     clusters = kind(trial.n_groups, random_state=seed, **options).fit_predict(found.Z)
