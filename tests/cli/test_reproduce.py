@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import pytest
@@ -185,7 +186,7 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, package):
 
 def test_ctrl_c_says_how_to_go_on(tmp_path):
     """A terminal sends the signal to the whole group: parent and workers."""
-    command = [sys.executable, "-m", "sphericalpca", "reproduce", "figures", "--jobs", "2"]
+    command = [sys.executable, "-m", "sphericalpca", "reproduce", "uci", "--embedded", "--jobs=2"]
     running = subprocess.Popen(
         [*command, "--out", str(tmp_path)],
         stdout=subprocess.PIPE,
@@ -195,6 +196,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     )
     while not (tmp_path / "rows.csv").exists():
         assert running.poll() is None
+        time.sleep(0.1)
     os.killpg(running.pid, signal.SIGINT)
     _, err = running.communicate()
     assert running.returncode == 130

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -118,7 +120,8 @@ def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iter
     with parallel_config("loky", inner_max_num_threads=1):
         # One trial at a time, so that no finished row waits for its neighbours.
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        results = pool(delayed(_run_in_worker)(trial, data_home) for trial in trials)
+        with _deaf_children():
+            results = pool(delayed(_run_in_worker)(trial, data_home) for trial in trials)
     try:
         yield from results
     except TerminatedWorkerError:
@@ -126,6 +129,19 @@ def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iter
             "A worker process died, most likely for want of memory; finished rows are kept. Give "
             "the same command with fewer --jobs."
         ) from None
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C: it is the parent that ends them, without noise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _run_in_worker(trial: Trial, data_home: Path | None) -> Result:
