@@ -51,12 +51,49 @@ def test_one_object_a_line(tmp_path):
 
 
 def test_facts_do_not_depend_on_line_ends():
-    unix = corpus_facts(_corpus(["one two\nthree", "four"]))
+    unix = corpus_facts(_corpus(["one two\nthree\n", "four"]))
     assert unix.rows == 2
     assert unix.features == 0
     assert unix.classes == {"a": 1, "b": 1}
-    assert unix.fingerprint == 4
-    assert corpus_facts(_corpus(["one two\r\nthree", "four"])) == unix
+    assert unix.fingerprint == (4,)
+    assert corpus_facts(_corpus(["one two\r\nthree\r\n", "four"])) == unix
+    assert corpus_facts(_corpus(["one two\rthree", "four"])) == unix
+
+
+COLUMNS = {
+    "ids": ["g/1", "g/2", "g/3"],
+    "groups": ["a", "b", "a"],
+    "subset": ["train", "test", "test"],
+    "texts": ["one two", "three", ""],
+}
+
+
+def test_facts_do_not_depend_on_the_order_of_documents():
+    turned = {name: values[::-1] for name, values in COLUMNS.items()}
+    assert corpus_facts(Corpus.of(**turned)) == corpus_facts(Corpus.of(**COLUMNS))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ids": ["g/1", "g/2", "g/4"]},
+        {"groups": ["b", "a", "a"]},
+        {"subset": ["test", "train", "test"]},
+        {"texts": ["one tea", "three", ""]},
+        {"texts": ["two one", "three", ""]},
+        {"texts": ["one", "two three", ""]},
+        {"texts": ["three", "one two", ""]},
+        {"texts": ["One two", "three", ""]},
+    ],
+)
+def test_the_digest_sees_what_counts_do_not(change):
+    before, after = (corpus_facts(Corpus.of(**{**COLUMNS, **c})) for c in ({}, change))
+    assert (after.rows, after.classes, after.fingerprint) == (
+        before.rows,
+        before.classes,
+        before.fingerprint,
+    )
+    assert after.digest != before.digest
 
 
 GOOD = {"id": "a/1", "group": "a", "subset": "train", "text": "t"}

@@ -10,7 +10,8 @@ import pytest
 
 from sphericalpca.datasets import DATASETS, fetch, load_newsgroups, load_uci
 from sphericalpca.datasets.files import sha256_of
-from sphericalpca.datasets.integrity import examine
+from sphericalpca.datasets.integrity import examine, fault
+from sphericalpca.datasets.tables import Table, table_facts
 
 # Read when the tests are collected: the fixtures of this folder clear the environment.
 HOME = os.environ.get("SPHERICALPCA_DATA_HOME")
@@ -37,6 +38,19 @@ def test_sha256(name):
 
 
 @pytest.mark.parametrize("name", TABLES)
+def test_fingerprints(name):
+    record, _ = real(name)
+    X, y = load_uci(name, HOME)
+    assert table_facts(Table(X, y)).fingerprint == pytest.approx(record.fingerprint, rel=1e-9)
+    order = np.random.default_rng(0).permutation(len(y))
+    rounded = np.vectorize(lambda value: float(f"{value:.5g}"))(X[order])
+    assert fault(record, Table(rounded, y[order])) == ""
+    assert fault(record, Table(-X, y)) != ""
+    assert fault(record, Table(X[:, ::-1], y)) != ""
+    assert fault(record, Table(X, y[order])) != ""
+
+
+@pytest.mark.parametrize("name", TABLES)
 def test_rows_and_class_sizes(name):
     record, _ = real(name)
     X, y = load_uci(name, HOME)
@@ -47,6 +61,7 @@ def test_rows_and_class_sizes(name):
 def test_newsgroups():
     record, _ = real("newsgroups")
     corpus = load_newsgroups(HOME)
+    assert fault(record, corpus) == ""
     assert len(corpus) == record.rows
     assert dict(zip(corpus.group_names, np.bincount(corpus.labels), strict=True)) == record.classes
     assert (corpus.subset == "train").sum() == 11314

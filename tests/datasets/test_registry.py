@@ -26,7 +26,8 @@ def test_facts_fit_together(record):
     assert sum(record.classes.values()) == record.rows
     assert re.fullmatch("[0-9a-f]{64}", record.sha256)
     assert record.file.endswith(".jsonl.gz" if record.is_text else ".csv.gz")
-    assert record.fingerprint > 0
+    assert record.fingerprint[-1] >= abs(record.fingerprint[0]) > 0
+    assert re.fullmatch("[0-9a-f]{64}" if record.is_text else "", record.digest)
     assert record.what
     assert record.origin
     assert record.licence

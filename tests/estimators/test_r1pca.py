@@ -217,6 +217,21 @@ def test_rows_without_distance_do_not_silence_the_others(rng):
     assert model.cutoff_ == pytest.approx(alone.cutoff_)
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_rounding_is_no_distance(rng, random_U, dtype, form):
+    """Of 190 rows 150 are in the plane up to rounding: the cutoff is that of the other 40."""
+    U = random_U(6, 3)
+    inside = rng.standard_normal((150, 2)) * [9, 5] @ U[:, :2].T
+    heights = rng.uniform(1, 3, 20)
+    feet = rng.standard_normal((20, 2)) @ U[:, :2].T
+    above, below = (feet + sign * np.outer(heights, U[:, 2]) for sign in (1, -1))
+    X = form(np.concatenate([inside, above, below]).astype(dtype))
+    model = R1PCA(2, center=False).fit(X)
+    assert model.cutoff_ == pytest.approx(np.median(heights), rel=1e-3)
+    assert (model.weights_[:150] > 0.999).all()
+
+
 def test_running_out_of_iterations_is_said(X):
     with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-12.*Raise max_iter"):
         model = R1PCA(2, max_iter=2, tol=1e-12).fit(X)

@@ -21,6 +21,10 @@ from sphericalpca.solvers.start import Start
 
 __all__ = ["Reweighted", "canonical", "distances", "huber_weights", "median_distance"]
 
+# A row is within the subspace where its squared distance is at most this many roundings of
+# its squared length.
+WITHIN = 64
+
 
 @dataclass(frozen=True)
 class _State:
@@ -73,13 +77,15 @@ def distances(rows: Rows, U: Array) -> Array:
 
 
 def median_distance(rows: Rows, U: Array) -> float:
-    """Median of the distances that are not zero, infinity if there are none.
+    """Median of the distances of the rows outside the subspace, infinity if there are none.
 
     Were rows within the subspace counted, half of them would make the cutoff zero, and
     the rows that alone can turn the subspace would have no weight.
     """
     s = distances(rows, U)
-    return float(np.median(s[s > 0])) if s.any() else np.inf
+    # By Pythagoras the rounding of a length comes out as its square root.
+    outside = s > np.sqrt(WITHIN * np.finfo(rows.dtype).eps) * rows.norm
+    return float(np.median(s[outside])) if outside.any() else np.inf
 
 
 def huber_weights(distance: Array, cutoff: float) -> Array:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -78,14 +79,22 @@ def write_corpus(path: Path, corpus: Corpus) -> None:
 
 
 def corpus_facts(corpus: Corpus) -> Facts:
-    """What the documents can be recognised by."""
+    """What the documents can be recognised by; their order and line ends are immaterial."""
     sizes = Counter(corpus.labels.tolist())
     return Facts(
         rows=len(corpus),
         features=0,
         classes={name: sizes[label] for label, name in enumerate(corpus.group_names)},
-        fingerprint=float(sum(len(text.split()) for text in corpus.texts)),
+        fingerprint=(float(sum(len(text.split()) for text in corpus.texts)),),
+        digest=_digest(corpus),
     )
+
+
+def _digest(corpus: Corpus) -> str:
+    """The sha256 of the sorted sha256 of all documents, white space made equal."""
+    documents = ("\n".join((*names, " ".join(text.split()))) for *names, text in _documents(corpus))
+    each = sorted(hashlib.sha256(document.encode()).digest() for document in documents)
+    return hashlib.sha256(b"".join(each)).hexdigest()
 
 
 def _fields(number: int, line: str) -> tuple[str, ...]:
@@ -97,8 +106,12 @@ def _fields(number: int, line: str) -> tuple[str, ...]:
     return texts
 
 
-def _lines(corpus: Corpus) -> Iterator[str]:
+def _documents(corpus: Corpus) -> Iterator[tuple[str, ...]]:
+    """Id, group, subset and text of each document."""
     groups = [corpus.group_names[label] for label in corpus.labels]
-    columns = (corpus.ids.tolist(), groups, corpus.subset.tolist(), corpus.texts)
-    for values in zip(*columns, strict=True):
+    return zip(corpus.ids.tolist(), groups, corpus.subset.tolist(), corpus.texts, strict=True)
+
+
+def _lines(corpus: Corpus) -> Iterator[str]:
+    for values in _documents(corpus):
         yield json.dumps(dict(zip(_KEYS, values, strict=True)), ensure_ascii=False)

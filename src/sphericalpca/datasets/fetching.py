@@ -110,7 +110,7 @@ def _fetch_batch(batch: list[Dataset], home: Path, line: _Line) -> None:
     with _scratch_folder(home) as scratch, _explained(batch, home):
         contents = list(_contents(batch, scratch, line))
         for record, content in contents:
-            if reason := fault(record, content):
+            if reason := fault(record, content, fetched=True):
                 raise ValueError(f"{record.name}: {reason}")
         for record, content in contents:
             write_content(record, home, content)

@@ -58,16 +58,22 @@ def write_table(path: Path, table: Table) -> None:
 
 
 def table_facts(table: Table) -> Facts:
-    """What the table can be recognised by."""
+    """What the table can be recognised by; the order of its rows is immaterial."""
     n, m = table.X.shape
     labels, counts = np.unique(table.y, return_counts=True)
-    by_row = np.abs(table.X) @ np.arange(1.0, m + 1.0)
+    by_class, by_column = table.y + 1.0, _weights(m)
     return Facts(
         rows=n,
         features=m,
         classes=dict(zip(map(str, labels.tolist()), counts.tolist(), strict=True)),
-        fingerprint=float(by_row @ (table.y + 1.0)),
+        fingerprint=tuple(float(by_class @ (A @ by_column)) for A in (table.X, np.abs(table.X))),
     )
+
+
+def _weights(m: int) -> Array:
+    """Numbers from 1 to 2, one for each column, those of neighbours well apart."""
+    golden = (np.sqrt(5.0) - 1) / 2
+    return np.asarray(1 + np.arange(m) * golden % 1)
 
 
 def _lines(table: Table) -> Iterator[str]:

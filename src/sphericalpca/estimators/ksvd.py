@@ -78,15 +78,14 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     Notes
     -----
-    The package dictlearn (1.0.0, ISC licence) holds the same algorithm, and passes
-    scikit-learn's checks; from the same first atoms its loss after one iteration and ours
-    agree to eight digits.  It is not used here, for three reasons.  It takes dense data
-    only.  It codes row by row and makes a full SVD for each atom: on 4,000 x 500 tf-idf
-    data with 20 atoms an iteration takes it 4 s, and 0.07 s here; on 7,797 x 617 dense
-    data with 26 atoms 17 s, and 0.6 s here (one core each).  And it keeps atoms that have
-    become one.  scikit-learn has no K-SVD; its matching pursuit is what the tests compare
-    with, and took 0.8 s and 1.9 s for one coding of these data, against 0.02 s and 0.04 s
-    for all rows at once.
+    The package dictlearn (1.0.0, ISC licence) holds the same algorithm; from the same first
+    atoms its loss after one iteration and ours agree to seven digits.  It is not used here,
+    for three reasons.  It takes dense data only.  It codes row by row and makes a full SVD
+    for each atom: on sparse data of the kind of tf-idf, 4,000 x 500 with 20 atoms, an
+    iteration takes it some fifty times as long as ours, and on dense data, 7,797 x 617 with
+    26 atoms, some thirty times, on one core; ``python benchmarks/bench_baselines.py``
+    measures it.  And it keeps atoms that have become one.  scikit-learn has no K-SVD; its
+    matching pursuit is what the tests compare ours with.
 
     References
     ----------
