@@ -11,7 +11,7 @@ help:
 	@echo "make test       run the whole test suite"
 	@echo "make lint       style, types and architecture"
 	@echo "make format     let ruff rewrite what it can"
-	@echo "make bench      time a pass against its two bare matrix products"
+	@echo "make bench      time a pass against its two products, and K-SVD against its peers"
 	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be stopped and taken up"
 	@echo "make clean      remove .venv and everything that was generated"
 
@@ -57,6 +57,7 @@ format: .venv/lint.stamp
 
 bench: .venv/test.stamp
 	$(BIN)/python benchmarks/bench_pass.py
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench_baselines.py
 
 clean:
 	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

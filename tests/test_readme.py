@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import csv
 import io
 import re
 from pathlib import Path
@@ -47,6 +48,33 @@ def test_the_claims_beside_expressions_hold(run):
     cats, stocks = set(names["found"][:2]), set(names["found"][2:])
     assert len(cats) == len(stocks) == 1
     assert cats != stocks
+
+
+def test_the_table_is_the_one_that_the_rows_give():
+    from sphericalpca.experiments.report import summary_markdown  # noqa: PLC0415
+    from sphericalpca.experiments.report.read import read_results  # noqa: PLC0415
+
+    shown = re.search(
+        r"<!-- summary -->\n(.*?)<!-- end of summary -->", README.read_text(encoding="utf-8"), re.S
+    )[1]
+    assert shown == summary_markdown(read_results(README.parent / "results").rows)
+
+
+def test_the_toys_numbers_are_those_of_the_rows():
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    shown = re.search(
+        r"k-means is right on ([\d.]+) % of the raw points, ([\d.]+) % of the unit rows, and "
+        r"([\d.]+) % after Spherical PCA to two dimensions\. Here \"SVD, then unit rows\" gives "
+        r"the same ([\d.]+) %",
+        text,
+    ).groups()
+    found = dict.fromkeys(("kmeans-raw", "kmeans", "spherical-pca", "svd-unit"), ())
+    with (README.parent / "results" / "rows.csv").open(newline="") as file:
+        for row in csv.DictReader(file):
+            if row["experiment"] == "toy":
+                found[row["method"]] += (float(row["accuracy"]),)
+    assert all(len(values) == 100 for values in found.values())
+    assert list(shown) == [f"{100 * sum(v) / len(v):.1f}" for v in found.values()]
 
 
 def test_pictures_and_pages_linked_are_there():

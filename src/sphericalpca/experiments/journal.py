@@ -127,7 +127,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> Iterator[Row]:
-    text = path.read_text(encoding="utf-8")
+    text = path.read_text(encoding="utf-8", errors="replace")  # a torn end may be half a letter
     whole = text[: text.rfind("\n") + 1]  # what follows the last line end was torn
     reader = csv.reader(io.StringIO(whole))
     header = next(reader, None)

@@ -11,7 +11,7 @@ from scipy import stats
 
 from sphericalpca.linalg import Array
 
-__all__ = ["PairedDifference", "holm", "paired_difference"]
+__all__ = ["PairedDifference", "bootstrap_difference", "holm", "paired_difference"]
 
 # Up to this many differences the distribution of the rank sum is counted out.
 EXACT_SIZE = 50
@@ -26,10 +26,11 @@ class PairedDifference:
     mean : float
         Mean of a - b.
     low, high : float
-        Ends of the confidence interval of the mean (Student's t over pairs).  One pair
-        tells nothing of the spread: then they are -inf and inf.
+        Ends of the confidence interval (Student's t over pairs).  One pair tells nothing
+        of the spread: then they are -inf and inf.
     p_value : float
-        Wilcoxon's signed-rank test, two-sided; 1 if all differences are zero.
+        Wilcoxon's signed-rank test, two-sided; 1 if all differences are zero.  NaN for
+        bootstrap replicates, which are no independent measurements.
     n : int
         Number of pairs.
     """
@@ -65,14 +66,41 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
     >>> round(found.mean, 3), found.p_value
     (0.25, 0.125)
     """
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
     d = _differences(a, b)
-    n, mean, half = len(d), float(d.mean()), math.inf
-    if n > 1:
-        spread = float(d.std(ddof=1)) / math.sqrt(n)
-        half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * spread
-    return PairedDifference(mean, mean - half, mean + half, _signed_rank_p(d), n)
+    mean, half = float(d.mean()), _t_spread(d, confidence) / math.sqrt(len(d))
+    return PairedDifference(mean, mean - half, mean + half, _signed_rank_p(d), len(d))
+
+
+def bootstrap_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDifference:
+    """Compare two methods measured on the same bootstrap replicates.
+
+    The spread of the replicates estimates the standard error itself, so the interval is
+    mean ± t · sd and not that of a mean: more replicates make it more certain, not
+    narrower.  There is no p value, because replicates of one sample are not independent
+    measurements.
+
+    Parameters
+    ----------
+    a, b : array-like of shape (n_replicates,)
+        One measurement of each method per replicate, in the same order.
+    confidence : float, default=0.95
+        Coverage of the interval.
+
+    Returns
+    -------
+    difference : PairedDifference
+        Its `p_value` is NaN.
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import bootstrap_difference
+    >>> found = bootstrap_difference([0.8, 0.7, 0.9, 0.8], [0.7, 0.5, 0.6, 0.4])
+    >>> round(found.low, 3), round(found.high, 3)
+    (-0.161, 0.661)
+    """
+    d = _differences(a, b)
+    mean, half = float(d.mean()), _t_spread(d, confidence)
+    return PairedDifference(mean, mean - half, mean + half, math.nan, len(d))
 
 
 def holm(p_values: Any) -> Array:
@@ -119,6 +147,15 @@ def _differences(a: Any, b: Any) -> Array:
             f"{broken} of {len(a)} pairs are not finite numbers: drop those pairs from both."
         )
     return np.asarray(a - b)
+
+
+def _t_spread(d: Array, confidence: float) -> float:
+    """Student's t times the standard deviation; infinite for a single value."""
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
+    if len(d) < 2:
+        return math.inf
+    return float(stats.t.ppf((1 + confidence) / 2, len(d) - 1)) * float(d.std(ddof=1))
 
 
 def _signed_rank_p(d: Array) -> float:

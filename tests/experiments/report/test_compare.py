@@ -1,5 +1,7 @@
 """Lines of a table agree with what is computed from the rows by hand."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
@@ -81,12 +83,33 @@ def test_interval_of_the_mean_covers_it_as_often_as_it_says():
         (0.01, 0.03, 0.2, "level"),
         (-0.01, 0.03, 0.01, "level"),
         (0.0, 0.0, 1.0, "level"),
-        (0.01, 0.03, np.nan, "untested"),
+        (0.01, 0.03, np.nan, "ahead"),
+        (-0.01, 0.03, np.nan, "level"),
+        (0.004, 0.005, 0.001, "level"),
+        (-0.005, -0.004, 0.001, "level"),
+        (0.0049, 0.0053, 0.001, "ahead"),
     ],
 )
-def test_outcome_needs_interval_and_p(low, high, p, outcome):
+def test_outcome_needs_interval_and_p_and_half_a_point(low, high, p, outcome):
     gain = PairedDifference((low + high) / 2, low, high, p, 10)
     assert Cell(0.5, 0.1, 10, gain, p).outcome == outcome
+
+
+def test_more_replicates_do_not_make_an_interval_narrower(exact_rows):
+    noise = np.random.default_rng(0).normal(0, 0.02, 400)
+    ours, theirs = 0.53 + noise, np.full(400, 0.5)
+    widths = {}
+    for variant, n in product(("seeds", "bootstrap"), (20, 400)):
+        values = {"spherical-pca": ours[:n], "svd-unit": theirs[:n]}
+        line = compare(exact_rows(("lsa", "20newsgroups", "4", variant), values, r=4))[0]
+        cells = line.cells["nmi_arithmetic"]
+        gain = cells["svd-unit"].gain
+        widths[variant, n] = gain.high - gain.low
+        assert np.ptp(cells["spherical-pca"].interval) == pytest.approx(widths[variant, n])
+        assert np.isnan(cells["svd-unit"].p) == (variant == "bootstrap")
+        assert cells["svd-unit"].outcome == ("level" if variant == "bootstrap" else "ahead")
+    assert widths["bootstrap", 400] == pytest.approx(widths["bootstrap", 20], rel=0.4)
+    assert widths["seeds", 400] < 0.4 * widths["seeds", 20]
 
 
 def test_one_repetition_is_not_tested(exact_rows):

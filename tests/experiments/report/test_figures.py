@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
-from sphericalpca.experiments.report.compare import compare
+from sphericalpca.experiments.report.compare import compare, lines_of
 from sphericalpca.experiments.report.figures.axes import flat_axes, log_scale
 from sphericalpca.experiments.report.figures.clustering import methods_by_line
 from sphericalpca.experiments.report.figures.convergence import _gap, _thinned
@@ -163,6 +163,20 @@ def test_legend_samples_name_their_colour():
     assert Sample("a", PALETTE[1], "--").variable == "c1"
     assert Sample("a", PALETTE[1], "--").dashes
     assert not Sample("a", PALETTE[1]).dashes
+
+
+def test_seconds_of_the_recipe_are_drawn_against_r(pictures, lines):
+    panels = pictures["seconds"].panels
+    assert [panel.label.rpartition(", ")[2] for panel in panels] == [
+        *("texts.", "tables.", "20 groups.", "4 groups.")
+    ]
+    figure = new_figure((4, 3), layout=None)
+    panels[3].draw(figure)
+    drawn = {line.get_label(): line.get_xydata() for line in figure.axes[0].lines}
+    part = lines_of(lines, "lsa", groups="4", variant="seeds")
+    expected = [(line.key.r, line.seconds["spherical-pca"]) for line in part]
+    np.testing.assert_allclose(drawn["Spherical PCA"], expected)
+    assert set(drawn) == {"LSA", "Spherical PCA"}
 
 
 def test_missing_method_leaves_a_gap(exact_rows):

@@ -146,6 +146,11 @@ def test_few_repetitions_are_enough(tmp_path, write_rows, rows):
     assert write_report(write_rows(tmp_path, part)).page.is_file()
 
 
+def test_constants_have_real_subscripts(page):
+    assert "L_c" not in page
+    assert page.count("L<sub>c</sub>") > 4
+
+
 def test_stand_ins_are_announced_and_have_no_paper_beside_them(tmp_path, write_rows, stand_in_rows):
     text = write_report(write_rows(tmp_path, stand_in_rows)).page.read_text(encoding="utf-8")
     assert "Stand-in data." in text

@@ -22,6 +22,7 @@ from sphericalpca.experiments.report.tables.grid import (
     to_markdown,
 )
 from sphericalpca.experiments.report.tables.lsa import lsa_table
+from sphericalpca.experiments.report.tables.paper import doubt_table
 from sphericalpca.experiments.report.tables.solvers import rate_in_words
 
 
@@ -149,6 +150,36 @@ def test_lsa_gains_are_differences(content):
                 )
 
 
+def test_lsa_table_has_the_seconds_of_both(content, lines):
+    table = content.tables["lsa-20"]
+    line = next(ln for ln in lines if ln.key == ("lsa", "20newsgroups", "20", "seeds", 4))
+    assert ("CPU seconds", 2) in table.over
+    shown = [number(entry.text) for entry in table.rows[0].entries[9:11]]
+    expected = [line.seconds[method] for method in ("svd-unit", "spherical-pca")]
+    assert shown == pytest.approx(expected, rel=0.06)
+
+
+def test_replicates_have_an_interval_and_no_p(content):
+    rows = content.tables["lsa-20"].rows
+    p_values = [[line for line in row.entries[2].below if line.startswith("p")] for row in rows]
+    assert [len(found) for found in p_values] == [1] * 5 + [0] * 5
+    assert all(row.entries[2].below[0].startswith("[") for row in rows)
+
+
+def test_captions_say_which_k_means_and_what_counts_as_level(content):
+    for name in ("newsgroups", "newsgroups-labels", "uci", "uci-views", "toy"):
+        assert "ten starts" in " ".join(content.tables[name].caption.split())
+        assert "below .005" in content.tables[name].caption
+    for words in ("one start and at most 100 iterations", "idf weights", "that of the replicates"):
+        assert words in content.tables["lsa-4"].caption
+
+
+def test_no_ceiling_where_no_clustering_has_the_accuracy():
+    rows = {row.head: [entry.text for entry in row.entries] for row in doubt_table().rows}
+    none = {head for head, texts in rows.items() if texts[2] == "none has it"}
+    assert none == {"PCA", "R1-PCA"}
+
+
 def test_solver_tables_say_what_the_theory_says(content):
     rows = {row.head: row.entries for row in content.tables["convergence-toy"].rows}
     columns = content.tables["convergence-toy"].columns
@@ -168,9 +199,18 @@ def test_summary_shows_table_1_and_the_papers_spherical_pca(rows):
     assert lines[3].endswith(f"| {NONE} |")
     assert len({line.count("|") for line in lines}) == 1
     for line in lines[2:]:
-        cells = [cell.strip() for cell in line.split("|")[2:5]]
-        assert cells[2].count("**") == 4, "Spherical PCA has both means highest in these rows"
-        assert not any("**" in cell for cell in cells[:2])
+        cells = [cell.strip() for cell in line.split("|")[2:7]]
+        assert cells[3].count("**") == 4, "Spherical PCA has both means highest in these rows"
+        assert "**" not in "".join(cells[:3] + cells[4:])
+
+
+def test_bold_in_the_summary_is_the_best_of_all_methods(exact_rows):
+    where = ("newsgroups", "20newsgroups", "10", "main")
+    means = {"kmeans": 0.5, "spherical-pca": 0.6, "spherical-kmeans": 0.7, "k-svd": 0.65}
+    rows = exact_rows(where, {method: [mean, mean] for method, mean in means.items()})
+    assert summary_markdown(rows).count("**.700**") == 2
+    rows = rows[rows["method"] != "spherical-kmeans"]
+    assert "**" not in summary_markdown(rows), "K-SVD is best, and has no column"
 
 
 def test_summary_of_other_experiments_is_empty(rows):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -15,14 +15,37 @@ from scipy import stats
 from sphericalpca.experiments.methods import METHODS
 from sphericalpca.experiments.report.read import MEASURES
 from sphericalpca.linalg import Array
-from sphericalpca.metrics import PairedDifference, holm, paired_difference
+from sphericalpca.metrics import (
+    PairedDifference,
+    bootstrap_difference,
+    holm,
+    paired_difference,
+)
 
-__all__ = ["OURS", "Cell", "Key", "Line", "Outcome", "compare", "lines_of", "methods_of"]
+__all__ = [
+    "NEGLIGIBLE",
+    "OURS",
+    "Cell",
+    "Key",
+    "Line",
+    "Outcome",
+    "compare",
+    "lines_of",
+    "methods_of",
+]
 
 OURS = "spherical-pca"
 
 # Below it a difference counts as shown.
 LEVEL = 0.05
+
+# A mean difference below half a point is called level whatever its p: where the data are
+# fixed and only seeds of k-means vary, the spread can be zero, and a difference of a single
+# sample would count as shown.
+NEGLIGIBLE = 0.005
+
+# The variant whose repetitions are replicates of one sample.
+BOOTSTRAP = "bootstrap"
 
 # How Spherical PCA stands to a rival; "untested" where there is nothing to pair.
 Outcome = Literal["ahead", "behind", "level", "untested"]
@@ -53,11 +76,14 @@ class Cell:
     gain : PairedDifference or None
         Spherical PCA minus this method, paired by repetition.
     p : float
-        Of `gain`, by Wilcoxon's test, Holm-corrected over the rivals in the line.
+        Of `gain`, by Wilcoxon's test, Holm-corrected over the rivals in the line; NaN for
+        replicates, where the interval alone decides.
     best : bool
         Whether no other method of the line has a higher mean, to three decimals.
     borrowed : bool
         Whether the method does not apply and the min-max variant stands in.
+    replicates : bool
+        Whether the values are bootstrap replicates: their spread is the standard error.
     """
 
     mean: float
@@ -67,21 +93,24 @@ class Cell:
     p: float = np.nan
     best: bool = False
     borrowed: bool = False
+    replicates: bool = False
 
     @property
     def interval(self) -> tuple[float, float]:
         """95 % interval of the mean (Student's t); NaN where one value tells no spread."""
         if self.n < 2:
             return np.nan, np.nan
-        half = float(stats.t.ppf(0.975, self.n - 1)) * self.sd / math.sqrt(self.n)
+        error = self.sd if self.replicates else self.sd / math.sqrt(self.n)
+        half = float(stats.t.ppf(0.975, self.n - 1)) * error
         return self.mean - half, self.mean + half
 
     @property
     def outcome(self) -> Outcome:
-        """How Spherical PCA stands to this method; "level" where no difference is shown."""
-        if self.gain is None or not np.isfinite(self.p):
+        """How Spherical PCA stands to this method; "level" where none or little is shown."""
+        if self.gain is None:
             return "untested"
-        if self.gain.low <= 0 <= self.gain.high or self.p > LEVEL:
+        shown = not self.gain.low <= 0 <= self.gain.high and not self.p > LEVEL
+        if not shown or abs(self.gain.mean) < NEGLIGIBLE:
             return "level"
         return "ahead" if self.gain.mean > 0 else "behind"
 
@@ -157,37 +186,42 @@ def _place(method: str) -> int:
 
 def _cells(part: pd.DataFrame, measure: str) -> dict[str, Cell]:
     """A cell per method that has values; methods that do not apply are left out."""
+    replicates = part["variant"].iloc[0] == BOOTSTRAP
     table = part.pivot(index="repetition", columns="method", values=measure)
     columns = {str(method): table[method].to_numpy(float) for method in table.columns}
     columns = {method: x for method, x in columns.items() if np.isfinite(x).any()}
-    cells = {method: _plain_cell(values) for method, values in columns.items()}
+    cells = {method: _plain_cell(values, replicates) for method, values in columns.items()}
     if OURS in cells:
         cells |= _tested(columns, cells)
     return _mark_best(cells)
 
 
-def _plain_cell(values: Array) -> Cell:
+def _plain_cell(values: Array, replicates: bool) -> Cell:
     values = values[np.isfinite(values)]
     spread = float(values.std(ddof=1)) if len(values) > 1 else np.nan
-    return Cell(float(values.mean()), spread, len(values))
+    return Cell(float(values.mean()), spread, len(values), replicates=replicates)
 
 
 def _tested(columns: dict[str, Array], cells: dict[str, Cell]) -> dict[str, Cell]:
     """The rivals' cells, with the gain of Spherical PCA over each."""
-    gains = dict(_gains(columns))
-    corrected = holm([gain.p_value for gain in gains.values()])
+    replicates = cells[OURS].replicates
+    gains = dict(_gains(columns, bootstrap_difference if replicates else paired_difference))
+    p_values = [gain.p_value for gain in gains.values()]
+    corrected = p_values if replicates else holm(p_values)
     return {
         rival: replace(cells[rival], gain=gain, p=float(p))
         for (rival, gain), p in zip(gains.items(), corrected, strict=True)
     }
 
 
-def _gains(columns: dict[str, Array]) -> Iterator[tuple[str, PairedDifference]]:
+def _gains(
+    columns: dict[str, Array], difference: Callable[..., PairedDifference]
+) -> Iterator[tuple[str, PairedDifference]]:
     ours = columns[OURS]
     for rival, theirs in columns.items():
         both = np.isfinite(ours) & np.isfinite(theirs)
         if rival != OURS and both.sum() > 1:
-            yield rival, paired_difference(ours[both], theirs[both])
+            yield rival, difference(ours[both], theirs[both])
 
 
 def _mark_best(cells: dict[str, Cell]) -> dict[str, Cell]:

@@ -37,7 +37,7 @@ from sphericalpca.experiments.report.tables.clustering import (
     paired_table,
     seconds_table,
 )
-from sphericalpca.experiments.report.tables.grid import Table
+from sphericalpca.experiments.report.tables.grid import LEVEL_MEANS, Table
 from sphericalpca.experiments.report.tables.lsa import lsa_table
 from sphericalpca.experiments.report.tables.paper import agreement_table, doubt_table
 from sphericalpca.experiments.report.tables.solvers import solvers_table
@@ -113,13 +113,17 @@ def _pictures(results: Results, lines: list[Line]) -> Iterator[Picture]:
         yield against_dimension(rank, caption=RANK)
     if lsa := lines_of(lines, "lsa"):
         yield lsa_curves(lsa, caption=LSA_CURVES)
-    if timed := [*main["newsgroups"], *main["uci"]]:
-        yield seconds(timed, caption="CPU seconds of the representation alone, on one thread.")
+    if timed := [*main["newsgroups"], *main["uci"], *lines_of(lines, "lsa", variant="seeds")]:
+        yield seconds(timed, caption=SECONDS)
 
 
 DOTS = "Mean accuracy with its 95 % interval, method by method, and what the paper prints."
 RANK = "Accuracy and NMI against the dimension r, with the 95 % interval of each mean."
-LSA_CURVES = "V-measure against the dimension r, with the 95 % interval of each mean."
+LSA_CURVES = (
+    "V-measure against the dimension r. Bands of 95 %: of the mean over k-means seeds; of the "
+    "replicates themselves where documents are redrawn."
+)
+SECONDS = "CPU seconds of the representation alone, on one thread."
 
 
 def _tables(results: Results, lines: list[Line]) -> Iterator[Table]:
@@ -219,11 +223,15 @@ def _lsa_tables(lines: list[Line]) -> Iterator[Table]:
             name=f"lsa-{groups}",
             title=f"Table 3. LSA as people run it, {groups} groups",
             caption=(
-                "Gain: Spherical PCA minus LSA, paired, with its 95 % interval and Wilcoxon "
-                "p-value: ▲ a gain, ▼ a loss, ≈ no difference shown. SVD ratio: the objective "
-                "at the SVD over the one that Spherical PCA reached; 1 means nothing to gain. "
-                "★ the better mean. K-means seeds: all documents, only the clustering varies; "
-                "bootstrap: documents redrawn with replacement."
+                "Mean and standard deviation, ★ the better mean. Gain: Spherical PCA minus LSA, "
+                "paired, with its 95 % interval and, over k-means seeds, Wilcoxon's p-value: "
+                f"▲ a gain, ▼ a loss, {LEVEL_MEANS}. K-means has one start and at most 100 "
+                "iterations, as in scikit-learn's example. K-means seeds: all documents, only the "
+                "clustering varies. Bootstrap: the interval is that of the replicates, seeds of "
+                "k-means included; documents are redrawn with replacement, the vocabulary and the "
+                "idf weights are those of the whole collection. CPU seconds: of the "
+                "representation. SVD ratio: the objective at the SVD over the one that Spherical "
+                "PCA reached; 1 means nothing to gain."
             ),
         )
 

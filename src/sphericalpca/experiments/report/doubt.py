@@ -17,7 +17,7 @@ from sphericalpca.metrics.clustering import Normalisation
 
 __all__ = ["Doubt", "Verdict", "doubts"]
 
-Verdict = Literal["impossible", "only as a mean of very unequal runs", "possible"]
+Verdict = Literal["impossible", "only a mean of very unequal runs", "possible"]
 
 # The paper prints three decimals.
 ROUNDING = 0.0005
@@ -33,7 +33,7 @@ class Doubt:
     pair : Pair
         As printed.
     one : float
-        The highest NMI of a single clustering of that accuracy, or the nearest one.
+        The highest NMI of a single clustering of that accuracy; NaN where none has it.
     mean : float
         The highest mean NMI of any number of clusterings of that mean accuracy.
     """
@@ -49,9 +49,9 @@ class Doubt:
         """What the ceilings leave of the pair, roundings granted."""
         if self.pair.nmi - ROUNDING > self.mean:
             return "impossible"
-        if self.pair.nmi - ROUNDING > self.one:
-            return "only as a mean of very unequal runs"
-        return "possible"
+        if self.pair.nmi - ROUNDING <= self.one:
+            return "possible"
+        return "only a mean of very unequal runs"
 
 
 @cache
@@ -67,9 +67,7 @@ def doubts() -> dict[tuple[str, str], Doubt]:
 
 
 def _ceiling(pair: Pair, sizes: tuple[int, int], *, mean: bool = False) -> float:
-    # Half a sample more, so that some clustering has the accuracy printed.
-    rounding = ROUNDING if mean else max(ROUNDING, 0.5 / sum(sizes))
     return max(
-        nmi_ceiling(pair.accuracy, sizes, normalisation=kind, mean=mean, rounding=rounding)
+        nmi_ceiling(pair.accuracy, sizes, normalisation=kind, mean=mean, rounding=ROUNDING)
         for kind in get_args(Normalisation)
     )

@@ -11,8 +11,10 @@ from typing import Any
 
 import pandas as pd
 
+from sphericalpca.experiments.report.compare import NEGLIGIBLE
 from sphericalpca.experiments.report.content import Content
 from sphericalpca.experiments.report.read import STAND_INS
+from sphericalpca.experiments.report.tables.grid import share
 
 __all__ = ["render"]
 
@@ -60,11 +62,17 @@ def render(content: Content) -> str:
 
 
 def _typeset(value: Any) -> Any:
-    """Apostrophes as printers set them, no break inside "5 %" or "r = 5"; markup is left alone."""
+    """Apostrophes and subscripts as printers set them, no break inside "5 %" or "r = 5".
+
+    Markup is left alone.
+    """
+    from markupsafe import Markup, escape  # noqa: PLC0415
+
     if type(value) is not str:
         return value
     text = value.replace("'", "\N{RIGHT SINGLE QUOTATION MARK}")
-    return re.sub(r"(?<=\d) (?=%)|(?<=\br) (?==)|(?<==) (?=\d)", "\N{NO-BREAK SPACE}", text)
+    text = re.sub(r"(?<=\d) (?=%)|(?<=\br) (?==)|(?<==) (?=\d)", "\N{NO-BREAK SPACE}", text)
+    return Markup(re.sub(r"\b([Lλ])_(c|max)\b", r"\1<sub>\2</sub>", str(escape(text))))
 
 
 def _shown(content: Content) -> dict[str, Any]:
@@ -84,6 +92,7 @@ def _shown(content: Content) -> dict[str, Any]:
         "only_stand_ins": bool(content.results.stand_ins) and not paper_data,
         "versions": content.results.versions,
         "n_rows": len(rows),
+        "negligible": share(NEGLIGIBLE),
     }
 
 

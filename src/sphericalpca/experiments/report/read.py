@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from sphericalpca.exceptions import DataError
+from sphericalpca.experiments import journal
 from sphericalpca.experiments.methods import METHODS
 
 __all__ = ["MEASURES", "STAND_INS", "Results", "read_results"]
@@ -23,21 +25,14 @@ MEASURES = {
 # Data that ship with the dependencies and stand in where the paper's are not at hand.
 STAND_INS = frozenset({"docstrings", "iris", "wine", "breast-cancer", "digits"})
 
-# One clustering each: no two rows may share these.
-IDENTITY = ["experiment", "dataset", "groups", "variant", "r", "repetition", "method"]
-
-# Columns that pandas must not take for numbers.
-WORDS = [
+# Columns that hold words even where they look like numbers.
+WORDS = (
     *("experiment", "dataset", "groups", "variant", "method", "parameters", "note", "versions"),
     *("data", "solver", "start", "rate", "stop_reason"),
-]
+)
 
+# What the report needs of the files that are written in one step.
 COLUMNS = {
-    "rows.csv": [
-        *IDENTITY,
-        *("n_samples", "n_features", "dropped", "accuracy", "nmi_max", "nmi_arithmetic", "ari"),
-        *("svd_ratio", "iterations", "seconds", "parameters", "note", "versions"),
-    ],
     "convergence.csv": ["data", "solver", "passes", "objective", "delta_U", "delta_V"],
     "solvers.csv": [
         *("data", "solver", "lipschitz", "lam", "mu", "applies", "p1_held", "p1_steps"),
@@ -95,7 +90,8 @@ def read_results(folder: Path) -> Results:
     DataError
         Where there is nothing to report, or a file breaks a rule.
     """
-    rows, convergence, solvers, toy = (_read(folder / name) for name in COLUMNS)
+    rows = _read_rows(folder / "rows.csv")
+    convergence, solvers, toy = (_read(folder / name) for name in COLUMNS)
     if rows.empty and convergence.empty and toy.empty:
         raise DataError(
             f"{folder} has no rows.csv, convergence.csv or toy.csv with a line in it, so there "
@@ -103,6 +99,26 @@ def read_results(folder: Path) -> Results:
         )
     _check_rows(rows, folder / "rows.csv")
     return Results(rows, convergence, solvers, toy)
+
+
+def _read_rows(path: Path) -> pd.DataFrame:
+    """The rows as the runner reads them: no torn line, the last of what was measured twice."""
+    rows = journal.Journal(path).rows.values()
+    frame = pd.DataFrame(list(rows), columns=list(journal.COLUMNS), dtype=object)
+    frame = frame.where(frame != "")
+    for name in frame.columns.difference(WORDS):
+        frame[name] = _numbers(frame[name], path)
+    return frame
+
+
+def _numbers(column: pd.Series[Any], path: Path) -> pd.Series[Any]:
+    try:
+        return pd.to_numeric(column)
+    except ValueError as error:
+        raise DataError(
+            f"{path} has a {column.name} that is not a number: {error}. Remove the line; "
+            "`sphericalpca reproduce` measures it again."
+        ) from None
 
 
 def _read(path: Path) -> pd.DataFrame:
@@ -125,13 +141,6 @@ def _check_rows(rows: pd.DataFrame, path: Path) -> None:
         raise DataError(
             f"{path} names methods that are not known: {', '.join(unknown)}; known are "
             f"{', '.join(METHODS)}."
-        )
-    twice = rows.duplicated(IDENTITY)
-    if twice.any():
-        first = rows.loc[twice.idxmax(), IDENTITY]
-        raise DataError(
-            f"{path} has {', '.join(f'{name} {value}' for name, value in first.items())} twice, "
-            "so rows cannot be paired: remove one of the two."
         )
     for measure in MEASURES:
         wrong = rows.loc[rows[measure].abs() > 1, measure]

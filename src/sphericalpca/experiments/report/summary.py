@@ -12,7 +12,7 @@ from sphericalpca.experiments.report.tables.grid import NONE, share
 
 __all__ = ["summary_markdown"]
 
-SHOWN = ("kmeans", "svd-unit", OURS)
+SHOWN = ("kmeans", "svd-unit", "spherical-kmeans", OURS, "spherical-pca-centred")
 
 
 def summary_markdown(rows: pd.DataFrame) -> str:
@@ -49,12 +49,11 @@ def _measured(line: Line, method: str) -> str:
 
 
 def _mean(cells: dict[str, Cell], method: str) -> str:
-    """A mean, bold where it is the highest of those shown."""
+    """A mean, bold where no method of the row has a higher one, shown here or not."""
     if method not in cells:
         return NONE
-    shown = {name: round(cells[name].mean, 3) for name in SHOWN if name in cells}
-    text = share(shown[method])
-    return f"**{text}**" if shown[method] == max(shown.values()) else text
+    text = share(cells[method].mean)
+    return f"**{text}**" if cells[method].best else text
 
 
 def _printed(line: Line) -> str:

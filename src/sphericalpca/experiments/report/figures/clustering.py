@@ -91,21 +91,21 @@ def lsa_curves(lines: Sequence[Line], *, caption: str) -> Picture:
 
 
 def seconds(lines: Sequence[Line], *, caption: str) -> Picture:
-    """CPU seconds of each representation, a panel per experiment."""
+    """CPU seconds of each representation: a panel per table, and against r for the recipe."""
     parts: dict[str, list[Line]] = {}
     for line in lines:
-        parts.setdefault(line.key.experiment, []).append(line)
+        recipe = f"Table 3, {line.key.groups} groups"
+        parts.setdefault(TEXTS.get(line.key.experiment, recipe), []).append(line)
     methods = [method for method in methods_of(list(lines)) if METHODS[method].reduces]
     size = (5.2, 1.5 + 0.24 * len(methods))
-    panels = tuple(
-        Panel(
-            size,
-            partial(_seconds_list, lines=part, methods=methods, text=TEXTS.get(name, name)),
-            f"CPU seconds of each method's representation, {TEXTS.get(name, name)}.",
-        )
-        for name, part in parts.items()
-    )
-    return Picture(name="seconds", caption=caption, panels=panels, across=2)
+    panels = []
+    for text, part in parts.items():
+        draw = partial(_seconds_list, lines=part, methods=methods, text=text)
+        if part[0].key.experiment == "lsa":
+            draw = partial(_seconds_curves, lines=part, text=text)
+        words = f"CPU seconds of each method's representation, {text}."
+        panels.append(Panel(size, draw, words))
+    return Picture(name="seconds", caption=caption, panels=tuple(panels), across=2)
 
 
 TEXTS = {"newsgroups": "texts", "uci": "tables"}
@@ -188,3 +188,18 @@ def _seconds_list(figure: Any, *, lines: Sequence[Line], methods: Sequence[str],
     log_scale(ax.xaxis)
     place = {"loc": "upper center", "bbox_to_anchor": (0.3, -0.1), "ncols": 3}
     ax.legend(frameon=False, fontsize=8.5, labelcolor=INK, handletextpad=0.1, **place)
+
+
+def _seconds_curves(figure: Any, *, lines: Sequence[Line], text: str) -> None:
+    ax = flat_axes(figure, (0.14, 0.24, 0.82, 0.66), text=f"CPU seconds, {text}")
+    for method, label in ((LSA, "LSA"), (OURS, METHODS[OURS].label)):
+        known = {ln.key.r: s for ln in lines if (s := ln.seconds.get(method, 0.0)) > 0}
+        color, style, marker = method_style(method)
+        look = {"color": color, "linestyle": style, "marker": marker, "markersize": 4.5}
+        ax.plot(list(known), list(known.values()), label=label, **look)
+    log_scale(ax.xaxis)
+    log_scale(ax.yaxis)
+    dimensions = [line.key.r for line in lines]
+    ax.set_xticks(dimensions, [str(r) for r in dimensions])
+    ax.set(xlabel="dimension r")
+    ax.legend(frameon=False, fontsize=8.5, labelcolor=INK, loc="upper left")

@@ -22,8 +22,8 @@ SIZE = (4.1, 3.2)
 # A curve of more points looks the same and weighs more.
 POINTS = 250
 
-# The files hold seven digits: a loss closer to the best one than this share is rounding.
-ROUNDING = 1e-6
+# The files hold twelve digits: a loss closer to the best one than this share is rounding.
+ROUNDING = 1e-11
 
 PANELS = {
     "delta_U": f"‖U(k+1) {MINUS} U(k)‖",

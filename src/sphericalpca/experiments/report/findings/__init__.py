@@ -34,13 +34,14 @@ def findings(results: Results, lines: list[Line]) -> list[Finding]:
     list of Finding
     """
     newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
+    lsa = lines_of(lines, "lsa")
     return [
         *toy_findings(lines_of(lines, "toy")),
         *solver_findings(results.solvers),
         *table_findings(newsgroups, "newsgroups", always=True),
         *table_findings(uci, "uci", always=False),
-        *lsa_findings(lines_of(lines, "lsa")),
+        *lsa_findings(lsa),
         *rank_findings(lines_of(lines, "rank")),
-        *seconds_findings([*newsgroups, *uci]),
+        *seconds_findings([*newsgroups, *uci], lsa),
         *agreement_findings([*newsgroups, *uci]),
     ]

@@ -165,7 +165,7 @@ def _doubt_finding() -> Finding:
     text = (
         f"Of the paper's {verdicts.total()} pairs of accuracy and NMI for diabetes, "
         f"{verdicts['impossible']} are impossible for any clusterings into two ({pairs}), and "
-        f"{verdicts['only as a mean of very unequal runs']} are possible only as means of very "
+        f"{verdicts['only a mean of very unequal runs']} are possible only as means of very "
         "unequal runs."
     )
     return Finding("findings", text)

@@ -5,10 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from sphericalpca.experiments.report.compare import Line, Outcome
+from sphericalpca.experiments.report.compare import OURS, Line, Outcome
 from sphericalpca.experiments.report.tables.grid import shift
 
-__all__ = ["Finding", "count", "listed", "percent", "range_of", "standing"]
+__all__ = [
+    "Finding",
+    "cost_range",
+    "count",
+    "listed",
+    "percent",
+    "places",
+    "range_of",
+    "standing",
+]
 
 
 @dataclass(frozen=True)
@@ -54,24 +63,37 @@ def range_of(values: Sequence[float]) -> str:
 
 def standing(lines: Sequence[Line], rival: str, measure: str, names: Sequence[str]) -> str:
     """Where Spherical PCA is ahead of a rival, level with it and behind it, with the range."""
-    places: dict[Outcome, list[str]] = {"ahead": [], "level": [], "behind": []}
+    found: dict[Outcome, list[str]] = {"ahead": [], "level": [], "behind": []}
     gains = []
     for line, name in zip(lines, names, strict=True):
         cell = line.cells[measure].get(rival)
-        if cell is not None and cell.gain is not None and cell.outcome in places:
-            places[cell.outcome].append(name)
+        if cell is not None and cell.gain is not None and cell.outcome in found:
+            found[cell.outcome].append(name)
             gains.append(cell.gain.mean)
     if not gains:
         return ""
     parts = [
-        f"{word} {'everywhere' if len(where) == len(gains) > 1 else f'at {_places(where)}'}"
-        for word, where in zip(("ahead", "level", "behind"), places.values(), strict=True)
+        f"{word} {'everywhere' if len(where) == len(gains) > 1 else f'at {places(where)}'}"
+        for word, where in found.items()
         if where
     ]
     return f"{', '.join(parts)} (differences {range_of(gains)})"
 
 
-def _places(names: Sequence[str]) -> str:
-    """Names in a row; of dimensions, "r =" is said once."""
+def places(names: Sequence[str]) -> str:
+    """Names in a row; "r =" of dimensions and "groups" of numbers are said once."""
+    if all(name.endswith(" groups") for name in names):
+        return listed(name.removesuffix(" groups") for name in names) + " groups"
     first, *rest = names
     return listed([first, *(name.removeprefix("r = ") for name in rest)])
+
+
+def cost_range(lines: Sequence[Line], rival: str) -> str:
+    """How many times a rival's CPU time Spherical PCA takes: 2.1 to 9.4; "" if not known."""
+    ratios = [
+        line.seconds[OURS] / line.seconds[rival]
+        for line in lines
+        if line.seconds.get(rival, 0) > 0 and line.seconds.get(OURS, 0) > 0
+    ]
+    ends = dict.fromkeys(f"{end(ratios):.1f}" for end in (min, max) if ratios)
+    return " to ".join(ends)

@@ -12,6 +12,7 @@ from sphericalpca.experiments.report.read import MEASURES
 from sphericalpca.experiments.report.tables.grid import (
     HIGHER,
     LEVEL,
+    LEVEL_MEANS,
     LOWER,
     NOTHING,
     Entry,
@@ -34,7 +35,7 @@ __all__ = [
 
 READING = (
     "Mean and standard deviation. ★ best mean in the row. Tested against Spherical PCA, paired "
-    "and Holm-corrected at 5 %: ▼ lower, ▲ higher, ≈ no difference shown."
+    f"and Holm-corrected at 5 %: ▼ lower, ▲ higher, {LEVEL_MEANS}."
 )
 
 PAPER_BESIDE = "Below ours: the paper's number, and ours minus the paper's."
@@ -44,19 +45,20 @@ REPRESENTATIONS = (
     "multiplicative-update NMF; PCA and R1-PCA, projected coordinates; K-SVD, sparse codes over "
     "r atoms (2r in the variant) with at most r/2 non-zeros, 30 iterations; Spherical PCA, its "
     "unit vectors V; SVD + unit rows, the uncentred SVD's coordinates scaled to length 1. "
-    "Spherical k-means clusters the unit rows by itself. All methods share draws and seeds."
+    "Spherical k-means clusters the unit rows by itself. Both kinds of k-means take the best of "
+    "ten starts. All methods share draws and seeds."
 )
 
 # How a method's number stands to that of Spherical PCA.
 SIGNS = {
     "ahead": (LOWER, "lower than Spherical PCA"),
     "behind": (HIGHER, "higher than Spherical PCA"),
-    "level": (LEVEL, "not told apart from Spherical PCA"),
+    "level": (LEVEL, "level with Spherical PCA"),
 }
 
 DOUBT_NOTES = {
     "impossible": "‡ impossible",
-    "only as a mean of very unequal runs": "† unequal runs",
+    "only a mean of very unequal runs": "† unequal runs",
     "possible": "",
 }
 
@@ -122,7 +124,7 @@ def paired_table(
         caption=(
             "Spherical PCA minus the method named, paired by repetition: mean, 95 % interval "
             "(Student's t), and the p-value of Wilcoxon's signed-rank test, Holm-corrected over "
-            "the rivals in the row. ▲ a gain of Spherical PCA, ▼ a loss, ≈ no difference shown."
+            f"the rivals in the row. ▲ a gain of Spherical PCA, ▼ a loss, {LEVEL_MEANS}."
         ),
         corner=corner,
         subcorner="Measure",
@@ -148,7 +150,7 @@ def seconds_table(lines: Sequence[Line], *, named: LineName) -> Table:
         title="CPU seconds of the representation",
         caption=(
             "Mean CPU seconds on one thread, without the k-means that follows. Methods that "
-            "cluster the rows as they are have no representation to compute."
+            "cluster the rows as they are have no representation to compute. Table 3 shows its own."
         ),
         corner="Data",
         columns=tuple(METHODS[method].label for method in methods),

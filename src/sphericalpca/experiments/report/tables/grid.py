@@ -6,11 +6,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sphericalpca.experiments.report.compare import Cell
+from sphericalpca.experiments.report.compare import NEGLIGIBLE, Cell
 
 __all__ = [
     "HIGHER",
     "LEVEL",
+    "LEVEL_MEANS",
     "LOWER",
     "MINUS",
     "NONE",
@@ -118,11 +119,13 @@ def gain_entry(cell: Cell | None) -> Entry:
     signs = {
         "ahead": (HIGHER, "a gain"),
         "behind": (LOWER, "a loss"),
-        "level": (LEVEL, "no difference shown"),
+        "level": (LEVEL, "level"),
     }
     sign, meaning = signs.get(cell.outcome, ("", ""))
-    below = (interval(cell.gain.low, cell.gain.high), probability(cell.p))
-    return Entry(shift(cell.gain.mean), "", below, sign=sign, meaning=meaning)
+    below = [interval(cell.gain.low, cell.gain.high)]
+    if math.isfinite(cell.p):
+        below.append(probability(cell.p))
+    return Entry(shift(cell.gain.mean), "", tuple(below), sign=sign, meaning=meaning)
 
 
 def share(value: float) -> str:
@@ -147,6 +150,9 @@ def shift(value: float) -> str:
 def interval(low: float, high: float) -> str:
     """Both ends of an interval of differences."""
     return f"[{shift(low)}, {shift(high)}]"
+
+
+LEVEL_MEANS = f"{LEVEL} no difference shown, or a mean one below {share(NEGLIGIBLE)}"
 
 
 def probability(p: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 
 from sphericalpca.experiments.report.compare import OURS, Line
@@ -11,6 +12,7 @@ from sphericalpca.experiments.report.tables.grid import (
     Row,
     Table,
     gain_entry,
+    plain_number,
     share,
 )
 
@@ -25,7 +27,7 @@ VARIANTS = {"seeds": "k-means seeds", "bootstrap": "bootstrap draws"}
 
 
 def lsa_table(lines: Sequence[Line], *, name: str, title: str, caption: str) -> Table:
-    """LSA against Spherical PCA by three measures, at each dimension; variants one by one."""
+    """LSA against Spherical PCA by three measures and in seconds, at each dimension."""
     columns = ("LSA", "Spherical PCA", "gain") * len(LSA_MEASURES)
     return Table(
         name=name,
@@ -33,9 +35,9 @@ def lsa_table(lines: Sequence[Line], *, name: str, title: str, caption: str) -> 
         caption=caption,
         corner="Varied",
         subcorner="r",
-        columns=(*columns, "SVD ratio"),
+        columns=(*columns, "LSA", "Spherical PCA", "SVD ratio"),
         rows=tuple(_rows(lines)),
-        over=(*((text, 3) for text in LSA_MEASURES.values()), ("", 1)),
+        over=(*((text, 3) for text in LSA_MEASURES.values()), ("CPU seconds", 2), ("", 1)),
     )
 
 
@@ -46,6 +48,7 @@ def _rows(lines: Sequence[Line]) -> Iterator[Row]:
     for variant, part in by_variant.items():
         for line in sorted(part, key=lambda line: line.key.r):
             entries = [entry for m in LSA_MEASURES for entry in _three(line, m)]
+            entries += [Entry(plain_number(line.seconds.get(m, math.nan), 2)) for m in (LSA, OURS)]
             entries.append(Entry(f"{line.fact('svd_ratio'):.4f}"))
             first = line.key.r == min(other.key.r for other in part)
             head = VARIANTS.get(variant, variant)

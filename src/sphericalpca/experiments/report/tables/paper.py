@@ -62,8 +62,10 @@ def doubt_table() -> Table:
         caption=(
             "768 samples, classes of 500 and 268, two clusters. The ceilings are the highest NMI "
             "at the printed accuracy, under the normalisation most generous to the paper: for one "
-            "clustering, and for a mean over any clusterings. Above the first, a pair can only be "
-            "a mean of very unequal runs; above the second, it is impossible."
+            "clustering, and for a mean over any clusterings. Above the first, or where no single "
+            "clustering has the accuracy (no whole number of 768 samples gives it to three "
+            "digits), a pair can only be a mean of very unequal runs; above the second, it is "
+            "impossible."
         ),
         corner="Method",
         columns=("Accuracy", "NMI", "Ceiling, one clustering", "Ceiling, a mean", "Verdict"),
@@ -72,8 +74,9 @@ def doubt_table() -> Table:
 
 
 def _doubt_row(doubt: Doubt) -> Row:
-    numbers = (doubt.pair.accuracy, doubt.pair.nmi, doubt.one, doubt.mean)
-    entries = (*(Entry(share(number)) for number in numbers), Entry(doubt.verdict))
+    one = "none has it" if np.isnan(doubt.one) else share(doubt.one)
+    texts = (*(share(number) for number in doubt.pair), one, share(doubt.mean), doubt.verdict)
+    entries = tuple(Entry(text) for text in texts)
     return Row(METHODS[doubt.method].label, "", entries)
 
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from sphericalpca.experiments.methods import METHODS
 from sphericalpca.experiments.report.compare import OURS, Cell, Line
-from sphericalpca.experiments.report.tables.grid import Entry, Row, Table, gain_entry, share
+from sphericalpca.experiments.report.tables.grid import (
+    LEVEL_MEANS,
+    Entry,
+    Row,
+    Table,
+    gain_entry,
+    share,
+)
 
 __all__ = ["VIEWS", "toy_table"]
 
@@ -28,8 +35,8 @@ def toy_table(line: Line) -> Table:
         caption=(
             "Means over draws with their 95 % intervals; the lowest accuracy of any draw; the gain "
             "in accuracy of Spherical PCA over the view, paired, with its 95 % interval and "
-            "Holm-corrected Wilcoxon p-value: ▲ a gain, ▼ a loss, ≈ no difference shown. "
-            "★ best mean."
+            f"Holm-corrected Wilcoxon p-value: ▲ a gain, ▼ a loss, {LEVEL_MEANS}. "
+            "★ best mean. K-means takes the best of ten starts."
         ),
         corner="K-means on",
         columns=("Accuracy", "NMI", "Lowest accuracy", "Gain of Spherical PCA"),
