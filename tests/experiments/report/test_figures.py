@@ -135,7 +135,7 @@ def test_titles_of_the_toy_tell_the_shares(toy_points):
 
 
 def test_gap_leaves_rounding_out():
-    loss = np.array([30.0, 21.0, 20.00001, 20.0])
+    loss = np.array([30.0, 21.0, 20.0 + 1e-10, 20.0])
     np.testing.assert_allclose(_gap(loss), [10.0, 1.0, np.nan, np.nan])
 
 
