@@ -8,11 +8,13 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from sphericalpca.cli.app import app
+from sphericalpca.cli.reproduce import reproduce
 from sphericalpca.experiments import runner
 from sphericalpca.experiments.journal import Journal
 from sphericalpca.experiments.plan import Plan
@@ -98,8 +100,16 @@ def test_missing_data_get_one_line_with_the_remedy(invoke, tmp_path):
 def test_a_folder_that_was_named_is_meant(invoke, tmp_path):
     """A slip in the name must not end in a page about other data."""
     command = ("uci", "--quick", "--data-home", tmp_path / "slip", "--out", tmp_path / "out")
-    assert "No data files" in one_line(invoke(*command))
+    line = one_line(invoke(*command))
+    assert f"in {tmp_path / 'slip'}, which does not exist" in line
+    assert f"--data-home {tmp_path / 'slip'}" in line
     assert not (tmp_path / "out").exists()
+
+
+def test_committed_results_are_not_written_to_by_default():
+    """A stranger's first run shall not change what the repository holds."""
+    (out,) = (option for option in reproduce.params if option.name == "out")
+    assert out.default != Path("results")
 
 
 def test_failed_trials_are_named_and_the_rest_is_shown(invoke, tmp_path, monkeypatch):

@@ -35,7 +35,7 @@ def glass(tiny, uci):
 @pytest.mark.parametrize("folder", ["", "glass identification/", "a/b/"])
 def test_glass(tiny, uci, home, same, folder):
     uci.serve_files("glass", uci.glass(tiny["glass"], folder))
-    assert fetch(["glass"], home) == [("glass", home / "glass.csv.gz", True)]
+    assert fetch("glass", home) == [("glass", home / "glass.csv.gz", True)]
     assert same(load_uci("glass", home), tiny["glass"])
     assert set(files(home)) == {"glass.csv.gz", "glass.csv.gz.sha256"}
     assert examine(DATASETS["glass"], home).detail == "as it was fetched"

@@ -82,7 +82,7 @@ def _describe(error: Exception) -> str:
     cls=App,
     epilog=examples(
         "sphericalpca datasets list",
-        "sphericalpca reproduce figures --out results",
+        "sphericalpca reproduce figures --out reproduction",
         "sphericalpca --debug datasets check    # with a traceback if it fails",
     ),
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -31,18 +31,18 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 
 @click.command(
     epilog=examples(
-        "sphericalpca reproduce figures --out results",
+        "sphericalpca reproduce figures --out reproduction",
         "sphericalpca reproduce all --quick --out quick",
-        "sphericalpca reproduce all --data-home DATA --out results --jobs 2",
-        "sphericalpca reproduce report --out results    # draw the page again",
+        "sphericalpca reproduce all --data-home DATA --out mine --jobs 2",
+        "sphericalpca reproduce report --out reproduction    # draw the page again",
     )
 )
-@click.argument("part", type=click.Choice([*PARTS, "report"]))
+@click.argument("part", metavar="PART", type=click.Choice([*PARTS, "report"]))
 @click.option("--data-home", type=FOLDER, help="Folder of the data; see 'sphericalpca datasets'.")
 @click.option(
     "--out",
     type=FOLDER,
-    default=Path("results"),
+    default=Path("reproduction"),
     show_default=True,
     help="Folder for rows, figures, tables and the page.",
 )
@@ -71,8 +71,8 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
     them, or report, which only draws the page from the rows that are there.
 
     Every finished row is kept at once: interrupt it as you like, and give the same command
-    again to go on.  With --quick, where data files are missing, data that come with the
-    dependencies take their place; the page says so.
+    again to go on.  With --quick and no --data-home, where data files are missing, data that come
+    with the dependencies take their place; the page says so.
     """
     for package in ("jinja2", "matplotlib", "pandas"):
         _require(package)  # before hours are spent on what the report could not show
@@ -107,6 +107,7 @@ def _prepare(
     embedded: bool,
 ) -> Reproduction:
     """The work to do, on embedded data where that was asked for or has to be."""
+    from sphericalpca.datasets import get_data_home  # noqa: PLC0415
     from sphericalpca.experiments.plan import Plan  # noqa: PLC0415
     from sphericalpca.experiments.reproduction import Reproduction, embed  # noqa: PLC0415
 
@@ -121,9 +122,11 @@ def _prepare(
     missing = f"No data files, or damaged ones, for {', '.join(absent)}"
     # A folder that was named is meant; without one, a first look shall need no files.
     if data_home is not None or not quick:
+        home = get_data_home(data_home)
+        there = "" if home.exists() else ", which does not exist"
         raise DataError(
-            f"{missing}: run 'sphericalpca datasets fetch {' '.join(absent)}', name their folder "
-            "with --data-home, or use --embedded."
+            f"{missing} in {home}{there}: run 'sphericalpca datasets fetch {' '.join(absent)} "
+            f"--data-home {home}', name another folder with --data-home, or use --embedded."
         )
     click.echo(f"{missing}: data that come with the dependencies take their place.")
     return Reproduction(embed(plan), experiments, out, None)

@@ -34,7 +34,7 @@ class Fetched(NamedTuple):
 
 
 def fetch(
-    names: Iterable[str] | None = None,
+    names: str | Iterable[str] | None = None,
     data_home: PathLike | None = None,
     *,
     force: bool = False,
@@ -50,7 +50,7 @@ def fetch(
 
     Parameters
     ----------
-    names : iterable of str or None, default=None
+    names : str, iterable of str or None, default=None
         None for all.
     data_home : path-like or None, default=None
         Folder of the data files, made if it is not there; see :func:`get_data_home`.
@@ -78,7 +78,8 @@ def fetch(
         the folder cannot be written to.
     """
     home = get_data_home(data_home)
-    records = [find(name) for name in dict.fromkeys(names or DATASETS)]
+    chosen = [names] if isinstance(names, str) else names or DATASETS
+    records = [find(name) for name in dict.fromkeys(chosen)]
     wanted = [r.name for r in records if force or examine(r, home).state != "present"]
     line = _Line(partial(persist, tries=tries, sleep=sleep), timeout, progress or _silent)
     for batch in batches(wanted):
