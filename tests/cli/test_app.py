@@ -11,7 +11,6 @@ import sys
 
 import click
 import pytest
-from click.testing import CliRunner
 from rich.console import Console
 
 import sphericalpca
@@ -20,25 +19,6 @@ from sphericalpca.__main__ import main
 from sphericalpca.cli import app as application
 from sphericalpca.cli.app import COMMANDS, app
 from sphericalpca.cli.console import examples, print_table
-
-
-@pytest.fixture(autouse=True)
-def _away_from_the_users_folders(monkeypatch, tmp_path):
-    monkeypatch.delenv("SPHERICALPCA_DATA_HOME", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
-
-
-@pytest.fixture
-def run():
-    """Run a command in this process: exit code, stdout and stderr."""
-
-    def call(*words):
-        result = CliRunner().invoke(app, [str(word) for word in words], prog_name="sphericalpca")
-        assert result.exception is None or isinstance(result.exception, SystemExit)
-        return result
-
-    return call
 
 
 def program(*words, code=None, **options):

@@ -17,34 +17,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 import sklearn.datasets
-from click.testing import CliRunner
 from rich.console import Console
 
-from sphericalpca.cli.app import app
 from sphericalpca.datasets import DATASETS, load_uci, registry
 from sphericalpca.datasets.integrity import write_content
 from sphericalpca.datasets.tables import Table, table_facts
 
 TINY = Table(np.array([[1.5, 2.0], [0.25, 3.0], [4.0, 1.0]]), np.array([1, 1, 2]))
-
-
-@pytest.fixture(autouse=True)
-def _away_from_the_users_folders(monkeypatch, tmp_path):
-    monkeypatch.delenv("SPHERICALPCA_DATA_HOME", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
-
-
-@pytest.fixture
-def run():
-    """Run a command in this process: exit code, stdout and stderr."""
-
-    def call(*words):
-        result = CliRunner().invoke(app, [str(word) for word in words], prog_name="sphericalpca")
-        assert result.exception is None or isinstance(result.exception, SystemExit)
-        return result
-
-    return call
 
 
 @pytest.fixture
