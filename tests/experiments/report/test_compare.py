@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from sphericalpca.experiments.report.compare import Cell, compare, lines_of, methods_of
+from sphericalpca.experiments.report.enough import can_show, has_interval
 from sphericalpca.metrics import PairedDifference, holm, paired_difference
 
 WHERE = ("newsgroups", "20newsgroups", "10", "main")
@@ -110,6 +111,30 @@ def test_more_replicates_do_not_make_an_interval_narrower(exact_rows):
         assert cells["svd-unit"].outcome == ("level" if variant == "bootstrap" else "ahead")
     assert widths["bootstrap", 400] == pytest.approx(widths["bootstrap", 20], rel=0.4)
     assert widths["seeds", 400] < 0.4 * widths["seeds", 20]
+
+
+@pytest.mark.parametrize("rivals", [1, 3, 10])
+@pytest.mark.parametrize("n", range(1, 13))
+def test_tested_is_what_the_largest_difference_could_show(rivals, n):
+    """The rule agrees with the test itself, on differences all of one sign."""
+    best = holm([paired_difference(np.arange(1, n + 1.0), np.zeros(n)).p_value] * rivals)[0]
+    assert can_show(n, rivals=rivals, replicates=False) == (best <= 0.05)
+    assert can_show(n, rivals=rivals, replicates=True) == has_interval(n) == (n >= 3)
+
+
+@pytest.mark.parametrize(("variant", "enough"), [("seeds", 6), ("bootstrap", 3)])
+def test_few_repetitions_are_untested_and_not_level(exact_rows, variant, enough):
+    where = ("lsa", "20newsgroups", "4", variant)
+    for n in range(1, 8):
+        wobble = 0.001 * np.arange(n)
+        values = {"spherical-pca": 0.7 + wobble, "svd-unit": np.full(n, 0.5)}
+        cells = compare(exact_rows(where, values, r=4))[0].cells["accuracy"]
+        cell = cells["svd-unit"]
+        assert cell.outcome == ("ahead" if n >= enough else "untested")
+        assert np.isfinite(cell.p) == (variant == "seeds" and n >= enough)
+        ends = (cell.gain.low, cell.gain.high, *cells["spherical-pca"].interval)
+        assert np.isfinite(ends).all() == (n >= 3)
+        assert np.isnan(ends).all() == (n < 3)
 
 
 def test_one_repetition_is_not_tested(exact_rows):

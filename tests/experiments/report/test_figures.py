@@ -10,7 +10,11 @@ from matplotlib.colors import to_hex
 
 from sphericalpca.experiments.report.compare import compare, lines_of
 from sphericalpca.experiments.report.figures.axes import flat_axes, log_scale
-from sphericalpca.experiments.report.figures.clustering import methods_by_line
+from sphericalpca.experiments.report.figures.clustering import (
+    against_dimension,
+    lsa_curves,
+    methods_by_line,
+)
 from sphericalpca.experiments.report.figures.convergence import _gap, _thinned
 from sphericalpca.experiments.report.figures.convergence import convergence as draw_convergence
 from sphericalpca.experiments.report.figures.picture import THEME, Panel, Picture, Sample
@@ -188,6 +192,76 @@ def test_missing_method_leaves_a_gap(exact_rows):
     figure = new_figure((4, 4), layout=None)
     picture.panels[1].draw(figure)
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["K-means", "MUA"]
+
+
+def drawn(panel):
+    figure = new_figure(panel.size, layout=None)
+    panel.draw(figure)
+    return figure.axes[0]
+
+
+def test_shares_stay_on_their_axis_with_few_labels(rows):
+    """Two values would give intervals far beyond 0 and 1; wide spreads would, too."""
+    wild = rows.assign(
+        **{
+            name: rows[name].where(rows["repetition"] % 2 == 0, 1.0 - rows[name])
+            for name in ("accuracy", "nmi_max", "nmi_arithmetic")
+        }
+    )
+    for part in (wild[wild["repetition"] < 2], wild[wild["repetition"] < 3], rows):
+        lines = compare(part)
+        pictures = [
+            (methods_by_line(lines_of(lines, "uci", variant="unit"), name="x", caption=""), "x"),
+            (against_dimension(lines_of(lines, "rank"), caption=""), "y"),
+            (lsa_curves(lines_of(lines, "lsa"), caption=""), "y"),
+        ]
+        for picture, name in pictures:
+            for panel in picture.panels:
+                ax = drawn(panel)
+                low, high = getattr(ax, f"get_{name}lim")()
+                ticks = getattr(ax, f"get_{name}ticks")()
+                shown = [tick for tick in ticks if low <= tick <= high]
+                assert 0 <= low < high <= 1
+                assert 2 <= len(shown) <= 6
+
+
+def test_two_repetitions_have_no_bars_and_no_bands(rows):
+    for n, known in ((2, False), (3, True)):
+        lines = compare(rows[rows["repetition"] < n])
+        dots = methods_by_line(lines_of(lines, "newsgroups", variant="main"), name="x", caption="")
+        bars = [line for line in drawn(dots.panels[0]).lines if len(line.get_xdata()) == 2]
+        assert {bool(np.isfinite(bar.get_xdata()).all()) for bar in bars} == {known}
+        curves = against_dimension(lines_of(lines, "rank"), caption="")
+        bands = [band.get_paths() for band in drawn(curves.panels[0]).collections]
+        assert {any(len(path.vertices) for path in paths) for paths in bands} == {known}
+
+
+def test_borrowed_cells_are_hollow_and_explained(pictures, lines):
+    picture = pictures["uci"]
+    hollow = [sample.label for sample in picture.legend if sample.hollow]
+    assert hollow == ["the paper's number", "min-max data"]
+    assert "Hollow: MUA on min-max data" in picture.caption
+    names = [panel.label for panel in picture.panels]
+    for panel, name in zip(picture.panels, names, strict=True):
+        circles = [line for line in drawn(panel).lines if line.get_marker() == "o"]
+        faces = [line.get_markerfacecolor() for line in circles]
+        assert faces.count("none") == ("isolet" in name)
+        assert ("(min-max data)" in name) == ("isolet" in name)
+    assert "min-max" not in pictures["newsgroups"].caption
+    assert len(pictures["newsgroups"].legend) == 3
+
+
+def test_convergence_says_where_solvers_start(convergence):
+    starts = dict.fromkeys(convergence["solver"].unique(), "random U, V uniform")
+    starts["default"] = "SVD"
+    lower = convergence["objective"].where(convergence["solver"] != "default", 19.0)
+    caption = draw_convergence(convergence.assign(objective=lower), "toy", starts).caption
+    assert "exact alternation start from a random U and random numbers as V; the default" in caption
+    assert "the default solver starts from the SVD, which is why it begins lower." in caption
+    higher = convergence["objective"].where(convergence["solver"] != "default", 99.0)
+    caption = draw_convergence(convergence.assign(objective=higher), "toy", starts).caption
+    assert "begins lower" not in caption
+    assert "start" not in draw_convergence(convergence, "toy").caption
 
 
 def test_long_legends_take_several_lines():

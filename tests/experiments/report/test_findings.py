@@ -7,8 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sphericalpca.experiments.paper import TABLE_1
 from sphericalpca.experiments.report.compare import compare
-from sphericalpca.experiments.report.findings import claims, findings, headlines
+from sphericalpca.experiments.report.findings import claims, findings, headlines, verdict
 from sphericalpca.experiments.report.read import Results
 
 BASE = np.linspace(0.5, 0.6, 10)
@@ -56,6 +57,8 @@ def test_a_better_method_of_ours_is_named(exact_rows):
     assert "Better than Spherical PCA: Spherical k-means at 10 groups" in better
     worse = sentences(table(exact_rows, 0.05, "spherical-kmeans"), "newsgroups")
     assert "No other method" in worse
+    assert "Worse than Spherical PCA: Spherical k-means (accuracy and NMI at 10 groups)." in worse
+    assert "Worse than" not in better
 
 
 def test_always_both_higher(exact_rows):
@@ -83,10 +86,11 @@ def test_names_swapped_swap_wins_and_losses(rows):
 
 def test_comparisons_are_counted_once(rows, lines):
     text = sentences(rows, "newsgroups", lines=lines)
-    total, *parts = (
+    *parts, total = (
         int(n)
         for n in re.search(
-            r"\((\d+) comparisons\), .* ahead in (\d+), level in (\d+) and behind in (\d+)", text
+            r"by pair .* ahead in (\d+), level in (\d+) and behind in (\d+) of (\d+) comparisons\.",
+            text,
         ).groups()
     )
     assert total == sum(parts) == 5 * 2 * 5
@@ -249,9 +253,100 @@ def test_closeness_to_the_paper_is_counted(rows, lines):
     assert "3 are impossible" in text
 
 
-def test_stand_ins_are_not_held_against_the_paper(stand_in_rows):
+def test_stand_ins_are_not_held_against_the_paper(exact_rows, stand_in_rows):
     assert sentences(stand_in_rows, "findings") == ""
     assert "Spherical PCA" in sentences(stand_in_rows, "uci")
+    assert claims(results(stand_in_rows), compare(stand_in_rows)) == []
+    assert verdict(compare(stand_in_rows)) == ""
+    own = table(exact_rows, 0.0)
+    assert "claim" in sentences(own, "newsgroups")
+    other = own.assign(dataset="docstrings")
+    assert "claim" not in sentences(other, "newsgroups")
+    assert headlines(results(other), compare(other))[0].label == "docstrings."
+
+
+def test_the_toys_claim_stays_beside_stand_ins(exact_rows, stand_in_rows):
+    found = verdicts(pd.concat([stand_in_rows, toy(exact_rows, 0.6)]))
+    assert list(found.values()) == ["holds"]
+
+
+def test_the_verdict_follows_claim_and_numbers(exact_rows):
+    def said(rows):
+        return verdict(compare(rows))
+
+    printed = {method: TABLE_1["10"][method] for method in SIX}
+    close = exact_rows(
+        TEXT_ROW,
+        {method: np.full(10, pair.accuracy) for method, pair in printed.items()},
+        nmi={method: np.full(10, pair.nmi) for method, pair in printed.items()},
+    )
+    assert said(close) == "On text the paper's claim holds, and its numbers reproduce."
+    far = close.assign(accuracy=close["accuracy"] - 0.2, nmi_max=close["nmi_max"] - 0.2)
+    assert said(far) == "On text the paper's claim holds; its numbers do not reproduce."
+    half = close.assign(accuracy=close["accuracy"] - 0.2)
+    assert "its numbers reproduce in part" in said(half)
+    lost = far.assign(nmi_max=far["nmi_max"].where(far["method"] != "k-svd", 0.9))
+    assert said(lost) == (
+        "On text the paper's claim does not hold, and its numbers do not reproduce."
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_too_few_repetitions_are_said_once_and_nothing_else_is_concluded(rows, n):
+    known = rows["experiment"].isin(["newsgroups", "lsa", "rank"]) & (
+        rows["variant"] != "bootstrap"
+    )
+    part = rows[known & (rows["repetition"] < n)]
+    for section in ("newsgroups", "rank", "lsa"):
+        text = sentences(part, section)
+        assert text.count("too few to test") == 1
+        assert not re.search(r"\b(level|ahead|behind|shown|difference)\b", text), text
+    drawn = "1 draw:" if n == 1 else f"{n} draws:"
+    assert f"{drawn} too few to test." in sentences(part, "newsgroups")
+    opening = " ".join(line.text for line in headlines(results(part), compare(part)))
+    assert not re.search(r"\b(level|ahead|behind|shown)\b", opening)
+
+
+def test_enough_repetitions_are_not_called_too_few(rows, lines):
+    for section in ("toy", "newsgroups", "uci", "lsa", "rank"):
+        assert "too few" not in sentences(rows, section, lines=lines)
+
+
+def test_the_toys_claim_needs_a_test(exact_rows):
+    few = toy(exact_rows, 0.6)
+    few = few[few["repetition"] < 4]
+    assert verdicts(few) == {}
+    assert "paper" not in sentences(few, "toy")
+
+
+def test_borrowed_cells_are_said_to_be_left_out(rows, lines):
+    text = sentences(rows, "uci", lines=lines)
+    assert "MUA is left out at isolet (6), where its data differ." in text
+    assert "of 38 comparisons (not 40: MUA is left out where its data differ)." in text
+    card = next(c for c in claims(results(rows), lines) if "considerably good" in c.text)
+    assert "not 40: MUA is left out" in card.evidence
+    opening = next(h.text for h in headlines(results(rows), lines) if h.section == "uci")
+    assert "MUA, multiplicative-update NMF, is left out at isolet (6)" in opening
+    assert "left out" not in sentences(rows, "newsgroups", lines=lines)
+
+
+def test_a_higher_mean_of_the_svd_is_said_even_if_not_shown(exact_rows):
+    where = ("rank", "20newsgroups", "5 named", "main")
+    wobble = np.where(np.arange(10) % 2, 0.05, -0.04)
+    rows = exact_rows(where, {"spherical-pca": BASE, "svd-unit": BASE + wobble}, r=20)
+    assert (
+        "SVD + unit rows has the higher mean accuracy and NMI at r = 20, which is not shown at 5 %."
+    ) in sentences(rows, "rank")
+    ahead = exact_rows(where, {"spherical-pca": BASE + 0.1, "svd-unit": BASE}, r=20)
+    assert "higher mean" not in sentences(ahead, "rank")
+
+
+def test_one_of_anything_is_put_in_words(exact_rows):
+    lost = table(exact_rows, 0.05)
+    lost = lost.assign(nmi_max=lost["nmi_max"].where(lost["method"] != "k-svd", 0.9))
+    text = sentences(lost, "newsgroups")
+    assert "the highest mean NMI in no row." in text
+    assert "(difference +.050)" in text
 
 
 def test_quotes_are_the_papers(rows, lines, solver_runs):
@@ -285,8 +380,10 @@ def test_the_toys_headline_says_where_the_svd_stands(exact_rows, gain, words):
 def test_a_shared_first_place_is_called_shared_and_is_not_higher(exact_rows):
     level = exact_rows(TEXT_ROW, dict.fromkeys(SIX, BASE))
     text = sentences(level, "newsgroups")
-    assert "highest mean accuracy in the one row (1 shared)" in text
+    assert "highest mean accuracy in the one row (shared with others)" in text
     assert "always has both does not hold." in text
     assert verdicts(level)["Spherical PCA can always achie"] == "does not hold"
-    assert "(1 shared)" in headlines(results(level), compare(level))[0].text
+    assert "(shared with others)" in headlines(results(level), compare(level))[0].text
+    two = pd.concat([level, level.assign(groups="20")])
+    assert "all 2 rows (2 of them shared with others)" in sentences(two, "newsgroups")
     assert "shared" not in sentences(table(exact_rows, 0.0), "newsgroups")

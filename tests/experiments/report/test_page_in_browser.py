@@ -119,6 +119,24 @@ def test_wide_tables_scroll_in_their_own_frame(page):
     assert frame.get_attribute("tabindex") == "0"
 
 
+@pytest.mark.parametrize("name", ["newsgroups", "paper-doubts"])
+def test_an_edge_in_shade_says_that_a_table_goes_on(page, name):
+    """At the left end the right edge is shaded, at the right end it is not."""
+    page.set_viewport_size({"width": 360, "height": 800})
+    frame = page.locator(f"#table-{name} .scroll")
+    frame.evaluate("node => node.querySelectorAll('tr').forEach((r) => r.style.opacity = 0)")
+    seen = []
+    for end in ("0", "node.scrollWidth"):
+        frame.evaluate(f"node => {{ node.scrollLeft = {end}; }}")
+        frame.scroll_into_view_if_needed()
+        box = frame.bounding_box()
+        edge = {"x": box["x"] + box["width"] - 12, "y": box["y"] + 40, "width": 10, "height": 4}
+        blank = {**edge, "x": box["x"] + box["width"] / 2}
+        seen.append(page.screenshot(clip=edge) == page.screenshot(clip=blank))
+    frame.evaluate("node => node.querySelectorAll('tr').forEach((r) => r.style.opacity = '')")
+    assert seen == [False, True]
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_text_can_be_read(page, scheme):
     dress(page, scheme)

@@ -17,6 +17,7 @@ __all__ = [
     "PAPER_MEASURES",
     "Match",
     "best_of_six",
+    "left_out",
     "main_lines",
     "matches",
     "order_agreement",
@@ -104,7 +105,21 @@ def order_agreement(line: Line, measure: str) -> float:
 def rivals(line: Line) -> list[str]:
     """The paper's other methods in a line; cells borrowed from other data do not count."""
     cells = line.cells["accuracy"]
-    return [m for m in PAPER_METHODS if m != OURS and m in cells and not cells[m].borrowed]
+    return [m for m in PAPER_METHODS if m in cells and m != OURS and not _is_borrowed(line, m)]
+
+
+def left_out(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """The methods of the paper that do not count in some lines, as their data differ there."""
+    return {
+        method: borrowed
+        for method in PAPER_METHODS
+        if (borrowed := [ln for ln in lines if _is_borrowed(ln, method)])
+    }
+
+
+def _is_borrowed(line: Line, method: str) -> bool:
+    cell = line.cells["accuracy"].get(method)
+    return cell is not None and cell.borrowed
 
 
 def with_rivals(lines: Sequence[Line]) -> list[Line]:

@@ -13,7 +13,8 @@ import pandas as pd
 from scipy import stats
 
 from sphericalpca.experiments.methods import METHODS
-from sphericalpca.experiments.report.read import MEASURES
+from sphericalpca.experiments.report.enough import LEVEL, can_show, has_interval
+from sphericalpca.experiments.report.read import MEASURES, STAND_INS
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import (
     PairedDifference,
@@ -36,9 +37,6 @@ __all__ = [
 
 OURS = "spherical-pca"
 
-# Below it a difference counts as shown.
-LEVEL = 0.05
-
 # A mean difference below half a point is called level whatever its p: where the data are
 # fixed and only seeds of k-means vary, the spread can be zero, and a difference of a single
 # sample would count as shown.
@@ -47,7 +45,7 @@ NEGLIGIBLE = 0.005
 # The variant whose repetitions are replicates of one sample.
 BOOTSTRAP = "bootstrap"
 
-# How Spherical PCA stands to a rival; "untested" where there is nothing to pair.
+# How Spherical PCA stands to a rival; "untested" where there is nothing to pair, or too little.
 Outcome = Literal["ahead", "behind", "level", "untested"]
 
 # Where the dimension is what varies, it is part of a line's name.
@@ -74,10 +72,13 @@ class Cell:
     n : int
         Number of clusterings.
     gain : PairedDifference or None
-        Spherical PCA minus this method, paired by repetition.
+        Spherical PCA minus this method, paired by repetition; its ends are NaN where the
+        pairs are too few for an interval.
     p : float
-        Of `gain`, by Wilcoxon's test, Holm-corrected over the rivals in the line; NaN for
-        replicates, where the interval alone decides.
+        Of `gain`, by Wilcoxon's test, Holm-corrected over the rivals in the line; NaN where
+        nothing is tested, and for replicates, where the interval alone decides.
+    tested : bool
+        Whether the pairs are enough to show a difference.
     best : bool
         Whether no other method of the line has a higher mean, to three decimals.
     borrowed : bool
@@ -91,14 +92,15 @@ class Cell:
     n: int
     gain: PairedDifference | None = None
     p: float = np.nan
+    tested: bool = True
     best: bool = False
     borrowed: bool = False
     replicates: bool = False
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95 % interval of the mean (Student's t); NaN where one value tells no spread."""
-        if self.n < 2:
+        """95 % interval of the mean (Student's t); NaN where the values are too few."""
+        if not has_interval(self.n):
             return np.nan, np.nan
         error = self.sd if self.replicates else self.sd / math.sqrt(self.n)
         half = float(stats.t.ppf(0.975, self.n - 1)) * error
@@ -107,7 +109,7 @@ class Cell:
     @property
     def outcome(self) -> Outcome:
         """How Spherical PCA stands to this method; "level" where none or little is shown."""
-        if self.gain is None:
+        if self.gain is None or not self.tested:
             return "untested"
         shown = not self.gain.low <= 0 <= self.gain.high and not self.p > LEVEL
         if not shown or abs(self.gain.mean) < NEGLIGIBLE:
@@ -130,6 +132,11 @@ class Line:
     key: Key
     rows: pd.DataFrame
     cells: dict[str, dict[str, Cell]]
+
+    @property
+    def stands_in(self) -> bool:
+        """Whether the data are not the paper's, so that nothing follows for its claims."""
+        return self.key.dataset in STAND_INS
 
     @cached_property
     def seconds(self) -> dict[str, float]:
@@ -208,10 +215,13 @@ def _tested(columns: dict[str, Array], cells: dict[str, Cell]) -> dict[str, Cell
     gains = dict(_gains(columns, bootstrap_difference if replicates else paired_difference))
     p_values = [gain.p_value for gain in gains.values()]
     corrected = p_values if replicates else holm(p_values)
-    return {
-        rival: replace(cells[rival], gain=gain, p=float(p))
-        for (rival, gain), p in zip(gains.items(), corrected, strict=True)
-    }
+    found = {}
+    for (rival, gain), p in zip(gains.items(), corrected, strict=True):
+        tested = can_show(gain.n, rivals=len(gains), replicates=replicates)
+        shown = gain if has_interval(gain.n) else replace(gain, low=np.nan, high=np.nan)
+        p_shown = float(p) if tested else np.nan
+        found[rival] = replace(cells[rival], gain=shown, p=p_shown, tested=tested)
+    return found
 
 
 def _gains(
@@ -220,7 +230,7 @@ def _gains(
     ours = columns[OURS]
     for rival, theirs in columns.items():
         both = np.isfinite(ours) & np.isfinite(theirs)
-        if rival != OURS and both.sum() > 1:
+        if rival != OURS and both.any():
             yield rival, difference(ours[both], theirs[both])
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sphericalpca.experiments.methods import METHODS
 from sphericalpca.experiments.paper import CLASS_SIZES
-from sphericalpca.experiments.report.agreement import main_lines, matches
+from sphericalpca.experiments.report.agreement import left_out, main_lines, matches
 from sphericalpca.experiments.report.compare import Line, compare, lines_of
 from sphericalpca.experiments.report.figures.clustering import (
     against_dimension,
@@ -25,21 +26,26 @@ from sphericalpca.experiments.report.findings import (
     claims,
     findings,
     headlines,
+    verdict,
 )
 from sphericalpca.experiments.report.findings.claims import claims_by_row
 from sphericalpca.experiments.report.read import Results
 from sphericalpca.experiments.report.tables.clustering import (
     PAPER_BESIDE,
-    READING,
     REPRESENTATIONS,
     clustering_table,
     line_name,
     paired_table,
     seconds_table,
 )
-from sphericalpca.experiments.report.tables.grid import LEVEL_MEANS, Table
+from sphericalpca.experiments.report.tables.grid import Table
 from sphericalpca.experiments.report.tables.lsa import lsa_table
 from sphericalpca.experiments.report.tables.paper import agreement_table, doubt_table
+from sphericalpca.experiments.report.tables.reading import (
+    gain_reading,
+    has_intervals,
+    reading,
+)
 from sphericalpca.experiments.report.tables.solvers import solvers_table
 from sphericalpca.experiments.report.tables.toy import toy_table
 
@@ -59,7 +65,8 @@ UCI_VARIANTS = {
 
 TITLES = {"newsgroups": "Table 1", "uci": "Table 2"}
 
-SEEDS_ONLY = "The spread and the intervals cover k-means seeds only: the data are always the same."
+ONE_SAMPLE = "The spread covers k-means seeds only: the data are always the same."
+SEEDS_ONLY = ONE_SAMPLE.replace("spread covers", "spread and the intervals cover")
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,8 @@ class Content:
     ----------
     pictures : dict from name to Picture
     tables : dict from name to Table
+    verdict : str
+        The paper's claim on text and its numbers, in a line; empty for stand-in data.
     headlines : list of Headline
     findings : list of Finding
     claims : list of Claim
@@ -78,6 +87,7 @@ class Content:
 
     pictures: dict[str, Picture]
     tables: dict[str, Table]
+    verdict: str
     headlines: list[Headline]
     findings: list[Finding]
     claims: list[Claim]
@@ -92,6 +102,7 @@ def gather(results: Results) -> Content:
     return Content(
         pictures,
         tables,
+        verdict(lines),
         headlines(results, lines),
         findings(results, lines),
         claims(results, lines),
@@ -104,26 +115,49 @@ def _pictures(results: Results, lines: list[Line]) -> Iterator[Picture]:
     if not results.toy.empty:
         yield toy(results.toy)
     for data in results.convergence["data"].unique():
-        yield convergence(results.convergence, data)
+        yield convergence(results.convergence, data, results.starts(data))
     main = {name: main_lines(lines, name) for name in ("newsgroups", "uci")}
     for experiment, part in main.items():
         if part:
-            yield methods_by_line(part, name=experiment, caption=DOTS)
+            yield methods_by_line(part, name=experiment, caption=_dots_caption(part))
     if rank := lines_of(lines, "rank"):
-        yield against_dimension(rank, caption=RANK)
+        text = f"Accuracy and NMI against the dimension r, {_groups(rank[0])}"
+        yield against_dimension(rank, caption=f"{text}{_with_intervals(rank)}.")
     if lsa := lines_of(lines, "lsa"):
-        yield lsa_curves(lsa, caption=LSA_CURVES)
+        yield lsa_curves(lsa, caption=f"V-measure against the dimension r.{_lsa_bands(lsa)}")
     if timed := [*main["newsgroups"], *main["uci"], *lines_of(lines, "lsa", variant="seeds")]:
         yield seconds(timed, caption=SECONDS)
 
 
-DOTS = "Mean accuracy with its 95 % interval, method by method, and what the paper prints."
-RANK = "Accuracy and NMI against the dimension r, with the 95 % interval of each mean."
-LSA_CURVES = (
-    "V-measure against the dimension r. Bands of 95 %: of the mean over k-means seeds; of the "
-    "replicates themselves where documents are redrawn."
-)
+LSA_BANDS = {
+    "seeds": "of the mean over k-means seeds",
+    "bootstrap": "of the replicates themselves where documents are redrawn",
+}
 SECONDS = "CPU seconds of the representation alone, on one thread."
+
+
+def _dots_caption(lines: list[Line]) -> str:
+    parts = ["Mean accuracy, method by method", _with_intervals(lines)]
+    parts.append("; diamonds: what the paper prints." if matches(lines) else ".")
+    parts += [
+        f" Hollow: {METHODS[method].label} on min-max data, as the data themselves have negative "
+        "entries."
+        for method in left_out(lines)
+    ]
+    return "".join(parts)
+
+
+def _lsa_bands(lines: list[Line]) -> str:
+    bands = [
+        text
+        for variant, text in LSA_BANDS.items()
+        if has_intervals([line for line in lines if line.key.variant == variant])
+    ]
+    return f" Bands of 95 %: {'; '.join(bands)}." if bands else ""
+
+
+def _with_intervals(lines: list[Line]) -> str:
+    return ", with the 95 % interval of each mean" if has_intervals(lines) else ""
 
 
 def _tables(results: Results, lines: list[Line]) -> Iterator[Table]:
@@ -136,7 +170,7 @@ def _tables(results: Results, lines: list[Line]) -> Iterator[Table]:
     yield from _uci_tables(lines)
     yield from _lsa_tables(lines_of(lines, "lsa"))
     if rank := lines_of(lines, "rank"):
-        caption = f"r varies, the rest is as in Table 1. {READING}"
+        caption = f"r varies, the rest is as in {_number(rank, 'newsgroups')}. {reading(rank)}"
         title = f"Accuracy and NMI by dimension, {_groups(rank[0])}"
         yield clustering_table(rank, name="rank", title=title, caption=caption, corner="Dimension")
     yield from _closing_tables(lines)
@@ -147,13 +181,13 @@ def _text_tables(lines: list[Line], variant: str, text: str) -> Iterator[Table]:
         return
     name = "newsgroups" if variant == "main" else f"newsgroups-{variant}"
     beside = f" {PAPER_BESIDE}" if matches(lines) else ""
-    number = "Table 1. " if variant == "main" else "Table 1, varied. "
-    where = "Newsgroups" if lines[0].key.dataset == "20newsgroups" else lines[0].key.dataset
+    varied = "" if variant == "main" else ", varied"
+    where = f", on {lines[0].key.dataset}" if _stand_in(lines) else ". Newsgroups"
     yield clustering_table(
         lines,
         name=name,
-        title=f"{number}{where}: {text}",
-        caption=f"{READING}{beside} NMI by the larger entropy. {_documents(lines)} "
+        title=f"{_number(lines, 'newsgroups')}{varied}{where}: {text}",
+        caption=f"{reading(lines)}{beside} NMI by the larger entropy. {_documents(lines)} "
         f"r is the number of groups. {REPRESENTATIONS}",
         corner="Groups",
     )
@@ -166,9 +200,10 @@ def _uci_tables(lines: list[Line]) -> Iterator[Table]:
         part = [line for line in part if not line.key.dataset.startswith("mfeat-")]
         if part:
             name = "uci" if variant == "unit" else f"uci-{variant}"
-            number = "Table 2. " if variant == "unit" else "Table 2, varied. "
-            caption = _uci_caption(part)
-            yield clustering_table(part, name=name, title=f"{number}UCI: {text}", caption=caption)
+            varied = "" if variant == "unit" else ", varied"
+            where = "" if _stand_in(part) else ". UCI"
+            title = f"{_number(part, 'uci')}{varied}{where}: {text}"
+            yield clustering_table(part, name=name, title=title, caption=_uci_caption(part))
             yield from _further(part, name, "Data")
     views = [line for line in lines_of(lines, "uci") if line.key.dataset.startswith("mfeat-")]
     if views:
@@ -184,10 +219,10 @@ def _uci_tables(lines: list[Line]) -> Iterator[Table]:
 
 
 def _uci_caption(lines: list[Line]) -> str:
-    parts = [READING, SEEDS_ONLY]
+    parts = [reading(lines), SEEDS_ONLY if has_intervals(lines) else ONE_SAMPLE]
     if matches(lines):
         parts.append(PAPER_BESIDE)
-    if any(cell.borrowed for line in lines for cell in line.cells["accuracy"].values()):
+    if left_out(lines):
         parts.append(
             "MUA needs data without negative entries; where there are some, its cell is that of "
             "the min-max variant (“min-max data”) and is not tested."
@@ -202,14 +237,14 @@ def _uci_caption(lines: list[Line]) -> str:
 def _further(lines: list[Line], name: str, corner: str) -> Iterator[Table]:
     """What a table's details hold: paired differences and other measures."""
     table, _, variant = name.partition("-")
-    number = f"{TITLES[table]}{f', {variant}' if variant else ''}"
+    number = f"{_number(lines, table)}{f', {variant}' if variant else ''}"
     title = f"{number}: paired differences to Spherical PCA"
     yield paired_table(lines, name=f"{name}-paired", title=title, corner=corner)
     yield clustering_table(
         lines,
         name=f"{name}-measures",
         title=f"{number}: other measures",
-        caption=f"NMI by the arithmetic mean of the entropies; adjusted Rand. {READING}",
+        caption=f"NMI by the arithmetic mean of the entropies; adjusted Rand. {reading(lines)}",
         measures=("nmi_arithmetic", "ari"),
         corner=corner,
     )
@@ -223,17 +258,20 @@ def _lsa_tables(lines: list[Line]) -> Iterator[Table]:
             name=f"lsa-{groups}",
             title=f"Table 3. LSA as people run it, {groups} groups",
             caption=(
-                "Mean and standard deviation, ★ the better mean. Gain: Spherical PCA minus LSA, "
-                "paired, with its 95 % interval and, over k-means seeds, Wilcoxon's p-value: "
-                f"▲ a gain, ▼ a loss, {LEVEL_MEANS}. K-means has one start and at most 100 "
-                "iterations, as in scikit-learn's example. K-means seeds: all documents, only the "
-                "clustering varies. Bootstrap: the interval is that of the replicates, seeds of "
-                "k-means included; documents are redrawn with replacement, the vocabulary and the "
-                "idf weights are those of the whole collection. CPU seconds: of the "
-                "representation. SVD ratio: the objective at the SVD over the one that Spherical "
-                "PCA reached; 1 means nothing to gain."
+                f"Mean and standard deviation, ★ the better mean. {_lsa_gain(part)} K-means has "
+                "one start and at most 100 iterations, as in scikit-learn's example. K-means "
+                "seeds: all documents, only the clustering varies. Bootstrap: documents are "
+                "redrawn with replacement, the vocabulary and the idf weights are those of the "
+                "whole collection; an interval is that of the replicates, seeds of k-means "
+                "included. CPU seconds: of the representation. SVD ratio: the objective at the "
+                "SVD over the one that Spherical PCA reached; 1 means nothing to gain."
             ),
         )
+
+
+def _lsa_gain(lines: list[Line]) -> str:
+    p_value = "Wilcoxon's p-value over k-means seeds"
+    return gain_reading(lines, "Gain: Spherical PCA minus LSA, paired", p_value)
 
 
 def _closing_tables(lines: list[Line]) -> Iterator[Table]:
@@ -241,8 +279,8 @@ def _closing_tables(lines: list[Line]) -> Iterator[Table]:
     main = [*newsgroups, *uci]
     if main:
         yield seconds_table(main, named=line_name)
-    if newsgroups:
-        yield claims_by_row(newsgroups)
+    if own := [line for line in newsgroups if not line.stands_in]:
+        yield claims_by_row(own)
     if matches(main):
         yield agreement_table(main)
     if any(line.key.dataset in CLASS_SIZES for line in uci):
@@ -252,16 +290,24 @@ def _closing_tables(lines: list[Line]) -> Iterator[Table]:
 def _documents(lines: Sequence[Line]) -> str:
     """How many draws, and how many empty documents were dropped."""
     repetitions = max(cell.n for line in lines for cell in line.cells["accuracy"].values())
+    draws = f"{repetitions} {'draw' if repetitions == 1 else 'draws'} of documents"
     dropped = [int(value) for line in lines for value in line.rows["dropped"].unique()]
     least, most = min(dropped), max(dropped)
     if most == 0:
-        return f"{repetitions} draws of documents; none was empty."
+        return f"{draws}; none was empty."
     empty = f"{least}" if least == most else f"{least} to {most}"
-    return (
-        f"{repetitions} draws of documents; {empty} empty ones per draw were dropped before any "
-        "method saw them."
-    )
+    return f"{draws}; {empty} empty ones per draw were dropped before any method saw them."
 
 
 def _groups(line: Line) -> str:
-    return f"{line.key.groups} groups"
+    groups = f"{line.key.groups} groups"
+    return f"{line.key.dataset}, {groups}" if line.stands_in else groups
+
+
+def _stand_in(lines: Sequence[Line]) -> bool:
+    return all(line.stands_in for line in lines)
+
+
+def _number(lines: Sequence[Line], table: str) -> str:
+    """The paper's table, or its protocol where the data are not the paper's."""
+    return f"{TITLES[table]}'s protocol" if _stand_in(lines) else TITLES[table]

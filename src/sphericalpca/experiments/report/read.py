@@ -68,6 +68,18 @@ class Results:
         """The data sets that are not the paper's, in the order of the rows."""
         return [name for name in self.rows["dataset"].unique() if name in STAND_INS]
 
+    def starts(self, data: str) -> dict[str, str]:
+        """Where each solver starts on one data set, as far as it was noted."""
+        if "start" not in self.solvers:
+            return {}
+        part = self.solvers[self.solvers["data"] == data].dropna(subset=["start"])
+        return dict(zip(part["solver"], part["start"], strict=True))
+
+    def stand_ins_of(self, experiment: str) -> list[str]:
+        """The data sets of one experiment, where none of them is the paper's."""
+        names = list(self.rows.loc[self.rows["experiment"] == experiment, "dataset"].unique())
+        return names if set(names) <= STAND_INS else []
+
     @property
     def versions(self) -> list[str]:
         """What the rows were computed with."""

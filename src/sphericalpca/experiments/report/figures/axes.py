@@ -9,7 +9,7 @@ import numpy as np
 
 from sphericalpca.plotting.style import INK, LINE_STYLES, PALETTE, tidy
 
-__all__ = ["METHOD_STYLES", "flat_axes", "log_scale", "method_style", "title"]
+__all__ = ["METHOD_STYLES", "flat_axes", "log_scale", "method_style", "share_scale", "title"]
 
 # Spherical PCA and its honest rival look the same in every picture.
 METHOD_STYLES: dict[str, tuple[str, Any, str]] = {
@@ -48,6 +48,15 @@ def flat_axes(
 def title(figure: Any, text: str) -> None:
     """A title over the middle of a panel, for axes in space and for circles."""
     figure.text(0.5, 0.975, text, ha="center", va="top", fontsize=10, color=INK)
+
+
+def share_scale(axis: Any) -> None:
+    """No axis of accuracy or NMI leaves 0 to 1, and a few labels are enough."""
+    from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
+
+    low, high = axis.get_view_interval()
+    axis.axes.set(**{f"{axis.axis_name}lim": (max(low, 0.0), min(high, 1.0))})
+    axis.set_major_locator(MaxNLocator(nbins=5, steps=[1, 2, 5, 10], min_n_ticks=3))
 
 
 def log_scale(axis: Any, *, most: int = 5) -> None:

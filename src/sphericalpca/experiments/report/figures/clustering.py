@@ -9,12 +9,13 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.experiments.methods import METHODS
-from sphericalpca.experiments.report.agreement import paper_number
+from sphericalpca.experiments.report.agreement import left_out, paper_number
 from sphericalpca.experiments.report.compare import OURS, Line, methods_of
 from sphericalpca.experiments.report.figures.axes import (
     flat_axes,
     log_scale,
     method_style,
+    share_scale,
 )
 from sphericalpca.experiments.report.figures.picture import Panel, Picture, Sample
 from sphericalpca.experiments.report.tables.clustering import line_name
@@ -44,6 +45,7 @@ def methods_by_line(lines: Sequence[Line], *, name: str, caption: str) -> Pictur
             if with_paper
             else []
         ),
+        *([Sample("min-max data", OTHERS, "-", "o", hollow=True)] if left_out(lines) else []),
     )
     panels = tuple(
         Panel(size, partial(_method_list, line=line, methods=methods), _in_words(line))
@@ -122,8 +124,11 @@ def _sample(method: str) -> Sample:
 
 def _in_words(line: Line) -> str:
     cells = line.cells["accuracy"]
-    values = ", ".join(f"{METHODS[m].label} {cells[m].mean:.3f}" for m in methods_of([line]))
-    return f"Mean accuracy, {line_name(line)}: {values}."
+    values = [
+        f"{METHODS[m].label} {cells[m].mean:.3f}{' (min-max data)' if cells[m].borrowed else ''}"
+        for m in methods_of([line])
+    ]
+    return f"Mean accuracy, {line_name(line)}: {', '.join(values)}."
 
 
 def _method_list(figure: Any, *, line: Line, methods: Sequence[str]) -> None:
@@ -134,13 +139,14 @@ def _method_list(figure: Any, *, line: Line, methods: Sequence[str]) -> None:
             continue
         color = PALETTE[0] if method == OURS else OTHERS
         ax.plot(cell.interval, [place, place], color=color, linewidth=2.0)
-        ax.plot(cell.mean, place, "o", color=color, markersize=5.5)
+        hollow = {"markerfacecolor": "none"} if cell.borrowed else {}
+        ax.plot(cell.mean, place, "o", color=color, markersize=5.5, clip_on=False, **hollow)
         paper = paper_number(line, method, "accuracy")
         if paper is not None:
             ax.plot(paper, place, "D", color=PALETTE[1], markersize=4.5, markerfacecolor="none")
     _list_methods(ax, methods)
     ax.set(xlabel="accuracy")
-    ax.set_xticks(_round_ticks(*ax.get_xlim()))
+    share_scale(ax.xaxis)
 
 
 def _list_methods(ax: Any, methods: Sequence[str]) -> None:
@@ -149,13 +155,6 @@ def _list_methods(ax: Any, methods: Sequence[str]) -> None:
     ax.set_ylim(len(methods) - 0.4, -0.6)
     ax.tick_params(axis="y", length=0)
     ax.spines["left"].set_visible(False)
-
-
-def _round_ticks(low: float, high: float) -> Any:
-    """Tenths or twentieths that lie between the two."""
-    step = 0.1 if high - low > 0.25 else 0.05
-    ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
-    return ticks.round(2)
 
 
 def _curves(
@@ -171,6 +170,7 @@ def _curves(
         means = [cell.mean for cell in cells.values()]
         ax.plot(*(list(cells), means), color=color, linestyle=style, marker=marker, markersize=4.5)
     log_scale(ax.xaxis)
+    share_scale(ax.yaxis)
     dimensions = [line.key.r for line in ordered]
     ax.set_xticks(dimensions, [str(r) for r in dimensions])
     ax.set(xlabel="dimension r")

@@ -11,6 +11,7 @@ import pandas as pd
 
 from sphericalpca.experiments.report.figures.axes import flat_axes, log_scale
 from sphericalpca.experiments.report.figures.picture import Panel, Picture, Sample
+from sphericalpca.experiments.report.findings.words import listed
 from sphericalpca.experiments.report.tables.grid import MINUS
 from sphericalpca.experiments.report.tables.solvers import DATA_NAMES, solver_name
 from sphericalpca.plotting.style import LINE_STYLES, PALETTE
@@ -33,8 +34,8 @@ PANELS = {
 }
 
 
-def convergence(frame: pd.DataFrame, data: str) -> Picture:
-    """Four panels against passes over the data, for one data set."""
+def convergence(frame: pd.DataFrame, data: str, starts: dict[str, str] | None = None) -> Picture:
+    """Four panels against passes over the data, for one data set; `starts` by solver."""
     part = frame[frame["data"] == data]
     if "gap" not in part:
         part = part.assign(gap=_gap(part["objective"].to_numpy(float)))
@@ -46,7 +47,7 @@ def convergence(frame: pd.DataFrame, data: str) -> Picture:
         caption=(
             f"Fig. 3 on {where}: steps of U and of V, the objective, and the objective above the "
             "best that any solver reached, against passes over the data. Distances below rounding "
-            "are left out."
+            f"are left out.{_where_they_start(part, starts or {})}"
         ),
         panels=tuple(
             Panel(
@@ -59,6 +60,37 @@ def convergence(frame: pd.DataFrame, data: str) -> Picture:
         legend=tuple(Sample(solver_name(name), *_style(i)) for i, name in enumerate(solvers)),
         across=2,
     )
+
+
+START_NAMES = {
+    "leading unit vectors, V uniform": "the leading unit vectors as U and random numbers as V",
+    "random U, V uniform": "a random U and random numbers as V",
+    "SVD": "the SVD",
+}
+
+
+def _where_they_start(part: pd.DataFrame, starts: dict[str, str]) -> str:
+    """A sentence on the starts; a curve that begins lower than the others is explained by it."""
+    by_start: dict[str, list[str]] = {}
+    for solver in part["solver"].unique():
+        if solver in starts:
+            by_start.setdefault(starts[solver], []).append(solver)
+    texts = []
+    for start, solvers in by_start.items():
+        verb = "starts" if len(solvers) == 1 else "start"
+        text = f"{listed(map(solver_name, solvers))} {verb} from {START_NAMES.get(start, start)}"
+        if len(by_start) > 1 and _begins_lowest(part, solvers):
+            text += f", which is why {'it begins' if len(solvers) == 1 else 'they begin'} lower"
+        texts.append(text)
+    sentence = "; ".join(texts)
+    return f" {sentence[0].upper()}{sentence[1:]}." if sentence else ""
+
+
+def _begins_lowest(part: pd.DataFrame, solvers: list[str]) -> bool:
+    """Whether the first loss of each of `solvers` is below that of every other."""
+    first = part.groupby("solver")["objective"].first()
+    mine = first.index.isin(solvers)
+    return bool(first[mine].max() < first[~mine].min())
 
 
 def _style(number: int) -> tuple[str, Any]:

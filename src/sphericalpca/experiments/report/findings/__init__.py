@@ -6,7 +6,7 @@ from sphericalpca.experiments.report.agreement import main_lines
 from sphericalpca.experiments.report.compare import Line, lines_of
 from sphericalpca.experiments.report.findings.claims import Claim, claims
 from sphericalpca.experiments.report.findings.clustering import agreement_findings, table_findings
-from sphericalpca.experiments.report.findings.headlines import Headline, headlines
+from sphericalpca.experiments.report.findings.headlines import Headline, headlines, verdict
 from sphericalpca.experiments.report.findings.runs import (
     lsa_findings,
     rank_findings,
@@ -17,7 +17,7 @@ from sphericalpca.experiments.report.findings.runs import (
 from sphericalpca.experiments.report.findings.words import Finding
 from sphericalpca.experiments.report.read import Results
 
-__all__ = ["Claim", "Finding", "Headline", "claims", "findings", "headlines"]
+__all__ = ["Claim", "Finding", "Headline", "claims", "findings", "headlines", "verdict"]
 
 
 def findings(results: Results, lines: list[Line]) -> list[Finding]:

@@ -13,6 +13,7 @@ from sphericalpca.experiments.report.agreement import (
     CLOSE,
     PAPER_MEASURES,
     best_of_six,
+    left_out,
     matches,
     order_agreement,
     outcomes,
@@ -22,27 +23,36 @@ from sphericalpca.experiments.report.compare import OURS, Line
 from sphericalpca.experiments.report.doubt import doubts
 from sphericalpca.experiments.report.findings.words import (
     Finding,
+    by_measure,
     count,
+    differences,
     listed,
-    range_of,
+    not_counted,
     standing,
 )
 from sphericalpca.experiments.report.read import MEASURES
 from sphericalpca.experiments.report.tables.clustering import line_name
 from sphericalpca.experiments.report.tables.grid import MINUS, share, shift
+from sphericalpca.experiments.report.tables.reading import too_few
 
-__all__ = ["RIVAL", "agreement_findings", "table_findings", "wins"]
+__all__ = ["RIVAL", "agreement_findings", "comparisons", "table_findings", "wins"]
 
 # The rival with the same kind of output and no new solver.
 RIVAL = "svd-unit"
 
 
 def table_findings(lines: Sequence[Line], section: str, *, always: bool) -> Iterator[Finding]:
-    """Sentences on one table; `always` where the paper claims that Spherical PCA always wins."""
+    """Sentences on one table; `always` where the paper claims that Spherical PCA always wins.
+
+    Of the paper's claims stand-in data say nothing.
+    """
+    always = always and not any(line.stands_in for line in lines)
     compared = with_rivals(lines)
     if compared:
         yield Finding(section, _against_the_six(compared, always=always))
         yield from _pair_by_pair(compared, section)
+    if few := too_few(lines):
+        yield Finding(section, few)
     names = [line_name(line) for line in lines]
     sentences = [
         f"by {MEASURES[measure]} {where}"
@@ -60,7 +70,11 @@ def wins(lines: Sequence[Line], measure: str) -> str:
     best = [best_of_six(line, measure) for line in lines]
     won = [methods for methods in best if OURS in methods]
     shared = sum(len(methods) > 1 for methods in won)
-    return count(len(won), len(lines), "rows") + (f" ({shared} shared)" if shared else "")
+    text = count(len(won), len(lines), "rows")
+    if not shared:
+        return text
+    number = "" if len(won) == 1 else f"{shared} of them "
+    return f"{text} ({number}shared with others)"
 
 
 def _against_the_six(lines: Sequence[Line], *, always: bool) -> str:
@@ -68,6 +82,8 @@ def _against_the_six(lines: Sequence[Line], *, always: bool) -> str:
         "Of the paper's six methods Spherical PCA has the highest mean accuracy in "
         f"{wins(lines, 'accuracy')} and the highest mean NMI in {wins(lines, 'nmi_max')}."
     )
+    if missing := not_counted(lines):
+        text += f" {missing}."
     lost = [
         f"{METHODS[best].label} at {line_name(line)} by {MEASURES[measure]} "
         f"({share(line.cells[measure][best].mean)} against "
@@ -88,14 +104,24 @@ def _pair_by_pair(lines: Sequence[Line], section: str) -> Iterator[Finding]:
     if found := outcomes(lines):
         yield Finding(
             section,
-            f"Tested pair by pair against the paper's other five, by accuracy and NMI "
-            f"({found.total()} comparisons), Spherical PCA is ahead in {found['ahead']}, level in "
-            f"{found['level']} and behind in {found['behind']}.",
+            "Tested pair by pair against the paper's other five, by accuracy and NMI, Spherical "
+            f"PCA is ahead in {found['ahead']}, level in {found['level']} and behind in "
+            f"{found['behind']} of {comparisons(found.total(), lines)}.",
         )
 
 
+def comparisons(number: int, lines: Sequence[Line]) -> str:
+    """How many there are, and why not more."""
+    missing = left_out(lines)
+    if not missing:
+        return f"{number} comparisons"
+    full = number + len(PAPER_MEASURES) * sum(map(len, missing.values()))
+    names = listed(METHODS[method].label for method in missing)
+    return f"{number} comparisons (not {full}: {names} is left out where its data differ)"
+
+
 def _other_rivals(lines: Sequence[Line], section: str) -> Iterator[Finding]:
-    """The methods that the paper did not run, where one of them is better."""
+    """The methods that the paper did not run, where one of them is better, or worse."""
     others = [name for name, method in METHODS.items() if not method.in_paper and name != RIVAL]
     better = []
     for rival in others:
@@ -106,7 +132,11 @@ def _other_rivals(lines: Sequence[Line], section: str) -> Iterator[Finding]:
         ]
         if places:
             better.append(f"{METHODS[rival].label} at {listed(places)}")
-    known = any(rival in line.cells["accuracy"] for rival in others for line in lines)
+    known = any(
+        (cell := line.cells["accuracy"].get(rival)) is not None and cell.outcome != "untested"
+        for rival in others
+        for line in lines
+    )
     if better:
         yield Finding(section, f"Better than Spherical PCA: {'; '.join(better)}.")
     elif known:
@@ -114,6 +144,24 @@ def _other_rivals(lines: Sequence[Line], section: str) -> Iterator[Finding]:
             section,
             "No other method that the paper did not run is shown to be better than Spherical PCA.",
         )
+    worse = [
+        f"{METHODS[rival].label} ({by_measure(where)})"
+        for rival in others
+        if (where := _where_worse(lines, rival))
+    ]
+    if worse:
+        yield Finding(section, f"Worse than Spherical PCA: {'; '.join(worse)}.")
+
+
+def _where_worse(lines: Sequence[Line], rival: str) -> dict[str, list[str]]:
+    """The lines in which a rival is shown to be worse, for each measure."""
+    found: dict[str, list[str]] = {}
+    for measure in PAPER_MEASURES:
+        for line in lines:
+            cell = line.cells[measure].get(rival)
+            if cell is not None and cell.outcome == "ahead":
+                found.setdefault(MEASURES[measure], []).append(line_name(line))
+    return found
 
 
 def _excess(line: Line, rival: str) -> list[str]:
@@ -147,14 +195,14 @@ def agreement_findings(lines: Sequence[Line]) -> Iterator[Finding]:
         yield _doubt_finding()
 
 
-def _how_close(differences: Sequence[float]) -> str:
-    close = sum(abs(value) <= CLOSE for value in differences)
-    higher = sum(value > CLOSE for value in differences)
-    lower = sum(value < -CLOSE for value in differences)
+def _how_close(values: Sequence[float]) -> str:
+    close = sum(abs(value) <= CLOSE for value in values)
+    higher = sum(value > CLOSE for value in values)
+    lower = sum(value < -CLOSE for value in values)
     return (
-        f"{count(len(differences), 96, 'numbers').capitalize()} of the paper stand beside ours: "
+        f"{count(len(values), 96, 'numbers').capitalize()} of the paper stand beside ours: "
         f"{close} lie within {CLOSE}, ours are higher by more in {higher} and lower by more in "
-        f"{lower} (differences {range_of(differences)}, mean {shift(float(np.mean(differences)))})."
+        f"{lower} ({differences(values)}, mean {shift(float(np.mean(values)))})."
     )
 
 

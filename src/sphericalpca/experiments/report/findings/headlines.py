@@ -21,15 +21,27 @@ from sphericalpca.experiments.report.agreement import (
 )
 from sphericalpca.experiments.report.compare import OURS, Line, lines_of
 from sphericalpca.experiments.report.doubt import doubts
+from sphericalpca.experiments.report.findings.claims import on_text
 from sphericalpca.experiments.report.findings.clustering import RIVAL, wins
-from sphericalpca.experiments.report.findings.words import cost_range, count, percent, places
+from sphericalpca.experiments.report.findings.words import (
+    by_measure,
+    cost_range,
+    count,
+    listed,
+    not_counted,
+    percent,
+)
 from sphericalpca.experiments.report.read import MEASURES, Results
 from sphericalpca.experiments.report.tables.clustering import line_name
 from sphericalpca.experiments.report.tables.grid import plain_number
 from sphericalpca.experiments.report.tables.lsa import LSA, VARIANTS
+from sphericalpca.experiments.report.tables.reading import is_tested, too_few
 from sphericalpca.experiments.report.tables.solvers import solver_name
 
-__all__ = ["Headline", "headlines"]
+__all__ = ["Headline", "headlines", "verdict"]
+
+# From these shares of close numbers on, the paper's are said to reproduce, or to do so in part.
+MOST, HALF = 0.9, 0.5
 
 # The methods beside which a reduction, and one without centring, has to prove its worth.
 ALTERNATIVES = {
@@ -47,14 +59,31 @@ class Headline:
     text: str
 
 
+def verdict(lines: list[Line]) -> str:
+    """The paper's claim on text, and its numbers, in one line; nothing for stand-in data."""
+    claimed = next((claim.verdict for claim in on_text(lines)), "")
+    found = matches([*main_lines(lines, "newsgroups"), *main_lines(lines, "uci")])
+    if not claimed or not found:
+        return ""
+    close = sum(abs(match.difference) <= CLOSE for match in found) / len(found)
+    numbers = "do not reproduce"
+    if close >= HALF:
+        numbers = "reproduce" if close >= MOST else "reproduce in part"
+    same = claimed.startswith("holds") == (close >= HALF)
+    return f"On text the paper's claim {claimed}{', and' if same else ';'} its numbers {numbers}."
+
+
 def headlines(results: Results, lines: list[Line]) -> list[Headline]:
     """What the page opens with, for whatever the results hold."""
     newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
     found = {
         ("toy", "Toy."): _toy(lines_of(lines, "toy")),
         ("convergence", "Convergence."): _convergence(results.solvers),
-        ("newsgroups", "Text."): [*_table(newsgroups), *_alternatives(newsgroups)],
-        ("uci", "UCI."): _table(uci),
+        ("newsgroups", _label("Text", newsgroups)): [
+            *_table(newsgroups),
+            *_alternatives(newsgroups),
+        ],
+        ("uci", _label("UCI", uci)): _table(uci),
         ("lsa", "Against LSA."): _lsa(lines_of(lines, "lsa")),
         ("findings", "The paper's numbers."): _numbers([*newsgroups, *uci]),
     }
@@ -63,6 +92,12 @@ def headlines(results: Results, lines: list[Line]) -> list[Headline]:
         for (section, label), parts in found.items()
         if (sentences := list(parts))
     ]
+
+
+def _label(name: str, lines: Sequence[Line]) -> str:
+    """The name of a part; stand-in data go by their own."""
+    names = dict.fromkeys(line.key.dataset for line in lines)
+    return f"{listed(names)}." if lines and all(line.stands_in for line in lines) else f"{name}."
 
 
 def _toy(lines: Sequence[Line]) -> Iterator[str]:
@@ -89,8 +124,10 @@ def _convergence(solvers: pd.DataFrame) -> Iterator[str]:
     for run in theory:
         steps = count(int(run["p1_held"]), int(run["p1_steps"]), "steps")
         yield (
-            f"On the toy, Algorithm 1 keeps what its theory promises (P1) at {steps}; after "
-            f"{run['passes']:,.0f} passes its residual is {plain_number(run['residual'], 2)}."
+            f"On the toy, Algorithm 1 keeps what its theory promises, sufficient decrease in "
+            f"every step (P1), at {steps}; after {run['passes']:,.0f} passes its residual, the "
+            "relative size of the gradient, is "
+            f"{plain_number(run['residual'], 2)}."
         )
     others = [run for run in runs if not math.isfinite(run["lipschitz"])]
     if theory and others:
@@ -111,6 +148,10 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
     if accuracy == nmi:
         where = f"accuracy and NMI in {accuracy}"
     yield f"Of the paper's six methods Spherical PCA has the highest mean {where}."
+    if missing := not_counted(lines):
+        yield f"{missing.replace('MUA', 'MUA, multiplicative-update NMF,', 1)}."
+    if few := too_few(lines):
+        yield few
     outcomes = Counter(
         cell.outcome
         for line in lines
@@ -127,6 +168,7 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
 
 def _alternatives(lines: Sequence[Line]) -> Iterator[str]:
     """Where one of `ALTERNATIVES` has the higher mean, and whether that is shown."""
+    tested = is_tested(lines)
     for rival, name in ALTERNATIVES.items():
         higher: dict[str, list[str]] = {}
         shown: dict[str, list[str]] = {}
@@ -137,29 +179,25 @@ def _alternatives(lines: Sequence[Line]) -> Iterator[str]:
                 if cells[rival].outcome == "behind":
                     shown.setdefault(MEASURES[measure], []).append(line_name(line))
         if higher:
-            proof = f"shown for {_by_measure(shown)}" if shown else "not shown at 5 %"
-            yield f"{name} has the higher mean {_by_measure(higher)} ({proof})."
-
-
-def _by_measure(found: dict[str, list[str]]) -> str:
-    """Such as: accuracy and NMI at 5 and 10 groups; accuracy at 5 groups and NMI at 10 groups."""
-    if len(found) == 2 and len({tuple(names) for names in found.values()}) == 1:
-        return f"{' and '.join(found)} at {places(next(iter(found.values())))}"
-    return " and ".join(f"{measure} at {places(names)}" for measure, names in found.items())
+            proof = f" (shown for {by_measure(shown)})" if shown else " (not shown at 5 %)"
+            yield f"{name} has the higher mean {by_measure(higher)}{proof if tested else ''}."
 
 
 def _lsa(lines: Sequence[Line]) -> Iterator[str]:
     found: dict[str, Counter[str]] = {}
+    lines = [line for line in lines if LSA in line.cells["accuracy"]]
     for line in lines:
         cell = line.cells["nmi_arithmetic"].get(LSA)
         if cell is not None and cell.outcome != "untested":
             found.setdefault(line.key.variant, Counter())[cell.outcome] += 1
-    if found:
+    few = too_few(lines)
+    if found or few:
         parts = [
             f"over {VARIANTS.get(variant, variant)} the V-measure is higher in {of['ahead']}, "
             f"level in {of['level']} and lower in {of['behind']} of {of.total()} settings"
             for variant, of in found.items()
         ]
+        parts += [few.removesuffix(".")] if few else []
         yield (
             "Spherical PCA in the SVD's place, in the usual recipe for clustering documents: "
             f"{'; '.join(parts)}."

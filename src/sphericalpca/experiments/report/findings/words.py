@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from sphericalpca.experiments.methods import METHODS
+from sphericalpca.experiments.report.agreement import left_out
 from sphericalpca.experiments.report.compare import OURS, Line, Outcome
+from sphericalpca.experiments.report.tables.clustering import line_name
 from sphericalpca.experiments.report.tables.grid import shift
 
 __all__ = [
     "Finding",
+    "by_measure",
     "cost_range",
     "count",
+    "differences",
     "listed",
+    "not_counted",
     "percent",
     "places",
-    "range_of",
     "standing",
 ]
 
@@ -49,16 +54,36 @@ def percent(value: float) -> str:
 
 
 def count(number: int, total: int, noun: str) -> str:
-    """A count in words: all 4 rows, 3 of 4 rows, none of 4 rows."""
+    """A count in words: all 4 rows, 3 of 4 rows, none of 4 rows, the one row, no row."""
+    if total == 1:
+        return f"{'the one' if number else 'no'} {noun.removesuffix('s')}"
     if number == total:
-        return f"all {total:,} {noun}" if total > 1 else f"the one {noun.removesuffix('s')}"
+        return f"all {total:,} {noun}"
     return f"{f'{number:,}' if number else 'none'} of {total:,} {noun}"
 
 
-def range_of(values: Sequence[float]) -> str:
-    """Differences from the lowest to the highest."""
+def differences(values: Sequence[float]) -> str:
+    """A difference by itself, several from the lowest to the highest."""
     low, high = shift(min(values)), shift(max(values))
-    return low if low == high else f"{low} to {high}"
+    if len(values) == 1:
+        return f"difference {low}"
+    return f"differences all {low}" if low == high else f"differences {low} to {high}"
+
+
+def not_counted(lines: Sequence[Line]) -> str:
+    """Such as: MUA is left out at isolet, where its data differ; empty where all count."""
+    return "; ".join(
+        f"{METHODS[method].label} is left out at {places([line_name(line) for line in part])}, "
+        "where its data differ"
+        for method, part in left_out(lines).items()
+    )
+
+
+def by_measure(found: dict[str, list[str]]) -> str:
+    """Such as: accuracy and NMI at 5 and 10 groups; accuracy at 5 groups and NMI at 10 groups."""
+    if len(found) == 2 and len({tuple(names) for names in found.values()}) == 1:
+        return f"{' and '.join(found)} at {places(next(iter(found.values())))}"
+    return " and ".join(f"{measure} at {places(names)}" for measure, names in found.items())
 
 
 def standing(lines: Sequence[Line], rival: str, measure: str, names: Sequence[str]) -> str:
@@ -77,7 +102,7 @@ def standing(lines: Sequence[Line], rival: str, measure: str, names: Sequence[st
         for word, where in found.items()
         if where
     ]
-    return f"{', '.join(parts)} (differences {range_of(gains)})"
+    return f"{', '.join(parts)} ({differences(gains)})"
 
 
 def places(names: Sequence[str]) -> str:

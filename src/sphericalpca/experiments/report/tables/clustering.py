@@ -12,7 +12,6 @@ from sphericalpca.experiments.report.read import MEASURES
 from sphericalpca.experiments.report.tables.grid import (
     HIGHER,
     LEVEL,
-    LEVEL_MEANS,
     LOWER,
     NOTHING,
     Entry,
@@ -23,20 +22,16 @@ from sphericalpca.experiments.report.tables.grid import (
     share,
     shift,
 )
+from sphericalpca.experiments.report.tables.reading import gain_reading
 
 __all__ = [
-    "READING",
+    "PAPER_BESIDE",
     "REPRESENTATIONS",
     "clustering_table",
     "line_name",
     "paired_table",
     "seconds_table",
 ]
-
-READING = (
-    "Mean and standard deviation. ★ best mean in the row. Tested against Spherical PCA, paired "
-    f"and Holm-corrected at 5 %: ▼ lower, ▲ higher, {LEVEL_MEANS}."
-)
 
 PAPER_BESIDE = "Below ours: the paper's number, and ours minus the paper's."
 
@@ -121,10 +116,10 @@ def paired_table(
     return Table(
         name=name,
         title=title,
-        caption=(
-            "Spherical PCA minus the method named, paired by repetition: mean, 95 % interval "
-            "(Student's t), and the p-value of Wilcoxon's signed-rank test, Holm-corrected over "
-            f"the rivals in the row. ▲ a gain of Spherical PCA, ▼ a loss, {LEVEL_MEANS}."
+        caption=gain_reading(
+            lines,
+            "Spherical PCA minus the method named, paired by repetition: the mean",
+            "the p-value of Wilcoxon's signed-rank test, Holm-corrected over the rivals in the row",
         ),
         corner=corner,
         subcorner="Measure",

@@ -122,7 +122,9 @@ def gain_entry(cell: Cell | None) -> Entry:
         "level": (LEVEL, "level"),
     }
     sign, meaning = signs.get(cell.outcome, ("", ""))
-    below = [interval(cell.gain.low, cell.gain.high)]
+    below = []
+    if math.isfinite(cell.gain.low):
+        below.append(interval(cell.gain.low, cell.gain.high))
     if math.isfinite(cell.p):
         below.append(probability(cell.p))
     return Entry(shift(cell.gain.mean), "", tuple(below), sign=sign, meaning=meaning)

@@ -12,6 +12,7 @@ from sphericalpca.experiments.report.agreement import (
     PAPER_MEASURES,
     Match,
     best_of_six,
+    left_out,
     matches,
     order_agreement,
     with_rivals,
@@ -42,7 +43,7 @@ def agreement_table(lines: Sequence[Line]) -> Table:
             f"Of the paper's six methods in each row: how many of our means lie within {CLOSE} of "
             "the printed number, how many are higher or lower by more; the mean difference; "
             "Spearman's correlation between the two orders of methods (1: the same order); and "
-            "the best method by each account."
+            f"the best method by each account.{_borrowed_note(lines)}"
         ),
         corner="Data",
         subcorner="Measure",
@@ -52,6 +53,15 @@ def agreement_table(lines: Sequence[Line]) -> Table:
         ),
         rows=tuple(rows),
     )
+
+
+def _borrowed_note(lines: Sequence[Line]) -> str:
+    notes = [
+        f" {METHODS[method].label} at {' and '.join(map(line_name, part))} saw min-max data, and "
+        "is left out of the last column there."
+        for method, part in left_out(lines).items()
+    ]
+    return "".join(notes)
 
 
 def doubt_table() -> Table:

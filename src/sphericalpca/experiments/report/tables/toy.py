@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+import math
+
 from sphericalpca.experiments.methods import METHODS
 from sphericalpca.experiments.report.compare import OURS, Cell, Line
-from sphericalpca.experiments.report.tables.grid import (
-    LEVEL_MEANS,
-    Entry,
-    Row,
-    Table,
-    gain_entry,
-    share,
-)
+from sphericalpca.experiments.report.tables.grid import Entry, Row, Table, gain_entry, share
+from sphericalpca.experiments.report.tables.reading import gain_reading, has_intervals
 
 __all__ = ["VIEWS", "toy_table"]
 
@@ -23,6 +19,9 @@ VIEWS = {
     OURS: "Spherical PCA, r = 2",
 }
 
+GAIN = "the gain in accuracy of Spherical PCA over the view, paired"
+P_VALUE = "Holm-corrected Wilcoxon p-value"
+
 
 def toy_table(line: Line) -> Table:
     """Accuracy and NMI of each view, and what Spherical PCA adds to it."""
@@ -31,12 +30,11 @@ def toy_table(line: Line) -> Table:
     n = max(cell.n for cell in line.cells["accuracy"].values())
     return Table(
         name="toy",
-        title=f"K-means on views of the toy, {n} draws",
+        title=f"K-means on views of the toy, {n} {'draw' if n == 1 else 'draws'}",
         caption=(
-            "Means over draws with their 95 % intervals; the lowest accuracy of any draw; the gain "
-            "in accuracy of Spherical PCA over the view, paired, with its 95 % interval and "
-            f"Holm-corrected Wilcoxon p-value: ▲ a gain, ▼ a loss, {LEVEL_MEANS}. "
-            "★ best mean. K-means takes the best of ten starts."
+            f"Means over draws{' with their 95 % intervals' if has_intervals([line]) else ''}; the "
+            f"lowest accuracy of any draw; {gain_reading([line], GAIN, P_VALUE)} ★ best mean. "
+            "K-means takes the best of ten starts."
         ),
         corner="K-means on",
         columns=("Accuracy", "NMI", "Lowest accuracy", "Gain of Spherical PCA"),
@@ -53,5 +51,5 @@ def _row(line: Line, view: str) -> Row:
 
 def _mean(cell: Cell) -> Entry:
     low, high = cell.interval
-    below = (f"[{share(low)}, {share(high)}]",) if cell.n > 1 else ()
+    below = (f"[{share(low)}, {share(high)}]",) if math.isfinite(low) else ()
     return Entry(share(cell.mean), "", below, best=cell.best)
