@@ -3,6 +3,7 @@
 ::
 
     read.py        the four files, checked
+    enough.py      how many repetitions it takes to show anything
     compare.py     rows -> lines of a table: means, paired differences, winners
     agreement.py   the paper's 96 numbers beside ours
     doubt.py       which of the paper's pairs cannot be true
