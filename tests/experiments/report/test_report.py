@@ -162,19 +162,21 @@ def test_stand_ins_are_announced_and_have_no_paper_beside_them(tmp_path, write_r
     )
 
 
-def words_of(folder):
+def words_of(page):
     """The text of a page, without pictures, scripts and marks, in single spaces."""
-    text = write_report(folder).page.read_text(encoding="utf-8")
-    text = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", text, flags=re.DOTALL)
-    return " ".join(
-        re.sub(r"<[^>]+>", " ", text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'").split()
-    )
+    text = re.sub(r"<(script|style|svg)\b.*?</\1>", " ", page, flags=re.DOTALL)
+    text = re.sub(r"<[^>]+>", " ", text).replace("\N{RIGHT SINGLE QUOTATION MARK}", "'")
+    return " ".join(text.split())
+
+
+def words_from(folder):
+    return words_of(write_report(folder).page.read_text(encoding="utf-8"))
 
 
 def test_nothing_on_a_page_of_stand_ins_is_said_of_the_papers_data(
     tmp_path, write_rows, stand_in_rows
 ):
-    text = words_of(write_rows(tmp_path, stand_in_rows))
+    text = words_from(write_rows(tmp_path, stand_in_rows))
     assert "Table 1's protocol, on docstrings" in text
     assert "Up to 200 documents per group" in text
     assert "these rows are not the paper's data, so they say nothing about its claims" in text
@@ -187,8 +189,8 @@ def test_nothing_on_a_page_of_stand_ins_is_said_of_the_papers_data(
     assert not list(tmp_path.glob("tables/claims.md"))
 
 
-def test_a_page_of_the_papers_data_says_so(folder, tmp_path, write_rows, rows):
-    text = words_of(write_rows(tmp_path, rows[rows["variant"] != "labels"]))
+def test_a_page_of_the_papers_data_says_so(page):
+    text = words_of(page)
     for right in (
         *("Table 1: newsgroups", "Table 2: UCI", "200 documents drawn from each group"),
         *("what the paper prints", "the paper's numbers beside ours", "Always both"),
@@ -200,7 +202,7 @@ def test_a_page_of_the_papers_data_says_so(folder, tmp_path, write_rows, rows):
 
 
 def test_two_repetitions_have_no_signs_and_no_intervals(tmp_path, write_rows, stand_in_rows):
-    text = words_of(write_rows(tmp_path, stand_in_rows[stand_in_rows["repetition"] < 2]))
+    text = words_from(write_rows(tmp_path, stand_in_rows[stand_in_rows["repetition"] < 2]))
     tables = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("tables/*.md"))
     assert not re.search(r"[≈▲▼]|\[[^a-z]+\]|p [=<] \.", tables)
     assert "2 draws: too few to test." in text
