@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -147,15 +148,16 @@ def test_no_acknowledged_row_is_lost_to_a_signal(tmp_path, jobs, blow):
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
     command = [sys.executable, str(program), str(tmp_path / "out"), str(jobs)]
-    running = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    )
-    told = [running.stdout.readline() for _ in range(12)]
+    # To a file: a worker that outlives its parent for a while would keep a pipe open.
+    told = tmp_path / "told"
+    with told.open("w") as file:
+        running = subprocess.Popen(command, stdout=file, stderr=subprocess.DEVNULL)
+    while told.read_text().count("\n") < 12:
+        assert running.poll() is None
+        time.sleep(0.05)
     os.kill(running.pid, blow)
-    told += running.stdout.read().splitlines()
     assert running.wait() != 0
-    running.stdout.close()
-    acknowledged = len(told) - 1  # all but "ready"
+    acknowledged = told.read_text().count("\n") - 1  # all but "ready"
     journal = Journal(tmp_path / "out" / "rows.csv")
     assert acknowledged <= len(journal.rows) < 800
     assert not (tmp_path / "out" / "toy.csv").exists()

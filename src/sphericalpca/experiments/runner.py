@@ -121,7 +121,8 @@ def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iter
         # One trial at a time, so that no finished row waits for its neighbours.
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         with _deaf_children():
-            results = pool(delayed(_run_in_worker)(trial, data_home) for trial in trials)
+            work = delayed(_run_in_worker)
+            results = pool(work(trial, data_home, os.getpid()) for trial in trials)
     try:
         yield from results
     except TerminatedWorkerError:
@@ -144,8 +145,8 @@ def _deaf_children() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _run_in_worker(trial: Trial, data_home: Path | None) -> Result:
-    _end_with(os.getppid())
+def _run_in_worker(trial: Trial, data_home: Path | None, parent: int) -> Result:
+    _end_with(parent)
     return _run_one(trial, data_home)
 
 
