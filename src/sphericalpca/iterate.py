@@ -43,6 +43,10 @@ class State(Protocol):
         """Relative Riemannian gradient at U."""
 
     @property
+    def closing(self) -> tuple[float, float, Array] | None:
+        """What `Problem.canonical_form` wants to know of U, where the solver knows it."""
+
+    @property
     def measures(self) -> Mapping[str, float]:
         """Further numbers to record."""
 
@@ -76,9 +80,11 @@ class Solution:
     n_iter : int
     stop_reason : StopReason
     history : dict of arrays, each of length n_iter
-        `objective`, `residual`, `passes`, `seconds`, and the solver's own measures.
+        `objective`, `residual`, `passes`, `flops`, `seconds`, and the solver's own measures.
     constants : dict of float
         The solver's constants for this problem, if it has any.
+    state : State
+        The solver's last state.
     """
 
     U: Array
@@ -88,6 +94,7 @@ class Solution:
     n_iter: int
     stop_reason: StopReason
     history: dict[str, Array]
+    state: Any = None
     constants: dict[str, float] = field(default_factory=dict)
 
 
@@ -141,6 +148,7 @@ def iterate(
                 "objective": state.objective,
                 "residual": state.residual,
                 "passes": problem.rows.passes,
+                "flops": problem.rows.flops,
                 "seconds": time.perf_counter() - began,
                 **state.measures,
             }
@@ -161,4 +169,5 @@ def iterate(
         stop_reason=reason,
         history={name: np.array([row[name] for row in record]) for name in record[0]},
         constants=dict(state.constants),
+        state=state,
     )

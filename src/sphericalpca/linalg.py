@@ -6,6 +6,7 @@ were first brought near one, or redone that way when they left the safe range.
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,10 +19,13 @@ __all__ = [
     "canonical_rotation",
     "fix_signs",
     "frobenius",
+    "in_range",
     "orthonormal",
+    "orthonormal_outside",
     "polar",
     "principal_angles",
     "real_array",
+    "refined",
     "row_norms",
     "unit_rows",
 ]
@@ -75,33 +79,76 @@ def unit_rows(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     return np.divide(A, divisor, out=A if overwrite else None), norms
 
 
+def largest(A: Array) -> float:
+    """The largest absolute entry; 0 for an empty matrix."""
+    return max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
+
+
 def frobenius(A: Array) -> float:
     """Frobenius norm that neither overflows nor underflows."""
-    peak = float(np.abs(A).max(initial=0.0))
-    if peak == 0.0 or not np.isfinite(peak):
-        return peak
-    return peak * float(np.linalg.norm(np.asarray(A, dtype=np.float64) / peak))
+    A, size = in_range(A)
+    return size * math.sqrt(float(np.vdot(A, A)))
+
+
+def in_range(A: Array) -> tuple[Array, float]:
+    """A matrix whose squares are safe, and the number that it was divided by.
+
+    That number is 1, and nothing is copied, unless the largest entry is far from one.
+    """
+    peak = largest(A)
+    if peak == 0.0 or 1e-8 < peak < 1e8 or not math.isfinite(peak):
+        return A, 1.0
+    return (np.asarray(A, dtype=np.float64) / peak).astype(A.dtype), peak
 
 
 def polar(M: Array) -> Polar:
     """Orthonormal polar factor of M (m x r, m >= r): the U that maximises <U, M>.
 
     Computed through the r x r matrix M'M, many times cheaper than an SVD of M.  That
-    squares the condition number, so a nearly rank-deficient M goes through the SVD,
-    which also completes the factor to r orthonormal columns.
+    squares the condition number, so a nearly rank-deficient M is taken to float64, and
+    then to the SVD, which also completes the factor to r orthonormal columns.
     """
-    peak = float(np.abs(M).max(initial=0.0))
-    M = np.asarray(M, dtype=np.float64) / (peak if peak > 0 else 1.0)
-    eigenvalues, Q = np.linalg.eigh(M.T @ M)
-    # Squares below 1e-8 of the largest leave too few digits for an orthonormal factor.
-    if eigenvalues[0] <= 1e-8 * eigenvalues[-1]:
+    M, size = in_range(M)
+    eigenvalues, Q = np.linalg.eigh(np.asarray(M.T @ M, dtype=np.float64))
+    # Squares below this share of the largest leave too few digits for the factor.
+    if eigenvalues[0] <= np.sqrt(np.finfo(M.dtype).eps) * eigenvalues[-1]:
+        if M.dtype != np.float64:
+            factor, nuclear_norm = polar(M.astype(np.float64))
+            return Polar(factor.astype(M.dtype), size * nuclear_norm)
         A, singular, Bt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
-        return Polar(A @ Bt, peak * float(singular.sum()))
+        return Polar(A @ Bt, size * float(singular.sum()))
     singular = np.sqrt(eigenvalues)
-    factor = M @ ((Q / singular) @ Q.T)
-    # One Newton-Schulz step makes it orthonormal again to the last digits.
-    factor = 1.5 * factor - 0.5 * factor @ (factor.T @ factor)
-    return Polar(factor, peak * float(singular.sum()))
+    factor = M @ ((Q / singular) @ Q.T).astype(M.dtype)
+    return Polar(refined(factor), size * float(singular.sum()))
+
+
+def refined(Q: Array) -> Array:
+    """One Newton-Schulz step: nearly orthonormal columns become so to the last digits."""
+    r = Q.shape[1]
+    return np.asarray(Q @ (1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * (Q.T @ Q)))
+
+
+def orthonormal_outside(S: Array, R: Array) -> Array:
+    """An orthonormal basis of R - S S'R, for an R from which S S'R was taken once already.
+
+    That left rounding errors within the span of S, which grow when columns are made
+    longer; here they are removed.  Directions that drown in them are left out.
+    """
+    R, _ = in_range(R)
+    D = _column_basis(R, np.finfo(R.dtype).eps ** 0.75)
+    D -= S @ (S.T @ D)
+    # What lost half its length lay within the span; at most m - k columns can be left.
+    return _column_basis(D, 0.25)[:, -(len(S) - S.shape[1]) :]
+
+
+def _column_basis(R: Array, cutoff: float) -> Array:
+    """An orthonormal basis of the columns' span through R'R, longest directions last.
+
+    Directions with less than the share `cutoff` of the largest square are left out.
+    """
+    squares, Q = np.linalg.eigh(np.asarray(R.T @ R, dtype=np.float64))
+    kept = squares > cutoff * max(squares[-1], np.finfo(np.float64).tiny)
+    return np.asarray(R @ (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
 
 
 def orthonormal(A: Array) -> Array:

@@ -11,6 +11,7 @@ n x m residual is ever formed, and one pass over the rows gives value and gradie
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any
@@ -52,18 +53,29 @@ class Evaluation:
     U : array, shape (m, r)
     value : float
         f(U) = sum_j w_j ||U'x_j||.
-    gradient : float64 array, shape (m, r)
+    cosines : float
+        sum_j w_j ||U'x_j|| / ||x_j||.
+    gradient : array, shape (m, r)
         G = X'WV with V the best components at U.
+    moment : float64 array, shape (r, r)
+        V'WV.
     """
 
     U: Array
     value: float
+    cosines: float
     gradient: Array
+    moment: Array
 
     @cached_property
     def residual(self) -> float:
         """Relative Riemannian gradient ||G - U sym(U'G)||_F / ||G||_F."""
         return residual(self.U, self.gradient)
+
+    @property
+    def closing(self) -> tuple[float, float, Array]:
+        """What `Problem.canonical_form` wants to know of U."""
+        return self.value, self.cosines, self.moment
 
     @cached_property
     def delta(self) -> float:
@@ -111,14 +123,25 @@ class Problem:
         return float((self.rows.energy - alignment) + (total - alignment))
 
     def evaluate(self, U: Array) -> Evaluation:
-        """Value and gradient at U."""
+        """Everything at U, from one pass."""
         U = self._cast(U)
-        value, gradient = self.rows.sweep(partial(_evaluate, U=U))
-        return Evaluation(U, value, gradient)
+        kernel = partial(_evaluate, project=lambda block: block.project(U))
+        return Evaluation(U, *self.rows.sweep(kernel, columns=2 * U.shape[1]))
+
+    def evaluate_within(self, Z: Array, C: Array) -> tuple[float, float, Array, Array]:
+        """Value, cosines, gradient and moment at U = S C where Z = X S is at hand.
+
+        The data are read for the second product only: half a pass.
+        """
+        C = self._cast(C)
+        kernel = partial(_evaluate, project=lambda block: Z[block.span] @ C)
+        value, cosines, gradient, moment = self.rows.sweep(kernel, columns=C.shape[1], passes=0.5)
+        return value, cosines, gradient, moment
 
     def hessian_product(self, U: Array, D: Array) -> Array:
         """Euclidean Hessian of f at U applied to D: X'W (XD - V <V, XD>) / ||XU||."""
-        return np.asarray(self.rows.sweep(partial(_hessian, U=self._cast(U), D=self._cast(D)))[0])
+        kernel = partial(_hessian, U=self._cast(U), D=self._cast(D))
+        return np.asarray(self.rows.sweep(kernel, columns=3 * D.shape[1])[0])
 
     def riemannian_hessian_product(self, evaluation: Evaluation, D: Array) -> Array:
         """Hessian on the Grassmannian, for D with U'D = 0."""
@@ -127,9 +150,16 @@ class Problem:
         return np.asarray(H - U @ (U.T @ H) - D @ symmetric(U.T @ G))
 
     def canonical(self, U: Array) -> CanonicalForm:
-        """Close a fit: one exact V step, then the canonical rotation of U."""
+        """The canonical form of U: one exact V step, then a rotation."""
         U = self._cast(U)
-        value, cosines, moment = self.rows.sweep(partial(_close, U=U))
+        kernel = partial(_close, U=U)
+        found = self.rows.sweep(kernel, columns=U.shape[1], passes=0.5)
+        return self.canonical_form(U, *found)
+
+    def canonical_form(
+        self, U: Array, value: float, cosines: float, moment: Array
+    ) -> CanonicalForm:
+        """The canonical form of U, from what is known of it: see `Evaluation`."""
         Q, eigenvalues = canonical_rotation(moment)
         rotated = fix_signs(np.asarray(U, np.float64) @ Q)
         return CanonicalForm(
@@ -142,12 +172,16 @@ class Problem:
 
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j', shape (m, m)."""
-        return np.asarray(self.rows.sweep(partial(_gram, factor=factor))[0])
+        kernel = partial(_gram, factor=factor)
+        return np.asarray(self.rows.sweep(kernel, columns=self.rows.shape[1])[0])
 
-    def covariance_times(self, Q: Array, factor: Array) -> Array:
-        """sum_j factor_j^2 x_j x_j' Q without forming the sum, shape (m, q)."""
-        kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor)
-        return np.asarray(self.rows.sweep(kernel)[0])
+    def covariance_times(self, Q: Array, factor: Array, out: Array | None = None) -> Array:
+        """sum_j factor_j^2 x_j x_j' Q without forming the sum, shape (m, q).
+
+        The projections X Q are kept in `out`, shape (n, q), if that is given.
+        """
+        kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor, out=out)
+        return np.asarray(self.rows.sweep(kernel, columns=2 * Q.shape[1])[0])
 
     def cosines(self) -> Array:
         """Cosines between all rows, shape (n, n), for few rows."""
@@ -160,7 +194,12 @@ class Problem:
     def restrict(self, S: Array) -> Problem:
         """The same problem for U = S C, with S'S = I: rows X S, not normalised again."""
         Z = self.rows.project(self._cast(S))
-        return Problem(as_rows(Z, weight=self.rows.weight, normalize=False))
+        return self.restricted_to(Z)
+
+    def restricted_to(self, Z: Array) -> Problem:
+        """The problem for U = S C, when the rows Z = X S are at hand."""
+        rows = self.rows
+        return Problem(as_rows(Z, weight=rows.weight, normalize=False, threads=rows.threads))
 
     def _cast(self, U: Array) -> Array:
         return np.ascontiguousarray(U, dtype=self.rows.dtype)
@@ -173,7 +212,6 @@ def symmetric(A: Array) -> Array:
 
 def residual(U: Array, G: Array) -> float:
     """Relative Riemannian gradient of f on the Stiefel manifold; 0 at critical points."""
-    U = np.asarray(U, dtype=np.float64)
     size = frobenius(G)
     return frobenius(G - U @ symmetric(U.T @ G)) / size if size > 0 else 0.0
 
@@ -196,10 +234,11 @@ def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Arra
     return V, lengths
 
 
-def _evaluate(block: Block, U: Array) -> tuple[Any, ...]:
+def _evaluate(block: Block, project: Callable[[Block], Array]) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
-    V, lengths = directions(block, block.project(U), overwrite=True)
-    return block.weight @ lengths, block.correlate(V, overwrite=True)
+    V, lengths = directions(block, project(block), overwrite=True)
+    sums, moment = _sums(block, lengths), block.moment(V)
+    return *sums, block.correlate(V, overwrite=True), moment
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
@@ -215,18 +254,28 @@ def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
 
 def _close(block: Block, U: Array) -> tuple[Any, ...]:
     V, lengths = directions(block, block.project(U))
+    return *_sums(block, lengths), block.moment(V)
+
+
+def _sums(block: Block, lengths: Array) -> tuple[float, float]:
+    """What a block adds to f and to the sum of cosines."""
     cosines = np.divide(lengths, block.norm, out=np.zeros_like(block.norm), where=block.norm > 0)
-    return block.weight @ lengths, block.weight @ cosines, block.moment(V)
+    return block.weight @ lengths, block.weight @ cosines
 
 
 def _gram(block: Block, factor: Array) -> tuple[Any, ...]:
     return (block.gram(factor[block.span]),)
 
 
-def _covariance_times(block: Block, Q: Array, factor: Array) -> tuple[Any, ...]:
+def _covariance_times(
+    block: Block, Q: Array, factor: Array, out: Array | None
+) -> tuple[Any, ...]:
+    Y = block.project(Q)
+    if out is not None:
+        out[block.span] = Y
     # One factor on either side of the product keeps both within the number range.
     part = factor[block.span]
-    return (block.correlate(block.project(Q) * part.astype(Q.dtype)[:, None], part),)
+    return (block.correlate(Y * part.astype(Q.dtype)[:, None], part),)
 
 
 def components(rows: Rows, U: Array) -> Array:

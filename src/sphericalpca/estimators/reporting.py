@@ -10,7 +10,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sphericalpca.exceptions import NoDirectionWarning, warn_caller
 from sphericalpca.iterate import StopReason
 from sphericalpca.rows import Rows
-from sphericalpca.solvers import choose_solver
 
 __all__ = ["report_fit", "warn_of_zero_rows", "warn_unfinished"]
 
@@ -21,9 +20,9 @@ def report_fit(model: Any, rows: Rows) -> None:
     """Tell how a fit ended."""
     n, m = rows.shape
     logger.info(
-        "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %d passes, "
+        "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %g passes, "
         "residual %.2g, mean cosine %.6f",
-        *(n, m, len(model.components_), type(choose_solver(model.solver)).__name__),
+        *(n, m, len(model.components_), type(model.solver_).__name__),
         *(model.stop_reason_, model.n_iter_, model.n_passes_, model.residual_),
         model.mean_cosine_,
     )

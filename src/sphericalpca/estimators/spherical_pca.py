@@ -28,7 +28,7 @@ from sphericalpca.estimators.door import (
 )
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.exceptions import DataError
-from sphericalpca.iterate import Monitor
+from sphericalpca.iterate import Monitor, Solution
 from sphericalpca.linalg import Array
 from sphericalpca.problem import CanonicalForm, Problem, components
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
@@ -51,10 +51,13 @@ class SphericalPCA(
     ----------
     n_components : int, default=2
         Dimension r of the result, at most ``min(n_samples, n_features)``.
-    solver : {"auto", "alternating", "linearized"} or solver object, default="auto"
-        "alternating" is exact alternation between U and V, "linearized" the paper's
-        Algorithm 1.  A `sphericalpca.solvers` object carries its own options.  "auto"
-        is exact alternation.
+    solver : {"auto", "subspace", "anderson", "newton", "alternating", "linearized"} \
+            or solver object, default="auto"
+        "subspace" needs the fewest passes over the data, and memory for their
+        projections; "anderson" needs little memory; "newton" is for tolerances down to
+        1e-10; "auto" chooses among these from the shape of X and `tol`.  "alternating" is
+        exact alternation between U and V, "linearized" the paper's Algorithm 1.  A
+        `sphericalpca.solvers` object carries its own options.
     init : {"auto", "svd", "random"}, array or pair of arrays, default="auto"
         Where to start: the uncentred SVD ("auto"), a random subspace, a matrix U of
         shape (n_features, n_components), or for Algorithm 1 a pair (U, V) with V of
@@ -67,9 +70,9 @@ class SphericalPCA(
         Subtract the weighted mean before rows are scaled.  Not part of the method: it
         changes all angles.
     tol : float, default=1e-4
-        Stop when the residual, the relative Riemannian gradient, is at most this.  Where
-        convergence is slow, as on text, 1e-3 saves most iterations.  With 0 all
-        `max_iter` iterations are made.
+        Stop when the residual, the relative Riemannian gradient, is at most this.  1e-3
+        is enough for most uses and saves up to half of the time.  With 0 all `max_iter`
+        iterations are made.
     max_iter : int, default=1000
         Largest number of iterations of one start.
     random_state : int, RandomState or None, default=None
@@ -89,19 +92,23 @@ class SphericalPCA(
     svd_ratio_ : float
         f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 the
         plain SVD would have done.  NaN if the SVD was not among the starts.  Beyond
-        1024 features the start is a randomized SVD.
+        1024 features the start is an approximate SVD, at least as exact as that of
+        scikit-learn's TruncatedSVD by default.
     residual_ : float
         Relative Riemannian gradient at the end.
     n_iter_ : int
         Iterations of the best start.
-    n_passes_ : int
-        How often the whole data were read, from the first start to the closing V step.
+    n_passes_ : float
+        Passes over the data, from the first start to the closing V step.  A pass makes
+        both products, ``X U`` and ``X' V``; a read that makes one of them counts half.
+    solver_ : solver object
+        What was used; tells what "auto" chose.
     stop_reason_ : {"converged", "max_iter", "callback"}
         Why the best start ended.
     history_ : dict of ndarray of shape (n_iter_,)
-        "objective", "residual", "passes" and "seconds" after each iteration, the latter
-        two counted from the first start; for Algorithm 1 also "delta_U", "delta_V",
-        "decrease_ratio" and "subgradient".
+        "objective", "residual", "passes", "flops" (of products with X) and "seconds" after
+        each iteration, the latter three counted from the first start; for Algorithm 1
+        also "delta_U", "delta_V", "decrease_ratio" and "subgradient".
     constants_ : dict of float
         For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in
         every iteration) and the "rounding" error of the loss; else empty.
@@ -133,7 +140,7 @@ class SphericalPCA(
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         "n_components": [Interval(Integral, 1, None, closed="left")],
-        "solver": [StrOptions(set(SOLVERS)), HasMethods(["init", "step"])],
+        "solver": [StrOptions({"auto", *SOLVERS}), HasMethods(["init", "step"])],
         "init": [StrOptions({"auto", "svd", "random"}), "array-like", tuple],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "normalize": ["boolean"],
@@ -335,15 +342,17 @@ class SphericalPCA(
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
             monitor = monitored(self, problem, given)
             outcome = self._solve(problem, monitor)
-            self._store(outcome, problem.canonical(outcome.solution.U), problem)
+            self._store(outcome, _closed(problem, outcome.solution), problem)
             monitor.close()
         return problem.rows
 
     def _solve(self, problem: Problem, monitor: Monitor) -> Outcome:
+        r = int(self.n_components)
+        self.solver_ = choose_solver(self.solver, problem.rows, r, self.tol)
         return solve(
             problem,
-            int(self.n_components),
-            solver=choose_solver(self.solver),
+            r,
+            solver=self.solver_,
             init=self.init,
             n_init=self.n_init,
             tol=self.tol,
@@ -391,3 +400,11 @@ class SphericalPCA(
         check_is_fitted(self)
         X = check_matrix(self, X, reset=False)
         return self._problem(X, check_weights(sample_weight, X.shape[0]))
+
+
+def _closed(problem: Problem, solution: Solution) -> CanonicalForm:
+    """The canonical form of a solution; Algorithm 1 still owes its last exact V step."""
+    closing = solution.state.closing
+    if closing is None:
+        return problem.canonical(solution.U)
+    return problem.canonical_form(solution.U, *closing)

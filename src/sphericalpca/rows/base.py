@@ -10,6 +10,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Block
+from sphericalpca.rows.threads import Threads
 
 __all__ = ["Kernel", "Rows"]
 
@@ -19,7 +20,7 @@ Kernel = Callable[[Block], tuple[Any, ...]]
 class Rows(ABC):
     """n weighted rows of m numbers, read block by block.
 
-    A new home for data (a file, a cluster) is a new subclass with `blocks`, and perhaps
+    A new home for data (a file, a cluster) is a new subclass with `parts`, and perhaps
     a `sweep` that runs elsewhere; nothing above this room asks where the rows live.
 
     Attributes
@@ -30,8 +31,13 @@ class Rows(ABC):
         As in `Block`.
     heaviest : float
         The largest weight.
-    passes : int
-        How often the rows have been read from first to last.
+    stored : int
+        How many numbers the rows hold; zeros of sparse rows are not held.
+    passes : float
+        Passes made over the rows.  A pass is a read that makes both products, X U and
+        X' V; a read that makes one of them counts half.
+    flops : float
+        Floating-point operations of the products made with the rows.
     """
 
     def __init__(
@@ -42,6 +48,8 @@ class Rows(ABC):
         weight: Array,
         scale: Array,
         norm: Array,
+        stored: int,
+        threads: Threads | None = None,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
@@ -49,11 +57,22 @@ class Rows(ABC):
         self.scale = scale
         self.norm = norm
         self.heaviest = float(self.weight.max(initial=0.0)) or 1.0
-        self.passes = 0
+        self.stored = stored
+        self.threads = threads or Threads()
+        self.passes = 0.0
+        self.flops = 0.0
 
     @abstractmethod
+    def parts(self, count: int) -> list[Iterator[Block]]:
+        """The rows in order, in at most `count` parts that can be read at the same time.
+
+        Each part comes in blocks of a size that suits the home of the rows.
+        """
+
     def blocks(self) -> Iterator[Block]:
-        """The rows in order, in blocks of a size that suits their home."""
+        """The rows in order, in blocks."""
+        for part in self.parts(1):
+            yield from part
 
     @property
     def total_weight(self) -> float:
@@ -65,30 +84,49 @@ class Rows(ABC):
         """sum_j w_j ||x_j||^2."""
         return float(self.weight @ self.norm**2)
 
-    def sweep(self, kernel: Kernel) -> tuple[Any, ...]:
+    def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
         """Read every row once; the sum over blocks of what `kernel` returns for each.
 
-        Sums are kept in float64, whatever the type of the data.
+        Parts of the rows are read by one thread each.  Sums over many blocks are kept in
+        float64, whatever the type of the data.
+
+        Parameters
+        ----------
+        kernel : callable
+            Takes a block, returns a tuple of numbers and arrays.
+        columns : int
+            With how many columns in all the rows are multiplied, for the count of flops.
+        passes : float
+            What this read counts as.
         """
-        self.passes += 1
-        totals: list[Any] = []
-        for block in self.blocks():
-            parts = kernel(block)
-            if not totals:
-                totals = [np.array(part, dtype=np.float64) for part in parts]
-            else:
-                for total, part in zip(totals, parts, strict=True):
-                    np.add(total, part, out=total)
+        self.passes += passes
+        self.flops += 2.0 * self.stored * columns
+        parts = self.parts(self.threads.count())
+        sums = self.threads.map(lambda blocks: _sum_over(blocks, kernel), parts)
+        totals = sums[0]
+        for other in sums[1:]:
+            totals = [np.add(a, b, out=a if a.ndim else None) for a, b in zip(totals, other, strict=True)]
         return tuple(total if total.ndim else float(total) for total in totals)
 
-    def project(self, U: Array) -> Array:
+    def project(self, U: Array, out: Array | None = None) -> Array:
         """X U for all rows, shape (n, r), in the type of the data."""
-        Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype)
+        Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
         U = U.astype(self.dtype, copy=False)
 
         def store(block: Block) -> tuple[()]:
             Y[block.span] = block.project(U)
             return ()
 
-        self.sweep(store)
+        self.sweep(store, columns=U.shape[1], passes=0.5)
         return Y
+
+
+def _sum_over(blocks: Iterator[Block], kernel: Kernel) -> list[Any]:
+    totals = [np.asarray(part) for part in kernel(next(blocks))]
+    for count, block in enumerate(blocks):
+        if count == 0:
+            # What a kernel returns may be the caller's, and may be of the data's type.
+            totals = [np.array(total, dtype=np.float64) for total in totals]
+        for total, part in zip(totals, kernel(block), strict=True):
+            np.add(total, part, out=total)
+    return totals

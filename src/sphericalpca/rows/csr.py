@@ -10,14 +10,16 @@ from scipy import sparse
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.memory import MemoryRows
+from sphericalpca.rows.memory import MemoryRows, equal_ends
 
 __all__ = ["SparseRows"]
 
 # Each block adds an m x r matrix to the sum, so it should hold many more non-zeros than
 # there are columns.
-BLOCK_NONZEROS_PER_COLUMN = 8
+BLOCK_NONZEROS_PER_COLUMN = 16
 BLOCK_NONZEROS = 500_000
+# Below this a second thread costs more than it saves.
+SMALL_NONZEROS = 20_000
 
 
 class SparseRows(MemoryRows):
@@ -36,10 +38,19 @@ class SparseRows(MemoryRows):
             self._implied = np.where(full, 0, mean).astype(X.dtype)
         super().__init__(X, mean=mean, **options)
 
-    def _block_height(self) -> int:
+    def _block_ends(self, threads: int) -> list[int]:
         n, m = self._X.shape
         wanted = max(BLOCK_NONZEROS, BLOCK_NONZEROS_PER_COLUMN * m)
-        return int(wanted // max(1, self._X.nnz // n))
+        # Rather as many blocks for every thread than blocks of just that size.
+        blocks = threads * max(1, round(self._X.nnz / wanted / threads))
+        if self._X.nnz < SMALL_NONZEROS * blocks:
+            return [0, n]
+        # Equal numbers of non-zeros, not of rows, keep all threads busy to the end.
+        inner = np.searchsorted(self._X.indptr, equal_ends(self._X.nnz, blocks)[1:-1])
+        return sorted({0, *inner.tolist(), n})
+
+    def _stored_numbers(self) -> int:
+        return int(self._X.nnz)
 
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
         X = self._X

@@ -5,20 +5,28 @@ from __future__ import annotations
 import numpy as np
 
 from sphericalpca.linalg import Array, row_norms
-from sphericalpca.rows.memory import MemoryRows
+from sphericalpca.rows.memory import MemoryRows, equal_ends
 
 __all__ = ["DenseRows"]
 
 # A block of a few megabytes is read from memory once and serves both products of a pass
 # from cache; smaller blocks pay more for the call than for the numbers.
 BLOCK_ENTRIES = 3_000_000
+# Below this a second thread costs more than it saves.
+SMALL_ENTRIES = 100_000
 
 
 class DenseRows(MemoryRows):
     """A dense array."""
 
-    def _block_height(self) -> int:
-        return BLOCK_ENTRIES // int(self._X.shape[1])
+    def _block_ends(self, threads: int) -> list[int]:
+        # As many blocks for every thread, of about the best size; few rows are not divided.
+        n, size = len(self._X), self._X.size
+        blocks = threads * -(-size // (threads * BLOCK_ENTRIES)) if size > SMALL_ENTRIES else 1
+        return equal_ends(n, min(blocks, n))
+
+    def _stored_numbers(self) -> int:
+        return int(self._X.size)
 
     def _part(self, span: slice) -> tuple[Array, None]:
         # Subtracting a mean explicitly keeps digits that X U - mean U would cancel; a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Iterator
 
@@ -10,8 +11,9 @@ import numpy as np
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Rows
 from sphericalpca.rows.block import Block, Matrix
+from sphericalpca.rows.threads import Threads
 
-__all__ = ["MemoryRows"]
+__all__ = ["MemoryRows", "equal_ends"]
 
 
 class MemoryRows(Rows):
@@ -29,6 +31,8 @@ class MemoryRows(Rows):
         Subtracted from every row before it is scaled.
     block_rows : int, optional
         Rows per block; chosen from the size of the data when left out.
+    threads : Threads, optional
+        Those of other rows, to share them.
     """
 
     def __init__(
@@ -39,13 +43,15 @@ class MemoryRows(Rows):
         normalize: bool = True,
         mean: Array | None = None,
         block_rows: int | None = None,
+        threads: Threads | None = None,
     ) -> None:
         n = X.shape[0]
+        threads = threads or Threads()
         self._X = X
         self._mean = None if mean is None else np.asarray(mean, dtype=X.dtype)
-        height = block_rows or max(256, self._block_height())
-        self._spans = [slice(a, min(a + height, n)) for a in range(0, n, height)]
-        norm = np.concatenate([self._lengths(span) for span in self._spans])
+        ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(threads.count())
+        self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
+        norm = np.concatenate(threads.map(self._lengths_of, _shares(self._spans, threads.count())))
         # One over a length below the smallest normal number would overflow.
         norm[norm < np.finfo(X.dtype).tiny] = 0.0
         scale = np.ones(n)
@@ -53,18 +59,28 @@ class MemoryRows(Rows):
             scale = np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
             norm = (norm > 0).astype(np.float64)
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
-        super().__init__(X.shape, X.dtype, weight=weight, scale=scale, norm=norm)
+        facts = {"weight": weight, "scale": scale, "norm": norm}
+        super().__init__(X.shape, X.dtype, **facts, stored=self._stored_numbers(), threads=threads)
 
-    def blocks(self) -> Iterator[Block]:
-        """One block for each span."""
-        for span in self._spans:
-            matrix, shift = self._part(span)
-            facts = (self.weight[span], self.scale[span], self.norm[span])
-            yield Block(matrix, span, *facts, self.heaviest, shift)
+    def parts(self, count: int) -> list[Iterator[Block]]:
+        """Consecutive spans, as many for each part; one block for each span."""
+        return [map(self._block, share) for share in _shares(self._spans, count)]
+
+    def _block(self, span: slice) -> Block:
+        matrix, shift = self._part(span)
+        facts = (self.weight[span], self.scale[span], self.norm[span])
+        return Block(matrix, span, *facts, self.heaviest, shift)
+
+    def _lengths_of(self, spans: list[slice]) -> Array:
+        return np.concatenate([self._lengths(span) for span in spans])
 
     @abstractmethod
-    def _block_height(self) -> int:
-        """How many rows make a good block."""
+    def _block_ends(self, threads: int) -> list[int]:
+        """Where good blocks begin and end: 0, ..., n."""
+
+    @abstractmethod
+    def _stored_numbers(self) -> int:
+        """How many numbers X holds."""
 
     @abstractmethod
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
@@ -76,3 +92,14 @@ class MemoryRows(Rows):
 
         A row that equals the mean up to rounding has length 0.
         """
+
+
+def equal_ends(n: int, blocks: int) -> list[int]:
+    """0, ..., n: the ends of so many blocks of about equal height."""
+    return [n * k // blocks for k in range(blocks + 1)]
+
+
+def _shares(spans: list[slice], count: int) -> list[list[slice]]:
+    """At most `count` runs of consecutive spans, none empty, of about equal length."""
+    count = min(count, len(spans))
+    return [spans[a:b] for a, b in itertools.pairwise(equal_ends(len(spans), count))]

@@ -10,10 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Evaluation, Problem
-from sphericalpca.solvers.start import Start
+from sphericalpca.solvers.start import Start, start_of_U
 
 __all__ = ["Alternating"]
 
@@ -34,6 +33,10 @@ class _State:
         return self.evaluation.value
 
     @property
+    def closing(self) -> tuple[float, float, Array]:
+        return self.evaluation.closing
+
+    @property
     def residual(self) -> float:
         return self.evaluation.residual
 
@@ -44,12 +47,7 @@ class Alternating:
 
     def init(self, problem: Problem, start: Start) -> _State:
         """The state at the start's U; its V is the best one there."""
-        if start.V is not None:
-            raise DataError(
-                "init=(U, V) is a start for Algorithm 1, but Alternating starts from U alone: pass "
-                "init=U, or solver='linearized'."
-            )
-        return self._at(problem, start.U)
+        return self._at(problem, start_of_U(start, type(self).__name__))
 
     def step(self, problem: Problem, state: _State) -> _State:
         """The exact U step, then the exact V step."""

@@ -71,6 +71,10 @@ class _State:
     def value(self) -> float:
         return self.sweep.value
 
+    @property
+    def closing(self) -> None:
+        return None  # the moment at hand is that of another V than the best one
+
     @cached_property
     def residual(self) -> float:
         return residual(self.U, self.sweep.gradient)
@@ -167,7 +171,7 @@ class Linearized:
                 *_pair(block, Y, new if self.order == "uv" else old),
             )
 
-        value, pulls, moment, moved, *pair = rows.sweep(kernel)
+        value, pulls, moment, moved, *pair = rows.sweep(kernel, columns=3 * r)
         return _Sweep(value, pulls[:, :r], after, pulls[:, r:], moment, math.sqrt(moved), *pair)
 
     def _constants(self, problem: Problem, n_components: int) -> dict[str, float]:

@@ -12,15 +12,22 @@ import numpy as np
 
 from sphericalpca.iterate import Monitor, Solution, Solver, StopReason, iterate
 from sphericalpca.problem import Problem
+from sphericalpca.rows import Rows
 from sphericalpca.solvers.alternating import Alternating
+from sphericalpca.solvers.anderson import Anderson
+from sphericalpca.solvers.automatic import automatic
 from sphericalpca.solvers.linearized import Linearized
+from sphericalpca.solvers.newton import Newton
 from sphericalpca.solvers.start import starts
+from sphericalpca.solvers.subspace import Subspace
 
 __all__ = ["SOLVERS", "Outcome", "choose_solver", "solve"]
 
 SOLVERS: dict[str, Callable[[], Solver]] = {
-    "auto": Alternating,
     "alternating": Alternating,
+    "anderson": Anderson,
+    "subspace": Subspace,
+    "newton": Newton,
     "linearized": Linearized,
 }
 
@@ -36,13 +43,15 @@ class Outcome:
     svd_ratio: float
 
 
-def choose_solver(solver: str | Solver) -> Solver:
+def choose_solver(solver: str | Solver, rows: Rows, n_components: int, tol: float) -> Solver:
     """A solver from its name; a solver object is returned as it is."""
     if isinstance(solver, type):
         raise TypeError(
             f"solver={solver.__name__} is a class, but must be a name or an object: pass "
             f"{solver.__name__}()."
         )
+    if solver == "auto":
+        return automatic(rows, n_components, tol)
     return SOLVERS[solver]() if isinstance(solver, str) else solver
 
 

@@ -1,0 +1,96 @@
+"""Timing in turns: warm-up, then rounds in which everybody runs once."""
+
+from __future__ import annotations
+
+import gc
+import math
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Outcome", "Timing", "race", "ratio"]
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of each round."""
+
+    rounds: tuple[float, ...]
+
+    @property
+    def median(self) -> float:
+        """The middle of the rounds."""
+        return float(np.median(self.rounds))
+
+    @property
+    def quartiles(self) -> tuple[float, float]:
+        """Between these lies the middle half of the rounds."""
+        low, high = np.quantile(self.rounds, [0.25, 0.75])
+        return float(low), float(high)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How long an action took, and what it returned last."""
+
+    timing: Timing
+    answer: Any
+
+
+def race(
+    actions: Mapping[str, Callable[[], Any]], repeats: int, patience: float = math.inf
+) -> dict[str, Outcome]:
+    """Run all actions in turns, `repeats` rounds after a warm-up.
+
+    An action whose warm-up took longer than `patience` seconds is not run again: its
+    warm-up counts as its only round.  Each round begins with another action, so that none
+    always follows the same neighbour.
+    """
+    with _collector_off():
+        outcomes = {name: _timed(action) for name, action in actions.items()}
+        quick = [name for name in actions if outcomes[name].timing.median <= patience]
+        rounds: dict[str, list[float]] = {name: [] for name in quick}
+        for number in range(repeats):
+            for name in _rotated(quick, number):
+                outcomes[name] = _timed(actions[name])
+                rounds[name].append(outcomes[name].timing.median)
+    for name, seconds in rounds.items():
+        if seconds:
+            outcomes[name] = replace(outcomes[name], timing=Timing(tuple(seconds)))
+    return outcomes
+
+
+def ratio(ours: Timing, theirs: Timing) -> tuple[float, float, float]:
+    """Ratio of the medians, and the quartiles of the ratios of single rounds."""
+    middle = ours.median / theirs.median
+    if len(ours.rounds) != len(theirs.rounds):
+        return middle, middle, middle
+    low, high = np.quantile(np.divide(ours.rounds, theirs.rounds), [0.25, 0.75])
+    return middle, float(low), float(high)
+
+
+def _rotated(names: list[str], number: int) -> list[str]:
+    first = number % len(names) if names else 0
+    return names[first:] + names[:first]
+
+
+def _timed(action: Callable[[], Any]) -> Outcome:
+    gc.collect()
+    began = time.perf_counter()
+    answer = action()
+    return Outcome(Timing((time.perf_counter() - began,)), answer)
+
+
+@contextmanager
+def _collector_off() -> Iterator[None]:
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -1,0 +1,100 @@
+"""The package itself: the whole fit as users call it, its solvers from a given start."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from benchmarks.task import Fit, Method, Point, Task
+from sphericalpca import SphericalPCA
+from sphericalpca.iterate import Monitor, Solution, Solver, State
+from sphericalpca.linalg import Array, orthonormal
+from sphericalpca.problem import Problem
+from sphericalpca.rows import Matrix, as_rows
+from sphericalpca.solvers import Alternating, Linearized, solve
+
+__all__ = [
+    "ALGORITHM_1",
+    "ALGORITHM_1_BLOCK",
+    "ALTERNATION",
+    "OURS",
+    "OURS_FROM_START",
+    "StopAt",
+    "fit_model",
+    "run_solver",
+]
+
+NO_LIMIT = 10**9
+
+
+def fit_model(X: Matrix, n_components: int, **options: Any) -> SphericalPCA:
+    """Fit the estimator as it comes; not to arrive is no fault here, and is checked later."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SphericalPCA(n_components, random_state=0, **options)
+        model.fit(X)
+    return model
+
+
+@dataclass
+class StopAt(Monitor):
+    """Ends a run when its time is over or its f is large enough."""
+
+    deadline: float
+    value: float = np.inf
+
+    def end(self, state: State) -> bool:
+        """Whether to stop in `state`."""
+        return state.value >= self.value or time.perf_counter() >= self.deadline
+
+
+def run_solver(X: Matrix, task: Task, solver: Solver, value: float = np.inf) -> Solution:
+    """One solver from the task's start until it converges, f is `value`, or time is over."""
+    return solve(
+        Problem(as_rows(X)),
+        task.n_components,
+        solver=solver,
+        init=task.start,
+        tol=task.tol,
+        max_iter=NO_LIMIT,
+        rng=np.random.default_rng(0),
+        monitor=StopAt(time.perf_counter() + task.cap, value),
+    ).solution
+
+
+def _read_model(model: SphericalPCA) -> Fit:
+    note = "" if model.stop_reason_ == "converged" else model.stop_reason_
+    return _fit(model.components_.T, model.n_passes_, model.history_, note)
+
+
+def _read_solution(found: Solution) -> Fit:
+    note = "" if found.stop_reason == "converged" else "capped"
+    return _fit(found.U, found.history["passes"][-1], found.history, note)
+
+
+def _fit(U: Array, passes: float, history: Mapping[str, Array], note: str) -> Fit:
+    columns = (history[name].tolist() for name in ("seconds", "passes", "objective"))
+    trace = tuple(Point(*row) for row in zip(*columns, strict=True))
+    # In float32 U is orthonormal to 1e-7 only, and the checks are in float64.
+    return Fit(orthonormal(U), float(passes), trace, note)
+
+
+def _solver_method(name: str, solver: Solver) -> Method:
+    return Method(name, lambda X, task: run_solver(X, task, solver), _read_solution)
+
+
+OURS = Method("ours", lambda X, task: fit_model(X, task.n_components, tol=task.tol), _read_model)
+OURS_FROM_START = Method(
+    "ours, given start",
+    lambda X, task: fit_model(X, task.n_components, tol=task.tol, init=task.start),
+    _read_model,
+)
+ALTERNATION = _solver_method("exact alternation", Alternating())
+ALGORITHM_1 = _solver_method("Algorithm 1, theory", Linearized())
+ALGORITHM_1_BLOCK = _solver_method("Algorithm 1, block", Linearized("block", "block"))

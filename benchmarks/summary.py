@@ -1,0 +1,175 @@
+"""The results page, written from the rows alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from benchmarks.cases import CASES
+from benchmarks.compare import rows_table
+from benchmarks.growth import AXES, fit_exponent, growth_table
+from benchmarks.machine import QUICK
+from benchmarks.reach import GOALS, reach_table
+from benchmarks.table import Row, number
+from sphericalpca.files import write_whole
+
+__all__ = ["write"]
+
+EXPLANATION = """\
+Times are medians of rounds in which all methods take turns, quartiles in brackets; a number
+without brackets was measured once. "ours / it" is the time of "ours" over the method's. Residuals
+and loss gaps are computed in float64 outside the clock: the residual is the relative Riemannian
+gradient, the loss gap is (f_best - f) / f_best, where f_best is the best value that any method
+reached, improved a little further. The certificate's gap bounds how far f is below the optimum;
+it is left out where it would take minutes. Iterative methods start from one random subspace;
+"ours" is the whole fit with a start of its own. The peers of scikit-learn have other objectives:
+their loss gap says what their subspace is worth for this one.
+"""
+
+GOAL_TITLES = (
+    *("goal", "what", "measured", "limit", "verdict"),
+    *("ours, s", "peer, s", "residual", "certificate's gap", "note"),
+)
+CASE_TITLES = (
+    *("method", "seconds", "ours / it", "passes"),
+    *("residual", "loss gap", "certificate's gap", "note"),
+)
+
+
+def write(folder: Path) -> Path:
+    """Write summary.md beside the rows."""
+    parts = [
+        "# Benchmark results\n",
+        *_facts(folder),
+        *_reach(folder),
+        *_cases(folder),
+        *_growth(folder),
+    ]
+    path = folder / "summary.md"
+    write_whole(path, "\n".join(parts).encode())
+    return path
+
+
+def _facts(folder: Path) -> Iterable[str]:
+    tables = (reach_table(folder), rows_table(folder), growth_table(folder))
+    facts = dict.fromkeys(row["made_with"] for table in tables for row in table.read())
+    if any(QUICK in line for line in facts):
+        yield f"A {QUICK}: it shows that all runs, and nothing else.\n"
+    yield "\n".join(f"Made with {line}." for line in facts) + "\n"
+    if len(facts) > 1:
+        yield "The rows were not all made with the same things: compare within a table only.\n"
+
+
+def _reach(folder: Path) -> Iterable[str]:
+    there = {row["goal"]: row for row in reach_table(folder).read()}
+    rows = [there[name] for name in GOALS if name in there]
+    if not rows:
+        return
+    met = sum(row["verdict"] == "met" for row in rows)
+    yield f"## Goals\n\n{met} of {len(rows)} are met.\n"
+    yield "![Measured values as shares of their limits](reach.png)\n"
+    yield _markdown(GOAL_TITLES, [_goal_cells(row) for row in rows])
+
+
+def _goal_cells(row: Row) -> list[str]:
+    wish = f" (better {_plain(row, 'wish')})" if row["wish"] else ""
+    return [
+        row["goal"],
+        row["about"],
+        _with_quartiles(row, "measured"),
+        f"{row['sense']} {_plain(row, 'limit')}{wish}",
+        row["verdict"],
+        _plain(row, "ours"),
+        _plain(row, "peer"),
+        _small(row, "residual"),
+        _small(row, "certificate_gap"),
+        row["note"],
+    ]
+
+
+def _cases(folder: Path) -> Iterable[str]:
+    rows = rows_table(folder).read()
+    if rows:
+        yield f"## Cases\n\n{EXPLANATION}"
+    for case in CASES:
+        mine = [row for row in rows if row["case"] == case and row["method"]]
+        left_out = [row["note"] for row in rows if row["case"] == case and not row["method"]]
+        if left_out:
+            yield f"{case}: {left_out[0]}.\n"
+        if mine:
+            yield f"![Loss gap against seconds and passes, {case}](gap-{case}.png)\n"
+        for r in sorted({int(row["r"]) for row in mine}):
+            chosen = [row for row in mine if int(row["r"]) == r]
+            yield f"### {_heading(chosen[0])}\n"
+            yield _markdown(CASE_TITLES, [_case_cells(row) for row in chosen])
+
+
+def _heading(row: Row) -> str:
+    size = f"{int(row['n']):,} x {int(row['m']):,}"
+    return f"{row['case']}: {row['about']}, {size}, {row['dtype']}, r = {row['r']}"
+
+
+def _case_cells(row: Row) -> list[str]:
+    return [
+        row["method"],
+        _with_quartiles(row, "seconds"),
+        _plain(row, "ratio"),
+        _plain(row, "passes"),
+        _small(row, "residual"),
+        _small(row, "loss_gap"),
+        _small(row, "certificate_gap"),
+        row["note"],
+    ]
+
+
+def _growth(folder: Path) -> Iterable[str]:
+    rows = growth_table(folder).read()
+    if not rows:
+        return
+    yield "## Growth\n\nSeconds and seconds of one pass as powers of the size, by least squares.\n"
+    yield "![Seconds against sizes](growth.png)\n"
+    cells = []
+    for axis in AXES.values():
+        mine = [row for row in rows if row["axis"] == axis.name]
+        for method in dict.fromkeys(row["method"] for row in mine):
+            chosen = [row for row in mine if row["method"] == method]
+            sizes = f"{number(chosen[0], 'size'):,.0f} to {number(chosen[-1], 'size'):,.0f}"
+            cells.append([axis.name, axis.about, sizes, method, *_exponents(chosen)])
+    titles = ("size", "what", "range", "method", "exponent", "exponent of a pass")
+    yield _markdown(titles, cells)
+
+
+def _exponents(rows: list[Row]) -> list[str]:
+    sizes = [number(row, "size") for row in rows]
+    seconds = [number(row, "seconds") for row in rows]
+    passes = [number(row, "passes") for row in rows]
+    each = [spent / count for spent, count in zip(seconds, passes, strict=True)]
+    return [_exponent(sizes, seconds), "" if any(map(math.isnan, each)) else _exponent(sizes, each)]
+
+
+def _exponent(sizes: Sequence[float], seconds: Sequence[float]) -> str:
+    fitted = fit_exponent(sizes, seconds)
+    error = "" if math.isnan(fitted.error) else f" ± {fitted.error:.2f}"
+    return f"{fitted.power:.2f}{error}"
+
+
+def _with_quartiles(row: Row, column: str) -> str:
+    if row[column] == "":
+        return ""
+    low, high = (number(row, name) for name in ("quartile_1", "quartile_3"))
+    spread = "" if math.isnan(low) or low == high else f" [{low:.3g}, {high:.3g}]"
+    return f"{_plain(row, column)}{spread}"
+
+
+def _plain(row: Row, column: str) -> str:
+    return f"{number(row, column):.3g}" if row[column] != "" else ""
+
+
+def _small(row: Row, column: str) -> str:
+    return f"{number(row, column):.1e}" if row[column] != "" else ""
+
+
+def _markdown(titles: Sequence[str], cells: Iterable[Sequence[str]]) -> str:
+    lines = [titles, ["---"] * len(titles), *cells]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"

@@ -1,0 +1,133 @@
+"""Anderson acceleration of exact alternation.
+
+Exact alternation is a fixed-point iteration U -> T(U) = polar(X'WV).  Where it creeps, its
+last few steps tell how the error shrinks: the combination of past images whose combined
+step is shortest lands far ahead.  It needs one pass per iteration and some m x r matrices,
+nothing of the size of n, so it suits rows that live in files or on a cluster.
+
+The shortest combined step may lie at a saddle, because there too U = T(U).  An accelerated
+point is kept only if f does not fall.  Otherwise its mirror image is tried, which leads
+away from a saddle, and if that fails too the history is forgotten and the exact step is
+taken, which cannot lower f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sphericalpca.linalg import Array, polar
+from sphericalpca.problem import Evaluation, Problem
+from sphericalpca.solvers.start import Start, start_of_U
+
+__all__ = ["Anderson"]
+
+
+@dataclass(frozen=True)
+class _History:
+    """Differences between consecutive images T and steps F = T - U, the latest last."""
+
+    images: tuple[Array, ...] = ()
+    steps: tuple[Array, ...] = ()
+    products: Array = field(default_factory=lambda: np.empty((0, 0)))  # <steps_i, steps_j>
+    last_image: Array | None = None
+    last_step: Array | None = None
+
+    def after(self, image: Array, step: Array, memory: int) -> _History:
+        """The history once `image` and `step` were seen; the oldest is forgotten."""
+        last = {"last_image": image, "last_step": step}
+        if self.last_image is None or self.last_step is None:
+            return replace(self, **last)
+        change = step - self.last_step
+        steps = (*self.steps, change)[-memory:]
+        images = (*self.images, image - self.last_image)[-memory:]
+        products = np.empty((len(steps), len(steps)))
+        kept = len(steps) - 1
+        products[:kept, :kept] = self.products[len(self.steps) - kept :, len(self.steps) - kept :]
+        products[kept, :] = products[:, kept] = [np.vdot(change, other) for other in steps]
+        return _History(images, steps, products, **last)
+
+    def forgotten(self) -> _History:
+        """Only where it stands now: the past misled, or there is none."""
+        return _History(last_image=self.last_image, last_step=self.last_step)
+
+    def correction(self) -> Array:
+        """The latest image minus the combination whose combined step is shortest."""
+        assert self.last_step is not None
+        right = np.array([np.vdot(step, self.last_step) for step in self.steps], dtype=np.float64)
+        size = np.sqrt(np.maximum(np.diag(self.products), np.finfo(np.float64).tiny))
+        # Nearly parallel steps say nothing new: below rounding they are left out.
+        cutoff = np.finfo(self.last_step.dtype).eps ** 0.75
+        scaled = self.products / size[:, None] / size
+        factors = np.linalg.lstsq(scaled, right / size, rcond=cutoff)[0] / size
+        terms = zip(factors, self.images, strict=True)
+        return np.asarray(sum(image.dtype.type(factor) * image for factor, image in terms))
+
+
+@dataclass(frozen=True)
+class _State:
+    evaluation: Evaluation
+    objective: float
+    history: _History = field(default_factory=_History)
+    measures: Mapping[str, float] = field(default_factory=dict)
+    constants: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def U(self) -> Array:
+        return self.evaluation.U
+
+    @property
+    def value(self) -> float:
+        return self.evaluation.value
+
+    @property
+    def closing(self) -> tuple[float, float, Array]:
+        return self.evaluation.closing
+
+    @property
+    def residual(self) -> float:
+        return self.evaluation.residual
+
+
+@dataclass(frozen=True)
+class Anderson:
+    """Exact alternation, accelerated from its own history.
+
+    Parameters
+    ----------
+    memory : int
+        How many past steps are combined.  2 x `memory` matrices of shape (m, r) are kept.
+    """
+
+    memory: int = 8
+
+    def __post_init__(self) -> None:
+        if self.memory < 1:
+            raise ValueError(f"memory={self.memory!r} must be at least 1; 8 is a good number.")
+
+    def init(self, problem: Problem, start: Start) -> _State:
+        """The state at the start's U."""
+        evaluation = problem.evaluate(start_of_U(start, type(self).__name__))
+        return _State(evaluation, problem.loss(evaluation.value))
+
+    def step(self, problem: Problem, state: _State) -> _State:
+        """An accelerated step if f does not fall, else the exact one."""
+        here = state.evaluation
+        image = polar(here.gradient).factor.astype(here.U.dtype, copy=False)
+        history = state.history.after(image, image - here.U, self.memory)
+        if history.steps:
+            correction = history.correction()
+            for point in (image - correction, image + correction):
+                ahead = problem.evaluate(polar(point).factor)
+                if _not_below(ahead.value, here):
+                    return _State(ahead, problem.loss(ahead.value), history)
+        exact = problem.evaluate(image)
+        return _State(exact, problem.loss(exact.value), history.forgotten())
+
+
+def _not_below(value: float, evaluation: Evaluation) -> bool:
+    """Whether f did not fall, up to the rounding error of the data's type."""
+    rounding = float(np.finfo(evaluation.U.dtype).eps)
+    return value >= evaluation.value * (1.0 - rounding)

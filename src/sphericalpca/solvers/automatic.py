@@ -1,0 +1,39 @@
+"""Which solver suits the data: ``solver="auto"``."""
+
+from __future__ import annotations
+
+from sphericalpca.iterate import Solver
+from sphericalpca.rows import Rows
+from sphericalpca.solvers.anderson import Anderson
+from sphericalpca.solvers.newton import Newton
+from sphericalpca.solvers.subspace import Subspace
+
+__all__ = ["automatic"]
+
+# A stored number of a sparse row costs as much as so many of a dense one.
+SPARSE_COST = 8
+# Subspace acceleration halves the passes, and spends some ten small problems on each: they
+# must be this much smaller than the data.
+WORTH_IT = 8
+# Projections that are kept beside the data may take this much memory, or as much as the data.
+MEMORY_BUDGET = 256 * 2**20
+# Below this residual Anderson acceleration slows down, and Newton's method arrives first.
+NEWTON_TOL = 1e-7
+
+
+def automatic(rows: Rows, n_components: int, tol: float) -> Solver:
+    """The solver for these rows.
+
+    Subspace acceleration needs the fewest passes.  It is taken where passes are dear: long
+    rows, few components, and room for the projections.  Elsewhere Anderson acceleration
+    is as fast or the only one that fits, and for very small `tol` Newton's method.
+    """
+    n, m = rows.shape
+    subspace = Subspace()
+    columns = subspace.capacity(n_components)
+    length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST)
+    budget = max(MEMORY_BUDGET, rows.stored * rows.dtype.itemsize)
+    fits = (n + m) * columns * rows.dtype.itemsize <= budget
+    if WORTH_IT * columns <= length and fits and columns < m:
+        return subspace
+    return Newton() if 0 < tol < NEWTON_TOL and rows.dtype.itemsize == 8 else Anderson()

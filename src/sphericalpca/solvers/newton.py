@@ -1,0 +1,279 @@
+"""Newton's method with a trust region, for tolerances that alternation does not reach.
+
+Near a maximiser f(U + D) is f + <G, D> + <D, Hess[D]> / 2 to third order, for D with
+U'D = 0.  A = U'G = sum_j w_j ||U'x_j|| v_j v_j' is symmetric and not negative, and
+
+    -Hess[D] = D A - (I - UU') H[D],
+
+where H, the Euclidean Hessian, is not negative either.  Without H the model has its
+maximum at D = (I - UU') G A^-1, and U + D then spans what G spans: that is the step of
+exact alternation.  So A is the natural scale.  In coordinates E = D A^1/2 the first
+conjugate gradient step points along the step of alternation, and the others mend what
+alternation leaves out.  Each of them asks for one Hessian product, one pass over the rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from sphericalpca.linalg import Array, polar
+from sphericalpca.problem import Evaluation, Problem, symmetric
+from sphericalpca.solvers.start import Start, start_of_U
+
+__all__ = ["Model", "ModelStep", "Newton", "maximise_model"]
+
+# Lengths of steps are root mean squares of tangents of angles: 1 means 45 degrees.
+FIRST_RADIUS = 0.1
+LARGEST_RADIUS = 1.0
+
+# The model is solved to min(forcing, residual^ORDER): the residuals then fall with power
+# 1 + ORDER.  A larger one solves early models more exactly than they deserve.
+ORDER = 1 / 3
+
+# A change of f, or a residual, below this many rounding errors may be none at all.
+ROUNDING = 16.0
+
+
+@dataclass(frozen=True)
+class _State:
+    evaluation: Evaluation
+    objective: float
+    radius: float
+    products: int = 0
+    constants: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def U(self) -> Array:
+        return self.evaluation.U
+
+    @property
+    def value(self) -> float:
+        return self.evaluation.value
+
+    @property
+    def residual(self) -> float:
+        return self.evaluation.residual
+
+    @property
+    def closing(self) -> tuple[float, float, Array]:
+        return self.evaluation.closing
+
+    @property
+    def measures(self) -> Mapping[str, float]:
+        return {"inner": float(self.products), "radius": self.radius}
+
+
+@dataclass(frozen=True)
+class ModelStep:
+    """A step in the model's coordinates.
+
+    Attributes
+    ----------
+    E : float64 array, shape (m, r)
+    gain : float
+        By how much the model rises, as a share of f.
+    products : int
+        Hessian products spent.
+    on_edge : bool
+        Whether the trust region cut the step short.
+    """
+
+    E: Array
+    gain: float
+    products: int
+    on_edge: bool
+
+    @property
+    def length(self) -> float:
+        """Length in the model's coordinates."""
+        return float(np.linalg.norm(self.E))
+
+
+class Model:
+    """The second-order model of f / f(U) at U: 1 + <slope, E> - <E, bend(E)> / 2.
+
+    Dividing by f(U) makes it free of the units of weights and rows.
+
+    Attributes
+    ----------
+    slope : float64 array, shape (m, r)
+        Its length is that of the step of exact alternation.
+    """
+
+    def __init__(self, problem: Problem, evaluation: Evaluation) -> None:
+        self.problem = problem
+        self.evaluation = evaluation
+        self._U = np.asarray(evaluation.U, dtype=np.float64)
+        G = np.asarray(evaluation.gradient, dtype=np.float64) / evaluation.value
+        A = self._U.T @ G
+        self._scale = _inverse_root(symmetric(A), float(np.finfo(evaluation.U.dtype).eps))
+        self.slope = np.asarray((G - self._U @ A) @ self._scale)
+
+    def bend(self, E: Array) -> Array:
+        """Minus the Hessian applied to E; one pass."""
+        H = self.problem.riemannian_hessian_product(self.evaluation, E @ self._scale)
+        return np.asarray(-(H / self.evaluation.value) @ self._scale)
+
+    def point(self, E: Array) -> Array:
+        """The subspace at E: the polar factor of U + D, a retraction of second order."""
+        return polar(self._U + E @ self._scale).factor
+
+
+def _inverse_root(A: Array, eps: float) -> Array:
+    """A^-1/2; directions that hardly any row uses count as if a few did."""
+    eigenvalues, Q = np.linalg.eigh(A)
+    eigenvalues = np.maximum(eigenvalues, math.sqrt(eps) * eigenvalues[-1])
+    return np.asarray((Q / np.sqrt(eigenvalues)) @ Q.T)
+
+
+def maximise_model(
+    bend: Callable[[Array], Array],
+    slope: Array,
+    radius: float,
+    *,
+    accuracy: float,
+    max_products: int,
+) -> ModelStep:
+    """Maximise <slope, E> - <E, bend(E)> / 2 over ||E|| <= radius, roughly.
+
+    Conjugate gradients after Steihaug and Toint: they end when ||slope - bend(E)|| is
+    `accuracy` of ||slope||, or on the edge, along a direction that leaves the region or
+    in which the model curves upwards.
+    """
+    E, rest, direction = np.zeros_like(slope), slope, slope
+    square = first = _inner(slope, slope)
+    on_edge, products = False, 0
+    while not on_edge and products < max_products and square > accuracy**2 * first:
+        bent = bend(direction)
+        products += 1
+        curvature = _inner(direction, bent)
+        to_edge = _to_edge(E, direction, radius)
+        on_edge = curvature * to_edge <= square
+        length = to_edge if on_edge else square / curvature
+        E, rest = E + length * direction, rest - length * bent
+        last, square = square, _inner(rest, rest)
+        direction = rest + (square / last) * direction
+    return ModelStep(E, 0.5 * _inner(slope + rest, E), products, on_edge)
+
+
+def _to_edge(E: Array, direction: Array, radius: float) -> float:
+    """The t >= 0 with ||E + t direction|| = radius."""
+    square, middle = _inner(direction, direction), _inner(E, direction)
+    space = max(0.0, radius**2 - _inner(E, E))
+    return (math.sqrt(middle**2 + square * space) - middle) / square
+
+
+def _inner(A: Array, B: Array) -> float:
+    return float(np.vdot(A, B))
+
+
+@dataclass(frozen=True)
+class Newton:
+    """Trust-region Newton on the Grassmannian, after a few exact alternation steps.
+
+    An iteration is an alternation step, or a Newton step with several Hessian products;
+    a Newton step that fails is replaced by an alternation step, so the loss never rises.
+    It is meant for residuals down to 1e-10 in float64; float32 ends near 1e-6, where
+    alternation steps of one pass each go on.
+
+    Parameters
+    ----------
+    switch : float, default=1e-2
+        Residual at which alternation ends and Newton begins.
+    forcing : float, default=0.1
+        Largest relative error that a solved model may have, above 0 and below 1.  It
+        falls with the residual, which makes the convergence superlinear.
+    max_products : int, default=500
+        Most Hessian products in one iteration.
+    """
+
+    switch: float = 1e-2
+    forcing: float = 0.1
+    max_products: int = 500
+
+    def __post_init__(self) -> None:
+        if not self.switch >= 0:
+            raise ValueError(
+                f"switch={self.switch!r} must be a number >= 0, the residual at which Newton "
+                "begins; 1e-2 is a good one."
+            )
+        if not 0 < self.forcing < 1:
+            raise ValueError(
+                f"forcing={self.forcing!r} must lie between 0 and 1, both excluded; 0.1 is a "
+                "good one."
+            )
+        if not self.max_products >= 1:
+            raise ValueError(
+                f"max_products={self.max_products!r} must be at least 1; for none at all take "
+                "solver='alternating'."
+            )
+
+    def init(self, problem: Problem, start: Start) -> _State:
+        """The state at the start's U."""
+        evaluation = problem.evaluate(start_of_U(start, type(self).__name__))
+        return _State(evaluation, problem.loss(evaluation.value), FIRST_RADIUS)
+
+    def step(self, problem: Problem, state: _State) -> _State:
+        """A Newton step where it promises more than alternation, else an alternation step."""
+        if not self._is_near(state):
+            return _alternate(problem, state, state.radius)
+        model = Model(problem, state.evaluation)
+        if np.linalg.norm(model.slope) >= state.radius:
+            # The trust region has no room for more than alternation, which needs none.
+            return _alternate(problem, state, min(2.0 * state.radius, LARGEST_RADIUS))
+        step = self._solve(model, state)
+        trial = problem.evaluate(model.point(step.E))
+        quality = _quality(state.evaluation, trial, step)
+        radius = _next_radius(state.radius, step, quality)
+        if quality < 0.1:
+            return _alternate(problem, state, radius, step.products)
+        return _State(trial, problem.loss(trial.value), radius, step.products)
+
+    def _is_near(self, state: _State) -> bool:
+        return state.value > 0 and _rounding(state.U) < state.residual <= self.switch
+
+    def _solve(self, model: Model, state: _State) -> ModelStep:
+        return maximise_model(
+            model.bend,
+            model.slope,
+            state.radius,
+            accuracy=min(self.forcing, state.residual**ORDER),
+            max_products=self.max_products,
+        )
+
+
+def _alternate(problem: Problem, state: _State, radius: float, products: int = 0) -> _State:
+    evaluation = problem.evaluate(polar(state.evaluation.gradient).factor)
+    return _State(evaluation, problem.loss(evaluation.value), radius, products)
+
+
+def _quality(here: Evaluation, there: Evaluation, step: ModelStep) -> float:
+    """Share of the promised gain that came true, or 0 or 1 where f is too coarse to tell.
+
+    A gain is of the order of the squared residual: at residuals below 1e-8 it drowns in the
+    rounding errors of f, while the gradient still has half its digits.  There a step is
+    good if it lowers the residual and f stays what it was, to rounding.  A step on the
+    edge may be on its way out of a saddle, where the residual must rise: f decides there,
+    unless the step promises next to nothing.
+    """
+    rounding = _rounding(here.U)
+    risen = (there.value - here.value) / here.value
+    if step.gain > (rounding / 64 if step.on_edge else rounding):
+        return (risen + rounding) / (step.gain + rounding)
+    return float(there.residual < here.residual and risen >= -rounding)
+
+
+def _rounding(U: Array) -> float:
+    return ROUNDING * float(np.finfo(U.dtype).eps)
+
+
+def _next_radius(radius: float, step: ModelStep, quality: float) -> float:
+    if quality < 0.25:
+        return 0.25 * step.length
+    if quality > 0.75 and step.on_edge:
+        return min(2.0 * radius, LARGEST_RADIUS)
+    return radius

@@ -1,0 +1,152 @@
+"""Subspace acceleration: the default where projections of the rows fit in memory.
+
+For U = S C with an orthonormal basis S of k columns the problem is the same one, for the
+small rows Z = X S.  So the best U within span(S) costs no look at the data.  Each
+iteration asks the data for the gradient at that U (X'WV), adds what of it sticks out of
+the span to the basis, projects the rows on that, and solves the small problem again: one
+pass.  The span then holds the exact step from U, and the small problem is started there,
+so f rises at least as much as by exact alternation.
+
+When the basis is full it is cut back to the latest solutions (a thick restart).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from sphericalpca.iterate import iterate
+from sphericalpca.linalg import Array, frobenius, in_range, orthonormal, orthonormal_outside, polar, refined
+from sphericalpca.problem import Problem, symmetric
+from sphericalpca.solvers.anderson import Anderson
+from sphericalpca.solvers.span import Span
+from sphericalpca.solvers.start import Start, start_of_U
+
+__all__ = ["Subspace"]
+
+# The small problem is solved until its residual is this share of the whole problem's:
+# more would be lost on directions that the span does not hold yet.
+INNER_SHARE = 0.1
+INNER_ITERATIONS = 20
+
+
+@dataclass(frozen=True)
+class _State:
+    """The solution within the span; the span is shared by all states of a run.
+
+    `closing` and `gradient` are those of the whole problem at U = S C; `pull` is the
+    gradient within the span, S'G.
+    """
+
+    span: Span
+    C: Array
+    closing: tuple[float, float, Array]
+    gradient: Array
+    pull: Array
+    objective: float
+    past: tuple[Array, ...] = ()
+    measures: Mapping[str, float] = field(default_factory=dict)
+    constants: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def value(self) -> float:
+        return self.closing[0]
+
+    @cached_property
+    def U(self) -> Array:
+        return refined(self.span.basis @ self.C)
+
+    @cached_property
+    def outside(self) -> Array:
+        """What of the gradient sticks out of the span, in the scale of `in_range`."""
+        return self.span.outside(self.gradient, self.pull)
+
+    @cached_property
+    def residual(self) -> float:
+        """Relative Riemannian gradient, from its parts outside and inside the span."""
+        G, size = in_range(self.gradient)
+        within = self.pull - self.C @ symmetric(self.C.T @ self.pull)
+        whole = frobenius(G)
+        parts = math.hypot(frobenius(self.outside), frobenius(within) / size)
+        return parts / whole if whole > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Subspace:
+    """The best U within a growing subspace, again and again.
+
+    Parameters
+    ----------
+    columns : int, optional
+        Largest number of columns of the basis; n times as many numbers are kept beside
+        the data.  By default 6 r up to 120, then 4 r; at least 40.
+    """
+
+    columns: int | None = None
+
+    def capacity(self, n_components: int) -> int:
+        """Largest number of columns of the basis."""
+        usual = max(40, min(6 * n_components, 120), 4 * n_components)
+        return max(self.columns or usual, 2 * n_components)
+
+    def init(self, problem: Problem, start: Start) -> _State:
+        """The state at the start's U, which spans the first basis."""
+        U = start_of_U(start, type(self).__name__)
+        r = U.shape[1]
+        span = Span(problem, min(self.capacity(r), problem.rows.shape[1]))
+        span.add(U.astype(problem.rows.dtype))
+        return self._at(problem, span, np.eye(r), span.restricted().evaluate(np.eye(r)).gradient)
+
+    def step(self, problem: Problem, state: _State) -> _State:
+        """Widen the span by the gradient, and find the best U within it."""
+        span, C, past, pull = state.span, state.C, state.past, state.pull
+        D = self._new_directions(state)
+        if span.columns + D.shape[1] > span.capacity:
+            B = _latest(C, past, span.capacity // 2)
+            span.keep(B)
+            C, past, pull = B.T @ C, (), B.T @ pull
+        if D.shape[1]:
+            span.add(D)
+        # In the basis [S, D] the gradient at U has the coordinates [S'G, D'G].
+        start = Start(polar(np.vstack([pull, D.T @ state.gradient])).factor)
+        tol = INNER_SHARE * max(state.residual, np.finfo(np.float64).tiny)
+        small = span.restricted()
+        found = iterate(small, Anderson(), start, tol=tol, max_iter=INNER_ITERATIONS)
+        pull = found.state.evaluation.gradient
+        return self._at(problem, span, found.U, pull, (*past, C), inner=found.n_iter)
+
+    def _new_directions(self, state: _State) -> Array:
+        """What the gradient adds to the span, unless that is rounding error."""
+        G, _ = in_range(state.gradient)
+        rounding = 10 * float(np.finfo(state.outside.dtype).eps) * frobenius(G)
+        if frobenius(state.outside) <= rounding:
+            return state.outside[:, :0]
+        return orthonormal_outside(state.span.basis, state.outside)
+
+    def _at(
+        self,
+        problem: Problem,
+        span: Span,
+        C: Array,
+        pull: Array,
+        past: tuple[Array, ...] = (),
+        inner: int = 0,
+    ) -> _State:
+        value, cosines, gradient, moment = problem.evaluate_within(span.projections, C)
+        closing = (value, cosines, moment)
+        objective = problem.loss(value)
+        return _State(span, C, closing, gradient, pull, objective, past, {"inner": inner})
+
+
+def _latest(C: Array, past: tuple[Array, ...], columns: int) -> Array:
+    """An orthonormal basis of the latest solutions, C first, of at most so many columns.
+
+    Earlier solutions have fewer coordinates: the basis was smaller then.
+    """
+    count = max(columns // C.shape[1] - 1, 0)
+    latest = [C, *reversed(past[len(past) - count :])]
+    return orthonormal(np.hstack([np.pad(c, ((0, len(C) - len(c)), (0, 0))) for c in latest]))

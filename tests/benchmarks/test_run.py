@@ -1,0 +1,157 @@
+"""From the command to the files: rows per case, pictures and page from the rows alone."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import math
+
+import pytest
+from benchmarks import __main__ as command
+from benchmarks import compare, generated, plots, summary
+from benchmarks.cases import CASES, Case
+from benchmarks.contest import Effort
+from benchmarks.goals import Finding
+from benchmarks.reach import GOALS
+from benchmarks.table import Table, number
+
+
+def _read(path):
+    with path.open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture
+def tiny(monkeypatch):
+    """Two cases, two goals and an axis that take a moment."""
+    cases = {
+        "spiked": Case("spiked", "tiny", lambda: generated.spiked(80, 15), (2, 3)),
+        "minilm": CASES["minilm"],
+    }
+    goals = {
+        "dense_svd": dataclasses.replace(GOALS["dense_svd"], measure=lambda _: Finding(0.1)),
+        "flop_rate": dataclasses.replace(GOALS["flop_rate"], measure=lambda _: Finding(0.5)),
+    }
+    axes = {"n": dataclasses.replace(command.AXES["n"], sizes=(40, 80))}
+    axes["n"] = dataclasses.replace(axes["n"], draw=lambda n: (generated.spiked(n, 15), 2))
+    monkeypatch.setattr(command, "CAP", 0.05)
+    for name, entries in {"CASES": cases, "GOALS": goals, "AXES": axes}.items():
+        monkeypatch.setattr(command, name, entries)
+    monkeypatch.setattr(
+        command, "SUITES", {"reach": [*goals], "cases": [*cases], "growth": [*axes]}
+    )
+
+
+@pytest.fixture
+def no_pictures(monkeypatch):
+    monkeypatch.setattr(plots, "draw", lambda _: [])
+
+
+def test_a_run_leaves_rows_pictures_and_a_page(tiny, no_data, tmp_path, capsys):
+    assert command.main(["all", "--repeats", "1", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert "minilm: skipped, no newsgroups_minilm_f16.npz" in said
+    files = {path.name for path in tmp_path.iterdir()}
+    tables = {"rows.csv", "traces.csv", "reach.csv", "growth.csv"}
+    assert files == tables | {"summary.md", "gap-spiked.png", "reach.png", "growth.png"}
+    page = (tmp_path / "summary.md").read_text()
+    assert "1 of 2 are met" in page
+    assert "minilm: skipped: no newsgroups_minilm_f16.npz in the data home" in page
+    assert "| pymanopt, trust regions |" in page
+    assert "missed by 80 %" in page
+    assert str(tmp_path) not in page
+
+
+def test_a_second_run_of_a_part_replaces_that_part_alone(tiny, no_data, tmp_path, no_pictures):
+    run = ["--repeats", "1", "--out", str(tmp_path)]
+    command.main(["reach", *run])
+    command.main(["cases", "--only", "spiked", *run])
+    before = {name: _read(tmp_path / name) for name in ("rows.csv", "reach.csv")}
+    command.main(["reach", "--only", "dense_svd", *run])
+    after = _read(tmp_path / "reach.csv")
+    assert sorted(row["goal"] for row in after) == ["dense_svd", "flop_rate"]
+    assert _read(tmp_path / "rows.csv") == before["rows.csv"]
+
+
+def test_report_runs_nothing(tiny, no_data, tmp_path, monkeypatch, no_pictures):
+    command.main(["cases", "--only", "spiked", "--repeats", "1", "--out", str(tmp_path)])
+    page = (tmp_path / "summary.md").read_text()
+    (tmp_path / "summary.md").unlink()
+    monkeypatch.setattr(compare, "contest", None)
+    assert command.main(["report", "--out", str(tmp_path)]) == 0
+    assert (tmp_path / "summary.md").read_text() == page
+
+
+def test_an_unknown_name_is_answered_with_the_known_ones(tiny, tmp_path, capsys):
+    assert command.main(["reach", "--only", "speed", "--out", str(tmp_path)]) == 2
+    assert capsys.readouterr().err == "unknown name 'speed': known are dense_svd, flop_rate\n"
+    assert not list(tmp_path.iterdir())
+
+
+def test_no_rounds_are_refused(capsys):
+    with pytest.raises(SystemExit):
+        command.main(["--repeats", "0"])
+    assert "give 1 or more" in capsys.readouterr().err
+
+
+def test_a_wrong_answer_fails_the_run(tiny, tmp_path, monkeypatch, no_pictures):
+    wrong = dataclasses.replace(GOALS["dense_svd"], measure=lambda _: Finding(0.1, right=False))
+    monkeypatch.setitem(command.GOALS, "dense_svd", wrong)
+    assert command.main(["reach", "--only", "dense_svd", "--out", str(tmp_path)]) == 1
+
+
+def test_a_quick_run_is_marked_in_its_rows_and_on_its_page(tiny, tmp_path, no_pictures):
+    command.main(["reach", "--quick", "--out", str(tmp_path)])
+    assert all("quick run" in row["made_with"] for row in _read(tmp_path / "reach.csv"))
+    assert "it shows that all runs, and nothing else" in (tmp_path / "summary.md").read_text()
+
+
+def test_rows_have_residual_and_gaps_beside_every_time():
+    case = Case("tiny", "", lambda: generated.clusters(120, 15, groups=3), (2,))
+    rows, points = compare.compare(case, case.load(), 2, Effort(2, cap=0.05, patience=1.0))
+    timed = [row for row in rows if "seconds" in row]
+    assert {row["method"] for row in rows if row not in timed} == {"NMF"}
+    for row in timed:
+        assert row["quartile_1"] <= row["seconds"] <= row["quartile_3"]
+        assert row["residual"] >= 0
+        assert row["loss_gap"] >= 0
+        assert row["certificate_gap"] >= 0
+        assert row["ratio"] == pytest.approx(rows[0]["seconds"] / row["seconds"])
+    ours = timed[0]
+    assert ours["method"] == "ours"
+    assert ours["note"] == ""
+    assert {point["method"] for point in points} >= {"ours", "exact alternation"}
+    assert "TruncatedSVD" not in {point["method"] for point in points}
+
+
+def test_curves_of_many_points_are_thinned_and_keep_their_ends():
+    chosen = compare._thinned(100_000)
+    assert chosen[0] == 0
+    assert chosen[-1] == 99_999
+    assert len(chosen) <= compare.TRACE_POINTS
+    assert compare._thinned(3) == [0, 1, 2]
+
+
+def test_a_table_of_other_columns_is_not_touched(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(ValueError, match="--out DIR"):
+        Table(path, ("a", "c"), ("a",)).replace([{"a": 3}])
+    assert path.read_text() == "a,b\n1,2\n"
+
+
+def test_numbers_survive_the_table(tmp_path):
+    table = Table(tmp_path / "t.csv", ("name", "x", "y"), ("name",))
+    table.replace([{"name": "a", "x": 1 / 3, "y": math.nan}, {"name": "b", "x": 7}])
+    table.add_missing([{"name": "a", "x": 5.0}, {"name": "c", "x": 2.0}])
+    rows = {row["name"]: row for row in table.read()}
+    assert number(rows["a"], "x") == pytest.approx(1 / 3, rel=1e-11)
+    assert math.isnan(number(rows["a"], "y"))
+    assert number(rows["c"], "x") == 2.0
+    table.replace([{"name": "a", "x": 5.0}])
+    assert [row["name"] for row in table.read()] == ["b", "c", "a"]
+
+
+def test_without_rows_there_are_no_pictures(tmp_path):
+    assert plots.draw(tmp_path) == []
+    assert summary.write(tmp_path).read_text().startswith("# Benchmark results")
