@@ -6,29 +6,42 @@ were first brought near one, or redone that way when they left the safe range.
 
 from __future__ import annotations
 
+import itertools
 import math
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import scipy.linalg
 
+from sphericalpca.parallel import equal_ends, spread, workers
+
 __all__ = [
     "Array",
     "Polar",
     "canonical_rotation",
+    "combination",
     "fix_signs",
     "frobenius",
     "in_range",
+    "inner",
     "orthonormal",
     "orthonormal_outside",
     "polar",
     "principal_angles",
+    "product",
     "real_array",
     "refined",
     "row_norms",
+    "scalar_products",
     "unit_rows",
 ]
+
+# Below this many multiplications threads cost more than they save.
+SMALL_PRODUCT = 4_000_000
+# So many numbers stay in cache while others are added to them.
+PIECE = 50_000
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -43,6 +56,58 @@ def real_array(values: Any) -> Array:
     except (TypeError, ValueError):
         given = f"a {type(values).__name__} of other things"
     raise TypeError(given)
+
+
+def product(A: Array, B: Array) -> Array:
+    """A B for a tall A, on all threads of the context."""
+    parts = _row_parts(A, B.shape[1])
+    if len(parts) == 1:
+        return np.asarray(A @ B)
+    out = np.empty((len(A), B.shape[1]), dtype=np.result_type(A, B))
+    spread(lambda part: np.matmul(A[part], B, out=out[part]), parts)
+    return out
+
+
+def inner(A: Array, B: Array) -> Array:
+    """A'B for tall A and B, on all threads of the context."""
+    parts = _row_parts(A, B.shape[1])
+    return np.asarray(sum(spread(lambda part: A[part].T @ B[part], parts)))
+
+
+def combination(factors: Array, matrices: Sequence[Array]) -> Array:
+    """The sum of matrices of one shape, each times its factor, on all threads."""
+    out = np.empty_like(matrices[0])
+    dtype = out.dtype.type
+
+    def fill(part: slice) -> None:
+        # Piece by piece, so that the sum stays in cache while the matrices stream by.
+        for piece in _pieces(part, out.shape[1]):
+            np.multiply(matrices[0][piece], dtype(factors[0]), out=out[piece])
+            for factor, matrix in zip(factors[1:], matrices[1:], strict=True):
+                out[piece] += matrix[piece] * dtype(factor)
+
+    spread(fill, _row_parts(out, len(matrices)))
+    return out
+
+
+def scalar_products(A: Array, matrices: Sequence[Array]) -> Array:
+    """<A, B> for every matrix B, in float64, on all threads."""
+
+    def products(part: slice) -> Array:
+        return np.array([np.vdot(A[part], B[part]) for B in matrices], dtype=np.float64)
+
+    return np.asarray(sum(spread(products, _row_parts(A, len(matrices)))))
+
+
+def _pieces(part: slice, columns: int) -> list[slice]:
+    height = max(1, PIECE // columns)
+    ends = [*range(part.start, part.stop, height), part.stop]
+    return list(itertools.starmap(slice, itertools.pairwise(ends)))
+
+
+def _row_parts(A: Array, columns: int) -> list[slice]:
+    count = workers() if A.size * columns > SMALL_PRODUCT else 1
+    return list(itertools.starmap(slice, itertools.pairwise(equal_ends(len(A), count))))
 
 
 class Polar(NamedTuple):
@@ -109,7 +174,7 @@ def polar(M: Array) -> Polar:
     then to the SVD, which also completes the factor to r orthonormal columns.
     """
     M, size = in_range(M)
-    eigenvalues, Q = np.linalg.eigh(np.asarray(M.T @ M, dtype=np.float64))
+    eigenvalues, Q = np.linalg.eigh(np.asarray(inner(M, M), dtype=np.float64))
     # Squares below this share of the largest leave too few digits for the factor.
     if eigenvalues[0] <= np.sqrt(np.finfo(M.dtype).eps) * eigenvalues[-1]:
         if M.dtype != np.float64:
@@ -118,14 +183,16 @@ def polar(M: Array) -> Polar:
         A, singular, Bt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
         return Polar(A @ Bt, size * float(singular.sum()))
     singular = np.sqrt(eigenvalues)
-    factor = M @ ((Q / singular) @ Q.T).astype(M.dtype)
-    return Polar(refined(factor), size * float(singular.sum()))
+    factor = product(M, ((Q / singular) @ Q.T).astype(M.dtype))
+    if eigenvalues[0] < 0.1 * eigenvalues[-1]:
+        factor = refined(factor)
+    return Polar(factor, size * float(singular.sum()))
 
 
 def refined(Q: Array) -> Array:
     """One Newton-Schulz step: nearly orthonormal columns become so to the last digits."""
     r = Q.shape[1]
-    return np.asarray(Q @ (1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * (Q.T @ Q)))
+    return product(Q, 1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * inner(Q, Q))
 
 
 def orthonormal_outside(S: Array, R: Array) -> Array:
@@ -135,8 +202,8 @@ def orthonormal_outside(S: Array, R: Array) -> Array:
     longer; here they are removed.  Directions that drown in them are left out.
     """
     R, _ = in_range(R)
-    D = _column_basis(R, np.finfo(R.dtype).eps ** 0.75)
-    D -= S @ (S.T @ D)
+    D = _column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75)
+    D -= product(S, inner(S, D))
     # What lost half its length lay within the span; at most m - k columns can be left.
     return _column_basis(D, 0.25)[:, -(len(S) - S.shape[1]) :]
 
@@ -146,9 +213,9 @@ def _column_basis(R: Array, cutoff: float) -> Array:
 
     Directions with less than the share `cutoff` of the largest square are left out.
     """
-    squares, Q = np.linalg.eigh(np.asarray(R.T @ R, dtype=np.float64))
+    squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
     kept = squares > cutoff * max(squares[-1], np.finfo(np.float64).tiny)
-    return np.asarray(R @ (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
+    return product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
 
 
 def orthonormal(A: Array) -> Array:

@@ -23,7 +23,10 @@ from sphericalpca.linalg import (
     canonical_rotation,
     fix_signs,
     frobenius,
+    inner,
     polar,
+    product,
+    refined,
     row_norms,
     unit_rows,
 )
@@ -58,19 +61,30 @@ class Evaluation:
     gradient : array, shape (m, r)
         G = X'WV with V the best components at U.
     moment : float64 array, shape (r, r)
-        V'WV.
+        V'WV; NaN for a problem that is never closed.
     """
 
     U: Array
     value: float
     cosines: float
     gradient: Array
-    moment: Array
+    moment: Any
+
+    @cached_property
+    def pull(self) -> Array:
+        """H = U'G, which is symmetric and not negative."""
+        return symmetric(inner(self.U, self.gradient))
+
+    @cached_property
+    def tangent(self) -> Array:
+        """R = G - U H, the part of the gradient that turns the subspace."""
+        return np.asarray(self.gradient - product(self.U, self.pull))
 
     @cached_property
     def residual(self) -> float:
         """Relative Riemannian gradient ||G - U sym(U'G)||_F / ||G||_F."""
-        return residual(self.U, self.gradient)
+        size = frobenius(self.gradient)
+        return frobenius(self.tangent) / size if size > 0 else 0.0
 
     @property
     def closing(self) -> tuple[float, float, Array]:
@@ -108,11 +122,18 @@ class CanonicalForm:
 class Problem:
     """Spherical PCA on given rows: every quantity a solver may ask for.
 
-    Methods that look at the data make one pass over the rows each.
+    Methods that look at the data make one pass over the rows each, or half a pass.
+
+    Parameters
+    ----------
+    rows : Rows
+    closing : bool
+        Whether evaluations tell what closes a fit; an auxiliary problem is never closed.
     """
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: Rows, *, closing: bool = True) -> None:
         self.rows = rows
+        self._closing = closing
 
     def loss(self, alignment: float, components_energy: float | None = None) -> float:
         """The loss h from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
@@ -125,7 +146,7 @@ class Problem:
     def evaluate(self, U: Array) -> Evaluation:
         """Everything at U, from one pass."""
         U = self._cast(U)
-        kernel = partial(_evaluate, project=lambda block: block.project(U))
+        kernel = partial(_evaluate, project=lambda block: block.project(U), closing=self._closing)
         return Evaluation(U, *self.rows.sweep(kernel, columns=2 * U.shape[1]))
 
     def evaluate_within(self, Z: Array, C: Array) -> tuple[float, float, Array, Array]:
@@ -134,7 +155,7 @@ class Problem:
         The data are read for the second product only: half a pass.
         """
         C = self._cast(C)
-        kernel = partial(_evaluate, project=lambda block: Z[block.span] @ C)
+        kernel = partial(_evaluate, project=lambda block: Z[block.span] @ C, closing=True)
         value, cosines, gradient, moment = self.rows.sweep(kernel, columns=C.shape[1], passes=0.5)
         return value, cosines, gradient, moment
 
@@ -161,9 +182,9 @@ class Problem:
     ) -> CanonicalForm:
         """The canonical form of U, from what is known of it: see `Evaluation`."""
         Q, eigenvalues = canonical_rotation(moment)
-        rotated = fix_signs(np.asarray(U, np.float64) @ Q)
+        rotated = fix_signs(product(U, Q.astype(U.dtype)))
         return CanonicalForm(
-            U=self._cast(rotated),
+            U=self._cast(refined(rotated)),
             shares=eigenvalues / eigenvalues.sum(),
             value=value,
             # Where all rows lie in the subspace, rounding may step over the end.
@@ -175,12 +196,9 @@ class Problem:
         kernel = partial(_gram, factor=factor)
         return np.asarray(self.rows.sweep(kernel, columns=self.rows.shape[1])[0])
 
-    def covariance_times(self, Q: Array, factor: Array, out: Array | None = None) -> Array:
-        """sum_j factor_j^2 x_j x_j' Q without forming the sum, shape (m, q).
-
-        The projections X Q are kept in `out`, shape (n, q), if that is given.
-        """
-        kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor, out=out)
+    def covariance_times(self, Q: Array, factor: Array) -> Array:
+        """sum_j factor_j^2 x_j x_j' Q without forming the sum, shape (m, q)."""
+        kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor)
         return np.asarray(self.rows.sweep(kernel, columns=2 * Q.shape[1])[0])
 
     def cosines(self) -> Array:
@@ -198,8 +216,7 @@ class Problem:
 
     def restricted_to(self, Z: Array) -> Problem:
         """The problem for U = S C, when the rows Z = X S are at hand."""
-        rows = self.rows
-        return Problem(as_rows(Z, weight=rows.weight, normalize=False, threads=rows.threads))
+        return Problem(as_rows(Z, weight=self.rows.weight, normalize=False), closing=False)
 
     def _cast(self, U: Array) -> Array:
         return np.ascontiguousarray(U, dtype=self.rows.dtype)
@@ -213,7 +230,7 @@ def symmetric(A: Array) -> Array:
 def residual(U: Array, G: Array) -> float:
     """Relative Riemannian gradient of f on the Stiefel manifold; 0 at critical points."""
     size = frobenius(G)
-    return frobenius(G - U @ symmetric(U.T @ G)) / size if size > 0 else 0.0
+    return frobenius(G - product(U, symmetric(inner(U, G)))) / size if size > 0 else 0.0
 
 
 def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
@@ -234,11 +251,12 @@ def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Arra
     return V, lengths
 
 
-def _evaluate(block: Block, project: Callable[[Block], Array]) -> tuple[Any, ...]:
+def _evaluate(block: Block, project: Callable[[Block], Array], *, closing: bool) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
     V, lengths = directions(block, project(block), overwrite=True)
-    sums, moment = _sums(block, lengths), block.moment(V)
-    return *sums, block.correlate(V, overwrite=True), moment
+    value, cosines = _sums(block, lengths)
+    moment = block.moment(V) if closing else np.nan
+    return value, cosines, block.correlate(V, overwrite=True), moment
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
@@ -260,22 +278,17 @@ def _close(block: Block, U: Array) -> tuple[Any, ...]:
 def _sums(block: Block, lengths: Array) -> tuple[float, float]:
     """What a block adds to f and to the sum of cosines."""
     cosines = np.divide(lengths, block.norm, out=np.zeros_like(block.norm), where=block.norm > 0)
-    return block.weight @ lengths, block.weight @ cosines
+    return float(block.weight @ lengths), float(block.weight @ cosines)
 
 
 def _gram(block: Block, factor: Array) -> tuple[Any, ...]:
     return (block.gram(factor[block.span]),)
 
 
-def _covariance_times(
-    block: Block, Q: Array, factor: Array, out: Array | None
-) -> tuple[Any, ...]:
-    Y = block.project(Q)
-    if out is not None:
-        out[block.span] = Y
+def _covariance_times(block: Block, Q: Array, factor: Array) -> tuple[Any, ...]:
     # One factor on either side of the product keeps both within the number range.
     part = factor[block.span]
-    return (block.correlate(Y * part.astype(Q.dtype)[:, None], part),)
+    return (block.correlate(block.project(Q) * part.astype(Q.dtype)[:, None], part),)
 
 
 def components(rows: Rows, U: Array) -> Array:

@@ -30,6 +30,7 @@ from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import Monitor, Solution
 from sphericalpca.linalg import Array
+from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem, components
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
 from sphericalpca.solvers import SOLVERS, Outcome, choose_solver, solve
@@ -328,7 +329,7 @@ class SphericalPCA(
         return tags
 
     def _fit(self, X: Any, y: Any, sample_weight: Any) -> Rows:
-        with keeping_the_last_fit(self):
+        with keeping_the_last_fit(self), parallel():
             X = check_matrix(self, X, reset=True)
             weight = check_weights(sample_weight, X.shape[0])
             if self.n_components > min(X.shape):

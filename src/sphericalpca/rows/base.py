@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.linalg import Array
+from sphericalpca.parallel import parallel, spread, workers
 from sphericalpca.rows.block import Block
-from sphericalpca.rows.threads import Threads
 
 __all__ = ["Kernel", "Rows"]
 
@@ -49,7 +50,6 @@ class Rows(ABC):
         scale: Array,
         norm: Array,
         stored: int,
-        threads: Threads | None = None,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
@@ -58,7 +58,6 @@ class Rows(ABC):
         self.norm = norm
         self.heaviest = float(self.weight.max(initial=0.0)) or 1.0
         self.stored = stored
-        self.threads = threads or Threads()
         self.passes = 0.0
         self.flops = 0.0
 
@@ -101,11 +100,9 @@ class Rows(ABC):
         """
         self.passes += passes
         self.flops += 2.0 * self.stored * columns
-        parts = self.parts(self.threads.count())
-        sums = self.threads.map(lambda blocks: _sum_over(blocks, kernel), parts)
-        totals = sums[0]
-        for other in sums[1:]:
-            totals = [np.add(a, b, out=a if a.ndim else None) for a, b in zip(totals, other, strict=True)]
+        with parallel():
+            sums = spread(partial(_sum_over, kernel=kernel), self.parts(workers()))
+        totals = [_total(parts) for parts in zip(*sums, strict=True)]
         return tuple(total if total.ndim else float(total) for total in totals)
 
     def project(self, U: Array, out: Array | None = None) -> Array:
@@ -119,6 +116,14 @@ class Rows(ABC):
 
         self.sweep(store, columns=U.shape[1], passes=0.5)
         return Y
+
+
+def _total(parts: Sequence[Array]) -> Array:
+    """The sum of what the threads found, in the first one's memory."""
+    total = parts[0]
+    for part in parts[1:]:
+        total = np.add(total, part, out=total if total.ndim else None)
+    return total
 
 
 def _sum_over(blocks: Iterator[Block], kernel: Kernel) -> list[Any]:

@@ -46,8 +46,7 @@ class Block:
         Y = self.matrix @ U
         if self.shift is not None:
             Y -= self.shift @ U
-        Y *= self.scale.astype(Y.dtype)[:, None]
-        return np.asarray(Y)
+        return _rows_times(np.asarray(Y), self.scale, overwrite=True)
 
     def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
@@ -57,8 +56,7 @@ class Block:
         """
         default = factor is None
         factor = self.weight / self.heaviest if factor is None else factor
-        column = (factor * self.scale).astype(V.dtype)[:, None]
-        V = np.multiply(V, column, out=V if overwrite else None)
+        V = _rows_times(V, factor * self.scale, overwrite=overwrite)
         G = np.asarray(self.matrix.T @ V)
         if self.shift is not None:
             G -= np.outer(self.shift, V.sum(axis=0))
@@ -66,8 +64,8 @@ class Block:
 
     def moment(self, V: Array) -> Array:
         """V'WV over this block, shape (r, r), in float64."""
-        share = (self.weight / self.heaviest).astype(V.dtype)[:, None]
-        return np.asarray((V * share).T @ V, dtype=np.float64) * self.heaviest
+        weighted = _rows_times(V, self.weight / self.heaviest)
+        return np.asarray(weighted.T @ V, dtype=np.float64) * self.heaviest
 
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j', shape (m, m); computed in the type of `factor`."""
@@ -108,3 +106,10 @@ class Block:
         if sparse.issparse(self.matrix):
             return sparse.diags_array(column) @ self.matrix, inverse
         return self.matrix * column[:, None], inverse
+
+
+def _rows_times(A: Array, factor: Array, *, overwrite: bool = False) -> Array:
+    """Every row times its factor, in the type of A; nothing is done where all are one."""
+    if (factor == 1).all():
+        return A
+    return np.multiply(A, factor.astype(A.dtype)[:, None], out=A if overwrite else None)

@@ -9,8 +9,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sphericalpca.linalg import Array
+from sphericalpca.parallel import equal_ends
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.memory import MemoryRows, equal_ends
+from sphericalpca.rows.memory import MemoryRows
 
 __all__ = ["SparseRows"]
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from sphericalpca.linalg import Array, row_norms
-from sphericalpca.rows.memory import MemoryRows, equal_ends
+from sphericalpca.parallel import equal_ends
+from sphericalpca.rows.memory import MemoryRows
 
 __all__ = ["DenseRows"]
 

@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import numpy as np
 
 from sphericalpca.linalg import Array
+from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread, workers
 from sphericalpca.rows.base import Rows
 from sphericalpca.rows.block import Block, Matrix
-from sphericalpca.rows.threads import Threads
 
-__all__ = ["MemoryRows", "equal_ends"]
+__all__ = ["MemoryRows"]
 
 
 class MemoryRows(Rows):
@@ -31,8 +31,6 @@ class MemoryRows(Rows):
         Subtracted from every row before it is scaled.
     block_rows : int, optional
         Rows per block; chosen from the size of the data when left out.
-    threads : Threads, optional
-        Those of other rows, to share them.
     """
 
     def __init__(
@@ -43,15 +41,14 @@ class MemoryRows(Rows):
         normalize: bool = True,
         mean: Array | None = None,
         block_rows: int | None = None,
-        threads: Threads | None = None,
     ) -> None:
         n = X.shape[0]
-        threads = threads or Threads()
         self._X = X
         self._mean = None if mean is None else np.asarray(mean, dtype=X.dtype)
-        ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(threads.count())
+        ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        norm = np.concatenate(threads.map(self._lengths_of, _shares(self._spans, threads.count())))
+        with parallel():
+            norm = np.concatenate(spread(self._lengths_of, _shares(self._spans, workers())))
         # One over a length below the smallest normal number would overflow.
         norm[norm < np.finfo(X.dtype).tiny] = 0.0
         scale = np.ones(n)
@@ -60,7 +57,7 @@ class MemoryRows(Rows):
             norm = (norm > 0).astype(np.float64)
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
         facts = {"weight": weight, "scale": scale, "norm": norm}
-        super().__init__(X.shape, X.dtype, **facts, stored=self._stored_numbers(), threads=threads)
+        super().__init__(X.shape, X.dtype, **facts, stored=self._stored_numbers())
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
@@ -92,11 +89,6 @@ class MemoryRows(Rows):
 
         A row that equals the mean up to rounding has length 0.
         """
-
-
-def equal_ends(n: int, blocks: int) -> list[int]:
-    """0, ..., n: the ends of so many blocks of about equal height."""
-    return [n * k // blocks for k in range(blocks + 1)]
 
 
 def _shares(spans: list[slice], count: int) -> list[list[slice]]:

@@ -14,15 +14,18 @@ taken, which cannot lower f.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from sphericalpca.linalg import Array, polar
+from sphericalpca.linalg import Array, combination, frobenius, polar, product, scalar_products
 from sphericalpca.problem import Evaluation, Problem
 from sphericalpca.solvers.start import Start, start_of_U
 
 __all__ = ["Anderson"]
+
+# Up to this length a step need not be brought back to orthonormal matrices.
+SHORT_STEP = 0.5
 
 
 @dataclass(frozen=True)
@@ -37,17 +40,16 @@ class _History:
 
     def after(self, image: Array, step: Array, memory: int) -> _History:
         """The history once `image` and `step` were seen; the oldest is forgotten."""
-        last = {"last_image": image, "last_step": step}
         if self.last_image is None or self.last_step is None:
-            return replace(self, **last)
+            return _History(last_image=image, last_step=step)
         change = step - self.last_step
         steps = (*self.steps, change)[-memory:]
         images = (*self.images, image - self.last_image)[-memory:]
         products = np.empty((len(steps), len(steps)))
         kept = len(steps) - 1
         products[:kept, :kept] = self.products[len(self.steps) - kept :, len(self.steps) - kept :]
-        products[kept, :] = products[:, kept] = [np.vdot(change, other) for other in steps]
-        return _History(images, steps, products, **last)
+        products[kept, :] = products[:, kept] = scalar_products(change, steps)
+        return _History(images, steps, products, image, step)
 
     def forgotten(self) -> _History:
         """Only where it stands now: the past misled, or there is none."""
@@ -56,14 +58,13 @@ class _History:
     def correction(self) -> Array:
         """The latest image minus the combination whose combined step is shortest."""
         assert self.last_step is not None
-        right = np.array([np.vdot(step, self.last_step) for step in self.steps], dtype=np.float64)
+        right = scalar_products(self.last_step, self.steps)
         size = np.sqrt(np.maximum(np.diag(self.products), np.finfo(np.float64).tiny))
         # Nearly parallel steps say nothing new: below rounding they are left out.
-        cutoff = np.finfo(self.last_step.dtype).eps ** 0.75
+        cutoff = float(np.finfo(self.last_step.dtype).eps) ** 0.75
         scaled = self.products / size[:, None] / size
         factors = np.linalg.lstsq(scaled, right / size, rcond=cutoff)[0] / size
-        terms = zip(factors, self.images, strict=True)
-        return np.asarray(sum(image.dtype.type(factor) * image for factor, image in terms))
+        return combination(factors, self.images)
 
 
 @dataclass(frozen=True)
@@ -115,16 +116,33 @@ class Anderson:
     def step(self, problem: Problem, state: _State) -> _State:
         """An accelerated step if f does not fall, else the exact one."""
         here = state.evaluation
-        image = polar(here.gradient).factor.astype(here.U.dtype, copy=False)
-        history = state.history.after(image, image - here.U, self.memory)
+        step = _exact_step(here)
+        image = here.U + step
+        history = state.history.after(image, step, self.memory)
         if history.steps:
             correction = history.correction()
             for point in (image - correction, image + correction):
                 ahead = problem.evaluate(polar(point).factor)
                 if _not_below(ahead.value, here):
                     return _State(ahead, problem.loss(ahead.value), history)
-        exact = problem.evaluate(image)
+        exact = problem.evaluate(polar(image).factor)
         return _State(exact, problem.loss(exact.value), history.forgotten())
+
+
+def _exact_step(here: Evaluation) -> Array:
+    """From U to a basis of the span of G, where exact alternation goes.
+
+    G H^-1 = U + R H^-1, with H = U'G and R the part of G outside U, has that span and is the
+    basis nearest to U: the small R keeps its digits even in single precision, and steps
+    from one iteration to the next can be compared.
+    """
+    R, H = here.tangent, here.pull
+    eigenvalues, Q = np.linalg.eigh(np.asarray(H, dtype=np.float64))
+    if eigenvalues[0] > np.sqrt(np.finfo(R.dtype).eps) * eigenvalues[-1]:
+        step = product(R, ((Q / eigenvalues) @ Q.T).astype(R.dtype))
+        if frobenius(step) < SHORT_STEP:
+            return step.astype(here.U.dtype, copy=False)
+    return np.subtract(polar(here.gradient).factor, here.U, dtype=here.U.dtype)
 
 
 def _not_below(value: float, evaluation: Evaluation) -> bool:

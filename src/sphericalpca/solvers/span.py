@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sphericalpca.linalg import Array, in_range
+from sphericalpca.linalg import Array, in_range, product
 from sphericalpca.problem import Problem
 
 __all__ = ["Span"]
@@ -33,7 +33,7 @@ class Span:
     @property
     def capacity(self) -> int:
         """Largest number of columns."""
-        return self._basis.shape[1]
+        return int(self._basis.shape[1])
 
     @property
     def basis(self) -> Array:
@@ -58,7 +58,7 @@ class Span:
     def keep(self, B: Array) -> None:
         """Cut back to the span of S B, for orthonormal B (k x q)."""
         B = B.astype(self._basis.dtype, copy=False)
-        S, Z = self.basis @ B, self.projections @ B
+        S, Z = product(self.basis, B), product(self.projections, B)
         self.columns = B.shape[1]
         self.basis[:], self.projections[:] = S, Z
 
@@ -66,4 +66,4 @@ class Span:
         """G - S S'G from the coordinates S'G, in the data's type; at another scale perhaps."""
         G, size = in_range(G)
         coordinates = np.asarray(coordinates / size, dtype=self._basis.dtype)
-        return np.asarray(G.astype(self._basis.dtype, copy=False) - self.basis @ coordinates)
+        return np.subtract(G, product(self.basis, coordinates), dtype=self._basis.dtype)

@@ -12,22 +12,33 @@ import scipy.linalg
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import (
     Array,
+    inner,
     orthonormal,
     orthonormal_outside,
     polar,
+    product,
     real_array,
     refined,
 )
-from sphericalpca.problem import Problem, symmetric
+from sphericalpca.problem import Problem
 
-__all__ = ["GRAM_FEATURES", "Start", "given_start", "random_start", "start_of_U", "starts", "svd_start"]
+__all__ = [
+    "GRAM_FEATURES",
+    "Start",
+    "given_start",
+    "random_start",
+    "start_of_U",
+    "starts",
+    "svd_start",
+]
 
 # Up to this many features the m x m Gram matrix costs one cheap pass, and its
 # eigenvectors less than the passes that a randomized SVD would need.
 GRAM_FEATURES = 1024
 
-# As many reads as scikit-learn's TruncatedSVD makes by default, for an SVD that is more exact.
-KRYLOV_BLOCKS = 6
+# As many reads as scikit-learn's TruncatedSVD makes by default, for an SVD as exact.
+KRYLOV_READS = 6
+FEW_COMPONENTS = 40
 
 
 @dataclass(frozen=True)
@@ -130,24 +141,36 @@ def _gram_svd(problem: Problem, n_components: int) -> Array:
 
 
 def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
-    """Block Lanczos: one read of the data per block of r columns, and no n x r memory.
+    """Block Lanczos: one read of the data per power, and no n x r memory.
 
-    The best r directions within the span of A Q, A^2 Q, ... for a random Q and A = X'WX:
-    more exact than powers of A alone, for the same number of reads.
+    The best r directions within the span of Q, AQ, A^2 Q, ... for a random Q and A = X'WX:
+    more exact than the last power alone, for the same number of reads.  Of many
+    components only every second power joins the basis, whose upkeep grows with its square.
     """
-    m, factor = problem.rows.shape[1], _relative_factor(problem)
-    Q = orthonormal(rng.standard_normal((m, n_components))).astype(problem.rows.dtype)
-    basis = np.empty((m, min(KRYLOV_BLOCKS, m // n_components) * n_components), dtype=Q.dtype)
+    (_, m), dtype = problem.rows.shape, problem.rows.dtype
+    factor = _relative_factor(problem)
+    stride = 1 if n_components <= FEW_COMPONENTS else 2
+
+    def square(Q: Array) -> Array:
+        return problem.covariance_times(Q, factor).astype(dtype, copy=False)
+
+    Q = polar(rng.standard_normal((m, n_components), dtype=dtype)).factor
+    for _ in range(stride - 1):
+        Q = polar(square(Q)).factor
+    basis = np.empty((m, min(KRYLOV_READS // stride, m // n_components) * n_components), dtype)
     T, k = np.zeros((basis.shape[1],) * 2), 0
     while Q.shape[1] > 0:
         last, k = k, k + Q.shape[1]
         basis[:, last:k] = Q
         S = basis[:, :k]
-        AQ = problem.covariance_times(Q, factor).astype(Q.dtype, copy=False)
-        coordinates = S.T @ AQ
-        T[:k, last:k] = coordinates
+        Q = square(Q)
+        # T = S'AS, of which this fills the upper triangle.
+        T[:k, last:k] = inner(S, Q)
         room = basis.shape[1] - k
-        Q = orthonormal_outside(S, AQ - S @ coordinates)[:, :room] if room else Q[:, :0]
-    # Only the upper triangle of T = S'AS is filled.
+        if room == 0:
+            break
+        for _ in range(stride - 1):
+            Q = square(polar(Q).factor)
+        Q = orthonormal_outside(S, Q - product(S, inner(S, Q)))[:, -room:]
     _, E = np.linalg.eigh(T[:k, :k], UPLO="U")
-    return refined(S @ E[:, ::-1][:, :n_components].astype(S.dtype))
+    return refined(product(S, E[:, ::-1][:, :n_components].astype(dtype)))

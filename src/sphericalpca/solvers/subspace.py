@@ -20,7 +20,17 @@ from functools import cached_property
 import numpy as np
 
 from sphericalpca.iterate import iterate
-from sphericalpca.linalg import Array, frobenius, in_range, orthonormal, orthonormal_outside, polar, refined
+from sphericalpca.linalg import (
+    Array,
+    frobenius,
+    in_range,
+    inner,
+    orthonormal,
+    orthonormal_outside,
+    polar,
+    product,
+    refined,
+)
 from sphericalpca.problem import Problem, symmetric
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.span import Span
@@ -58,7 +68,7 @@ class _State:
 
     @cached_property
     def U(self) -> Array:
-        return refined(self.span.basis @ self.C)
+        return refined(product(self.span.basis, self.C.astype(self.span.basis.dtype)))
 
     @cached_property
     def outside(self) -> Array:
@@ -112,7 +122,7 @@ class Subspace:
         if D.shape[1]:
             span.add(D)
         # In the basis [S, D] the gradient at U has the coordinates [S'G, D'G].
-        start = Start(polar(np.vstack([pull, D.T @ state.gradient])).factor)
+        start = Start(polar(np.vstack([pull, inner(D, state.gradient)])).factor)
         tol = INNER_SHARE * max(state.residual, np.finfo(np.float64).tiny)
         small = span.restricted()
         found = iterate(small, Anderson(), start, tol=tol, max_iter=INNER_ITERATIONS)

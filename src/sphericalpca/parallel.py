@@ -1,0 +1,134 @@
+"""All cores, by threads of our own with BLAS kept to one thread each.
+
+BLAS libraries divide one product among threads of theirs, which wait for one another at
+its end and then spin for a while in case more comes; scipy's sparse products run on one
+thread.  Here every thread gets a part of the rows and does with it all there is to do
+(products, lengths, divisions), and threads meet once per pass.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from threading import Lock
+from typing import Any, NamedTuple, TypeVar
+
+# Comes with scikit-learn, which uses it for the same purpose.
+from threadpoolctl import ThreadpoolController
+
+__all__ = ["allowed_threads", "equal_ends", "parallel", "spread", "workers"]
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+
+def allowed_threads() -> int:
+    """As many as BLAS may use.
+
+    So the settings that users know (``OPENBLAS_NUM_THREADS``, `threadpoolctl`, the inner
+    limit of joblib) hold here too.
+    """
+    return _blas(os.getpid()).allowed()
+
+
+@contextmanager
+def parallel() -> Iterator[None]:
+    """Within this context `spread` runs on all allowed threads, and BLAS on one.
+
+    The threads end with the context.  A context within another changes nothing.
+    """
+    if _current() is not None:
+        yield
+        return
+    with _blas(os.getpid()).one_thread() as allowed, ThreadPoolExecutor(allowed) as executor:
+        token = _pool.set(_Pool(executor, allowed, os.getpid()))
+        try:
+            yield
+        finally:
+            _pool.reset(token)
+
+
+def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
+    """The function of every item, in their order; each item on a thread if there are any."""
+    pool = _current()
+    if pool is None or pool.size < 2 or len(items) < 2:
+        return [function(item) for item in items]
+    return list(pool.executor.map(function, items))
+
+
+def workers() -> int:
+    """How many threads `spread` has."""
+    pool = _current()
+    return 1 if pool is None else pool.size
+
+
+def equal_ends(n: int, parts: int) -> list[int]:
+    """0, ..., n: the ends of so many parts of about equal length."""
+    return [n * k // parts for k in range(parts + 1)]
+
+
+class _Pool(NamedTuple):
+    executor: ThreadPoolExecutor
+    size: int
+    process: int
+
+
+_pool: ContextVar[_Pool | None] = ContextVar("pool", default=None)
+
+
+def _current() -> _Pool | None:
+    """The pool of this context; a forked child inherits the context, but not the threads."""
+    pool = _pool.get()
+    return pool if pool is not None and pool.process == os.getpid() else None
+
+
+class _Blas:
+    """The BLAS libraries of this process, kept to one thread while anyone asks for that.
+
+    Their setting belongs to the whole process: the first who comes changes it, the last
+    who goes puts it back, so that fits side by side do not restore each other's limit.
+    """
+
+    def __init__(self) -> None:
+        libraries = ThreadpoolController().select(user_api="blas")
+        self._libraries: list[Any] = list(libraries.lib_controllers)
+        self._lock = Lock()
+        self._users = 0
+        self._found: list[int] = []
+
+    def allowed(self) -> int:
+        with self._lock:
+            numbers = self._found if self._users else self._numbers()
+        return max(numbers, default=os.cpu_count() or 1)
+
+    @contextmanager
+    def one_thread(self) -> Iterator[int]:
+        with self._lock:
+            if self._users == 0:
+                self._found = self._numbers()
+                self._set([1] * len(self._found))
+            self._users += 1
+        try:
+            yield self.allowed()
+        finally:
+            with self._lock:
+                self._users -= 1
+                if self._users == 0:
+                    self._set(self._found)
+
+    def _numbers(self) -> list[int]:
+        return [library.get_num_threads() or 1 for library in self._libraries]
+
+    def _set(self, numbers: list[int]) -> None:
+        for library, number in zip(self._libraries, numbers, strict=True):
+            library.set_num_threads(number)
+
+
+@cache
+def _blas(process: int) -> _Blas:  # noqa: ARG001 - one for each process
+    # The libraries are looked up once: that takes longer than a small fit.
+    return _Blas()
