@@ -127,21 +127,24 @@ def row_norms(A: Array) -> Array:
     with np.errstate(over="ignore", under="ignore"):
         squares = np.einsum("ij,ij->i", A, A)
     # Below tiny/eps a sum of squares may have lost digits to underflow.
-    doubtful = ~((squares > info.tiny / info.eps) & (squares < info.max))
+    low, high = info.tiny / info.eps, info.max
+    if squares.size and squares.min() > low and squares.max() < high:
+        return np.asarray(np.sqrt(squares, dtype=np.float64))
+    doubtful = ~((squares > low) & (squares < high))
     norms = np.sqrt(np.where(doubtful, 0, squares)).astype(np.float64)
-    if doubtful.any():
-        rest = A[doubtful].astype(np.float64)
-        peak = np.abs(rest).max(axis=1, initial=0.0)
-        rest /= np.where(peak > 0, peak, 1)[:, None]
-        norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
+    rest = A[doubtful].astype(np.float64)
+    peak = np.abs(rest).max(axis=1, initial=0.0)
+    rest /= np.where(peak > 0, peak, 1)[:, None]
+    norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
     return norms
 
 
 def unit_rows(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     """Rows scaled to unit length, and their lengths in float64; zero rows stay zero."""
     norms = row_norms(A)
-    divisor = np.where(norms > 0, norms, 1).astype(A.dtype)[:, None]
-    return np.divide(A, divisor, out=A if overwrite else None), norms
+    divisor = norms if norms.all() else np.where(norms > 0, norms, 1)
+    column = divisor.astype(A.dtype, copy=False)[:, None]
+    return np.divide(A, column, out=A if overwrite else None), norms
 
 
 def largest(A: Array) -> float:

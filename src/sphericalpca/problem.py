@@ -242,8 +242,10 @@ def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Arra
     the span of U and the residual is not zero.
     """
     V, lengths = unit_rows(Y, overwrite=overwrite)
-    threshold = VANISHING * np.finfo(Y.dtype).eps * block.norm
-    vanishing = np.flatnonzero((lengths <= threshold) & (block.weight > 0))
+    rounding = VANISHING * float(np.finfo(Y.dtype).eps)
+    if lengths.min(initial=np.inf) > rounding * block.longest:
+        return V, lengths
+    vanishing = np.flatnonzero((lengths <= rounding * block.norm) & (block.weight > 0))
     if len(vanishing):
         R = np.random.default_rng(0).standard_normal((block.matrix.shape[1], Y.shape[1]))
         fallback, _ = unit_rows(block.project(R.astype(Y.dtype))[vanishing])
@@ -254,9 +256,10 @@ def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Arra
 def _evaluate(block: Block, project: Callable[[Block], Array], *, closing: bool) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
     V, lengths = directions(block, project(block), overwrite=True)
-    value, cosines = _sums(block, lengths)
-    moment = block.moment(V) if closing else np.nan
-    return value, cosines, block.correlate(V, overwrite=True), moment
+    if not closing:
+        return block.weight @ lengths, np.nan, block.correlate(V, overwrite=True), np.nan
+    moment = block.moment(V)
+    return *_sums(block, lengths), block.correlate(V, overwrite=True), moment
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
@@ -277,8 +280,11 @@ def _close(block: Block, U: Array) -> tuple[Any, ...]:
 
 def _sums(block: Block, lengths: Array) -> tuple[float, float]:
     """What a block adds to f and to the sum of cosines."""
+    value = float(block.weight @ lengths)
+    if block.all_unit:
+        return value, value
     cosines = np.divide(lengths, block.norm, out=np.zeros_like(block.norm), where=block.norm > 0)
-    return float(block.weight @ lengths), float(block.weight @ cosines)
+    return value, float(block.weight @ cosines)
 
 
 def _gram(block: Block, factor: Array) -> tuple[Any, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ __all__ = ["Block", "Matrix"]
 Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Block:
     """Rows ``x_j = scale_j (matrix_j - shift)`` with weights, in one memory order.
 
@@ -41,12 +42,36 @@ class Block:
     heaviest: float
     shift: Array | None = None
 
+    @cached_property
+    def _scales(self) -> Array | None:
+        return _column(self.scale, self.matrix.dtype)
+
+    @cached_property
+    def _shares(self) -> Array | None:
+        return _column(self.weight / self.heaviest, self.matrix.dtype)
+
+    @cached_property
+    def _pulls(self) -> Array | None:
+        return _column(self.weight / self.heaviest * self.scale, self.matrix.dtype)
+
+    @cached_property
+    def all_unit(self) -> bool:
+        """Whether all rows have length one, and count."""
+        return bool((self.norm == 1).all() and (self.weight > 0).all())
+
+    @cached_property
+    def longest(self) -> float:
+        """Length of the longest row."""
+        return float(self.norm.max(initial=0.0))
+
     def project(self, U: Array) -> Array:
         """X U for this block's rows, shape (b, r)."""
         Y = self.matrix @ U
         if self.shift is not None:
             Y -= self.shift @ U
-        return _rows_times(np.asarray(Y), self.scale, overwrite=True)
+        if self._scales is not None:
+            Y *= self._scales
+        return np.asarray(Y)
 
     def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
@@ -55,8 +80,9 @@ class Block:
         weight times a large scale could leave the range of the data's type.
         """
         default = factor is None
-        factor = self.weight / self.heaviest if factor is None else factor
-        V = _rows_times(V, factor * self.scale, overwrite=overwrite)
+        column = self._pulls if factor is None else _column(factor * self.scale, V.dtype)
+        if column is not None:
+            V = np.multiply(V, column, out=V if overwrite else None)
         G = np.asarray(self.matrix.T @ V)
         if self.shift is not None:
             G -= np.outer(self.shift, V.sum(axis=0))
@@ -64,7 +90,7 @@ class Block:
 
     def moment(self, V: Array) -> Array:
         """V'WV over this block, shape (r, r), in float64."""
-        weighted = _rows_times(V, self.weight / self.heaviest)
+        weighted = V if self._shares is None else V * self._shares
         return np.asarray(weighted.T @ V, dtype=np.float64) * self.heaviest
 
     def gram(self, factor: Array) -> Array:
@@ -108,8 +134,6 @@ class Block:
         return self.matrix * column[:, None], inverse
 
 
-def _rows_times(A: Array, factor: Array, *, overwrite: bool = False) -> Array:
-    """Every row times its factor, in the type of A; nothing is done where all are one."""
-    if (factor == 1).all():
-        return A
-    return np.multiply(A, factor.astype(A.dtype)[:, None], out=A if overwrite else None)
+def _column(factor: Array, dtype: Any) -> Array | None:
+    """Factors of the rows, to be multiplied with; None where all are one."""
+    return None if (factor == 1).all() else factor.astype(dtype)[:, None]

@@ -50,6 +50,9 @@ class SparseRows(MemoryRows):
         inner = np.searchsorted(self._X.indptr, equal_ends(self._X.nnz, blocks)[1:-1])
         return sorted({0, *inner.tolist(), n})
 
+    def _blocks_are_views(self) -> bool:
+        return self._stored is None
+
     def _stored_numbers(self) -> int:
         return int(self._X.nnz)
 

@@ -26,6 +26,9 @@ class DenseRows(MemoryRows):
         blocks = threads * -(-size // (threads * BLOCK_ENTRIES)) if size > SMALL_ENTRIES else 1
         return equal_ends(n, min(blocks, n))
 
+    def _blocks_are_views(self) -> bool:
+        return self._mean is None and _addressable(self._X)
+
     def _stored_numbers(self) -> int:
         return int(self._X.size)
 
@@ -35,9 +38,7 @@ class DenseRows(MemoryRows):
         X = self._X[span]
         if self._mean is not None:
             return X - self._mean, None
-        if X.itemsize not in X.strides or min(X.strides) <= 0:
-            return np.ascontiguousarray(X), None
-        return X, None
+        return (X if _addressable(X) else np.ascontiguousarray(X)), None
 
     def _lengths(self, span: slice) -> Array:
         norm = row_norms(self._part(span)[0])
@@ -45,3 +46,8 @@ class DenseRows(MemoryRows):
             peak = np.abs(self._X[span]).max(axis=1, initial=0.0).astype(np.float64)
             norm[norm <= 4 * np.finfo(self._X.dtype).eps * peak] = 0.0
         return norm
+
+
+def _addressable(X: Array) -> bool:
+    """Whether BLAS can read X where it is."""
+    return X.itemsize in X.strides and min(X.strides) > 0

@@ -46,6 +46,7 @@ class MemoryRows(Rows):
         self._X = X
         self._mean = None if mean is None else np.asarray(mean, dtype=X.dtype)
         ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
+        self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
         with parallel():
             norm = np.concatenate(spread(self._lengths_of, _shares(self._spans, workers())))
@@ -61,9 +62,17 @@ class MemoryRows(Rows):
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
-        return [map(self._block, share) for share in _shares(self._spans, count)]
+        return [map(self._block_of, share) for share in _shares(self._spans, count)]
 
-    def _block(self, span: slice) -> Block:
+    def _block_of(self, span: slice) -> Block:
+        # Blocks that are views are made once, with what they work out about themselves.
+        if not self._blocks_are_views():
+            return self._make_block(span)
+        if span.start not in self._blocks:
+            self._blocks[span.start] = self._make_block(span)
+        return self._blocks[span.start]
+
+    def _make_block(self, span: slice) -> Block:
         matrix, shift = self._part(span)
         facts = (self.weight[span], self.scale[span], self.norm[span])
         return Block(matrix, span, *facts, self.heaviest, shift)
@@ -74,6 +83,10 @@ class MemoryRows(Rows):
     @abstractmethod
     def _block_ends(self, threads: int) -> list[int]:
         """Where good blocks begin and end: 0, ..., n."""
+
+    @abstractmethod
+    def _blocks_are_views(self) -> bool:
+        """Whether a block copies nothing of X."""
 
     @abstractmethod
     def _stored_numbers(self) -> int:

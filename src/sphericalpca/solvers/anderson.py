@@ -59,11 +59,13 @@ class _History:
         """The latest image minus the combination whose combined step is shortest."""
         assert self.last_step is not None
         right = scalar_products(self.last_step, self.steps)
-        size = np.sqrt(np.maximum(np.diag(self.products), np.finfo(np.float64).tiny))
-        # Nearly parallel steps say nothing new: below rounding they are left out.
-        cutoff = float(np.finfo(self.last_step.dtype).eps) ** 0.75
-        scaled = self.products / size[:, None] / size
-        factors = np.linalg.lstsq(scaled, right / size, rcond=cutoff)[0] / size
+        size = np.sqrt(np.diag(self.products))
+        # Steps that differ by rounding only, or in parallel, say nothing new.
+        eps = float(np.finfo(self.last_step.dtype).eps)
+        told = size > eps * size.max()
+        scale = np.divide(1.0, size, out=np.zeros_like(size), where=told)
+        scaled = self.products * scale[:, None] * scale
+        factors = np.linalg.lstsq(scaled, right * scale, rcond=eps**0.75)[0] * scale
         return combination(factors, self.images)
 
 

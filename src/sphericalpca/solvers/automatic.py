@@ -11,10 +11,10 @@ from sphericalpca.solvers.subspace import Subspace
 __all__ = ["automatic"]
 
 # A stored number of a sparse row costs as much as so many of a dense one.
-SPARSE_COST = 8
-# Subspace acceleration halves the passes, and spends some ten small problems on each: they
-# must be this much smaller than the data.
-WORTH_IT = 8
+SPARSE_COST = 13
+# Subspace acceleration halves the passes, and looks at the projections some six times for
+# each: their rows must be this much shorter than those of the data.
+WORTH_IT = 5
 # Projections that are kept beside the data may take this much memory, or as much as the data.
 MEMORY_BUDGET = 256 * 2**20
 # Below this residual Anderson acceleration slows down, and Newton's method arrives first.

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -59,7 +59,7 @@ class _State:
     pull: Array
     objective: float
     past: tuple[Array, ...] = ()
-    measures: Mapping[str, float] = field(default_factory=dict)
+    measures: Mapping[str, float] = field(default_factory=lambda: {"inner": 0})
     constants: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -127,7 +127,8 @@ class Subspace:
         small = span.restricted()
         found = iterate(small, Anderson(), start, tol=tol, max_iter=INNER_ITERATIONS)
         pull = found.state.evaluation.gradient
-        return self._at(problem, span, found.U, pull, (*past, C), inner=found.n_iter)
+        state = self._at(problem, span, found.U, pull)
+        return replace(state, past=(*past, C), measures={"inner": found.n_iter})
 
     def _new_directions(self, state: _State) -> Array:
         """What the gradient adds to the span, unless that is rounding error."""
@@ -137,19 +138,10 @@ class Subspace:
             return state.outside[:, :0]
         return orthonormal_outside(state.span.basis, state.outside)
 
-    def _at(
-        self,
-        problem: Problem,
-        span: Span,
-        C: Array,
-        pull: Array,
-        past: tuple[Array, ...] = (),
-        inner: int = 0,
-    ) -> _State:
+    @staticmethod
+    def _at(problem: Problem, span: Span, C: Array, pull: Array) -> _State:
         value, cosines, gradient, moment = problem.evaluate_within(span.projections, C)
-        closing = (value, cosines, moment)
-        objective = problem.loss(value)
-        return _State(span, C, closing, gradient, pull, objective, past, {"inner": inner})
+        return _State(span, C, (value, cosines, moment), gradient, pull, problem.loss(value))
 
 
 def _latest(C: Array, past: tuple[Array, ...], columns: int) -> Array:
