@@ -25,7 +25,7 @@ RESULTS = Path(__file__).parent / "results"
 QUICK_RESULTS = Path("build") / "benchmarks"
 
 # Slow methods are stopped after this many seconds, and timed once if they take long.
-CAP, PATIENCE, QUICK_CAP = 5.0, 3.0, 0.5
+CAP, PATIENCE, QUICK_CAP = 4.0, 1.5, 0.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

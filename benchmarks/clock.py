@@ -14,6 +14,10 @@ import numpy as np
 
 __all__ = ["Outcome", "Timing", "race", "ratio"]
 
+# After a product the threads of OpenBLAS spin for some 30 ms in case there is another; that
+# should not slow down whoever comes next.
+SETTLE = 0.1
+
 
 @dataclass(frozen=True)
 class Timing:
@@ -80,6 +84,7 @@ def _rotated(names: list[str], number: int) -> list[str]:
 
 def _timed(action: Callable[[], Any]) -> Outcome:
     gc.collect()
+    time.sleep(SETTLE)
     began = time.perf_counter()
     answer = action()
     return Outcome(Timing((time.perf_counter() - began,)), answer)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ __all__ = [
     "ALTERNATION",
     "OURS",
     "OURS_FROM_START",
+    "OURS_IN_SINGLE",
     "StopAt",
     "fit_model",
     "run_solver",
@@ -94,6 +95,11 @@ OURS_FROM_START = Method(
     "ours, given start",
     lambda X, task: fit_model(X, task.n_components, tol=task.tol, init=task.start),
     _read_model,
+)
+OURS_IN_SINGLE = replace(
+    OURS_FROM_START,
+    name="ours, given start, float32",
+    layout=lambda X: X.astype(np.float32),
 )
 ALTERNATION = _solver_method("exact alternation", Alternating())
 ALGORITHM_1 = _solver_method("Algorithm 1, theory", Linearized())

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.iterate import Monitor, Solution, Solver, StopReason, iterate
+from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Rows
 from sphericalpca.solvers.alternating import Alternating
@@ -55,6 +56,7 @@ def choose_solver(solver: str | Solver, rows: Rows, n_components: int, tol: floa
     return SOLVERS[solver]() if isinstance(solver, str) else solver
 
 
+@parallel()
 def solve(
     problem: Problem,
     n_components: int,
