@@ -49,6 +49,7 @@ CASES: dict[str, Case] = {
     case.name: case
     for case in (
         Case("newsgroups-500", "newsgroup tf-idf, 500 words", real.newsgroups_500, (20,)),
+        Case("text", "4,000 newsgroup texts, 2,000 words", real.text_4000x2000, (20,)),
         Case("newsgroups", "newsgroup tf-idf, full vocabulary", real.newsgroups_full, (20, 100)),
         Case("minilm", "MiniLM embeddings of the newsgroups", real.minilm, (64,)),
         Case("isolet", "spoken letters", real.isolet, (26,)),

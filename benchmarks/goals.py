@@ -122,7 +122,8 @@ def against_pymanopt(setting: Setting) -> Finding:
     """Our fit over pymanopt's better solver, from the same start to the same residual.
 
     Each in the type that suits it: pymanopt's conjugate gradient does not arrive in
-    float32.  The note tells the ratio with both in float64.  Measured from the SVD and from a random subspace; the larger ratio counts.
+    float32.  The note tells the ratio with both in float64.  Measured from the SVD and
+    from a random subspace; the larger ratio counts.
     """
     X = setting.rows_of(real.text_4000x500())
     random = random_subspace(X.shape[1], setting.components(20))

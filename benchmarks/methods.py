@@ -20,4 +20,5 @@ METHODS: tuple[Method, ...] = (
     peers.COVARIANCE_EIGH,
     peers.INCREMENTAL_PCA,
     peers.NMF_PEER,
+    *ours.CHOICES,
 )

@@ -17,12 +17,13 @@ from sphericalpca.iterate import Monitor, Solution, Solver, State
 from sphericalpca.linalg import Array, orthonormal
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Matrix, as_rows
-from sphericalpca.solvers import Alternating, Linearized, solve
+from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton, Subspace, solve
 
 __all__ = [
     "ALGORITHM_1",
     "ALGORITHM_1_BLOCK",
     "ALTERNATION",
+    "CHOICES",
     "OURS",
     "OURS_FROM_START",
     "OURS_IN_SINGLE",
@@ -100,6 +101,11 @@ OURS_IN_SINGLE = replace(
     OURS_FROM_START,
     name="ours, given start, float32",
     layout=lambda X: X.astype(np.float32),
+)
+# What "auto" chooses among, for the tables.
+CHOICES = tuple(
+    _solver_method(f"solver {type(solver).__name__.lower()}", solver)
+    for solver in (Subspace(), Anderson(), Newton())
 )
 ALTERNATION = _solver_method("exact alternation", Alternating())
 ALGORITHM_1 = _solver_method("Algorithm 1, theory", Linearized())

@@ -13,6 +13,7 @@ from benchmarks.cases import CASES
 from benchmarks.compare import rows_table, trace_table
 from benchmarks.growth import AXES, fit_exponent, growth_table
 from benchmarks.methods import METHODS
+from benchmarks.ours import CHOICES
 from benchmarks.reach import GOALS, reach_table
 from benchmarks.table import Row, number
 from sphericalpca.plotting.files import new_figure, save_picture
@@ -25,6 +26,9 @@ FLOOR = 1e-8
 
 VERDICTS = {"met": PALETTE[2], "not judged": FAINT}
 MISSED = PALETTE[1]
+
+# In the tables only: "ours, given start" is one of them.
+HIDDEN = {choice.name for choice in CHOICES}
 
 _LINES = ("-", "--", "-", "-.", ":", "--")
 _MARKS = {"ours": "*", "TruncatedSVD": "s", "PCA, randomized": "^", "PCA, covariance_eigh": "v"}
@@ -80,8 +84,8 @@ def _style(method: str) -> tuple[str, str]:
 
 def _curves(ax: Any, points: list[Row], spent: str) -> None:
     for method in dict.fromkeys(point["method"] for point in points):
-        if method == "ours":
-            continue  # it pays for its start, so it is a point among whole fits
+        if method == "ours" or method in HIDDEN:
+            continue  # the whole fit pays for its start, so it is a point among others
         mine = [point for point in points if point["method"] == method]
         color, line = _style(method)
         x, y = ([number(point, column) for point in mine] for column in (spent, "loss_gap"))

@@ -16,6 +16,9 @@ class Watch:
         self.now = 0.0
         self.calls = []
 
+    def wait(self, seconds):
+        self.now += seconds
+
     def action(self, name, *seconds):
         durations = iter(seconds)
 
@@ -30,7 +33,8 @@ class Watch:
 @pytest.fixture
 def watch(monkeypatch):
     made = Watch()
-    monkeypatch.setattr(clock, "time", SimpleNamespace(perf_counter=lambda: made.now))
+    fake = SimpleNamespace(perf_counter=lambda: made.now, sleep=made.wait)
+    monkeypatch.setattr(clock, "time", fake)
     return made
 
 
