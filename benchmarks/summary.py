@@ -15,7 +15,7 @@ from benchmarks.reach import GOALS, reach_table
 from benchmarks.table import Row, number
 from sphericalpca.files import write_whole
 
-__all__ = ["write"]
+__all__ = ["readme_table", "write"]
 
 EXPLANATION = """\
 Times are medians of rounds in which all methods take turns, quartiles in brackets; a number
@@ -27,6 +27,18 @@ it is left out where it would take minutes. Iterative methods start from one ran
 "ours" is the whole fit with a start of its own. The peers of scikit-learn have other objectives:
 their loss gap says what their subspace is worth for this one.
 """
+
+SHOWN = {
+    "dense_svd": ("100,000 x 768 dense, r = 64", "`TruncatedSVD`"),
+    "dense_eigh": ("the same", '`PCA(svd_solver="covariance_eigh")`'),
+    "minilm": ("MiniLM embeddings, 18,846 x 384, r = 64", "`TruncatedSVD`"),
+    "text20_loose": ("newsgroup tf-idf, 18,846 x 75,875, r = 20, `tol=1e-3`", "`TruncatedSVD`"),
+    "text20": ("the same, `tol=1e-4`", "`TruncatedSVD`"),
+    "text100_loose": ("the same, r = 100, `tol=1e-3`", "`TruncatedSVD`"),
+    "text100": ("the same, r = 100, `tol=1e-4`", "`TruncatedSVD`"),
+    "pymanopt": ("text, 4,000 x 500 dense, r = 20", "pymanopt's better solver, same start"),
+    "algorithm1": ("digits, r = 10, to 1 % of the best f", "the paper's Algorithm 1"),
+}
 
 GOAL_TITLES = (
     *("goal", "what", "measured", "limit", "verdict"),
@@ -50,6 +62,17 @@ def write(folder: Path) -> Path:
     path = folder / "summary.md"
     write_whole(path, "\n".join(parts).encode())
     return path
+
+
+def readme_table(folder: Path) -> str:
+    """The goals that compare times, in short, for the front page."""
+    there = {row["goal"]: row for row in reach_table(folder).read()}
+    cells = [
+        [what, peer, f"{number(there[goal], 'measured'):.2g}"]
+        for goal, (what, peer) in SHOWN.items()
+        if goal in there and there[goal]["measured"] != ""
+    ]
+    return _markdown(("data", "against", "our time / theirs"), cells)
 
 
 def _facts(folder: Path) -> Iterable[str]:

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from sphericalpca.iterate import Monitor
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Linearized, solve
+from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton, Subspace, solve
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,11 @@ ZOO = _zoo()
 
 SOLVERS = {
     "alternating": Alternating(),
+    "anderson": Anderson(),
+    "subspace": Subspace(),
+    # A basis of 2 r columns only: cut back in every step.
+    "narrow subspace": Subspace(columns=1),
+    "newton": Newton(),
     **{f"theory {order}": Linearized(order=order) for order in ("uv", "vu")},
     **{f"block {order}": Linearized("block", "block", order) for order in ("uv", "vu")},
     # lam >= 2 and mu >= 2 sum w, hence monotone on the whole zoo.
@@ -158,6 +163,8 @@ class Recorder(Monitor):
         self.begun += 1
 
     def end(self, state):
+        # A solver may grow its working memory in place: what is wanted of a state is read now.
+        assert state.U.ndim == 2
         self.states.append(state)
         return len(self.states) >= self.patience
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import scipy.linalg
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
@@ -12,9 +13,12 @@ from sphericalpca.linalg import (
     canonical_rotation,
     fix_signs,
     frobenius,
+    in_range,
     orthonormal,
+    orthonormal_outside,
     polar,
     principal_angles,
+    refined,
     row_norms,
     unit_rows,
 )
@@ -119,6 +123,33 @@ def test_polar_of_a_rank_deficient_matrix_is_complete_and_optimal(rank):
     assert nuclear == pytest.approx(np.linalg.norm(M, "nuc"), rel=1e-13, abs=1e-15)
 
 
+@pytest.mark.parametrize("shape", [(9, 4), (60, 4), (5, 5)], ids=str)
+@pytest.mark.parametrize("condition", [1.0, 3.0, 4.0, 10.0, 1e2, 1e3, 1e4, 1e6])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_polar_keeps_the_type_and_is_scipys_at_any_condition(dtype, condition, shape):
+    (m, r), eps = shape, _eps(dtype)
+    left, right = (np.linalg.qr(_gauss((k, r), k))[0] for k in (m, r))
+    M = ((left * np.geomspace(1, 1 / condition, r)) @ right.T).astype(dtype)
+    factor, nuclear = polar(M)
+    assert factor.dtype == dtype
+    assert _is_orthonormal(factor, dtype)
+    expected = scipy.linalg.polar(M.astype(np.float64))[0]
+    # The factor is as well determined as the smallest singular values are.
+    np.testing.assert_allclose(factor, expected, atol=20 * eps * condition)
+    assert nuclear == pytest.approx(np.linalg.norm(M.astype(np.float64), "nuc"), rel=20 * eps)
+    assert np.vdot(factor, M) == pytest.approx(nuclear, rel=50 * eps)
+
+
+@pytest.mark.parametrize("rank", [0, 1, 3])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_polar_completes_a_rank_deficient_matrix_in_its_own_type(dtype, rank):
+    M = (_gauss((30, rank)) @ _gauss((rank, 4), 1)).astype(dtype)
+    factor, nuclear = polar(M)
+    assert factor.dtype == dtype
+    assert _is_orthonormal(factor, dtype)
+    assert np.vdot(factor, M) == pytest.approx(nuclear, rel=50 * _eps(dtype), abs=1e-12)
+
+
 @given(small_matrices)
 @settings(deadline=None, max_examples=100)
 def test_polar_is_orthonormal_and_reaches_the_nuclear_norm(M):
@@ -187,3 +218,115 @@ def test_principal_angles_of_planes_turned_by_known_angles():
     # As exact as an orthonormal basis of the mixed columns can be.
     atol = 1e-15 * np.linalg.cond(mixed)
     np.testing.assert_allclose(principal_angles(A, mixed), known, atol=atol)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_step_of_refinement_makes_nearly_orthonormal_columns_so(dtype, random_U):
+    eps = _eps(dtype)
+    Q = random_U(50, 4) @ (np.eye(4) + 0.1 * np.sqrt(eps) * _gauss((4, 4)))
+    found = refined(Q.astype(dtype))
+    assert found.dtype == dtype
+    assert _is_orthonormal(found, dtype)
+    assert principal_angles(found, Q).max() < 20 * eps
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-100, 1e-7, 1.0, 1e7, 1e100, 1e300])
+def test_in_range_divides_by_what_it_says_and_makes_squares_safe(size):
+    A = _gauss((5, 3)) * size
+    found, divisor = in_range(A)
+    np.testing.assert_allclose(found * divisor, A, rtol=1e-15)
+    assert 1e-9 < np.abs(found).max() < 1e9
+    assert np.isfinite((found**2).sum())
+    if 1e-8 < np.abs(A).max() < 1e8:
+        assert found is A
+        assert divisor == 1.0
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("edge", ["smallest", "largest"])
+def test_in_range_keeps_the_type_at_the_edge_of_the_numbers(dtype, edge):
+    info = np.finfo(dtype)
+    A = np.full((2, 2), info.smallest_subnormal if edge == "smallest" else info.max, dtype)
+    found, divisor = in_range(A)
+    np.testing.assert_array_equal(found, 1)
+    assert found.dtype == dtype
+    assert divisor == float(A[0, 0])
+
+
+@pytest.mark.parametrize("entry", [0.0, np.inf, np.nan])
+def test_in_range_leaves_alone_what_no_division_helps(entry):
+    A = np.full((2, 2), entry)
+    found, divisor = in_range(A)
+    np.testing.assert_array_equal(found, A)
+    assert divisor == 1.0
+    assert in_range(np.empty((0, 2)))[1] == 1.0
+
+
+def _outside(S, R):
+    """R without its part in the span of S, removed once: with rounding errors within."""
+    return R - S @ (S.T @ R)
+
+
+def _check_outside(S, D, R, dtype):
+    assert D.dtype == dtype
+    k = D.shape[1]
+    assert k <= len(S) - S.shape[1]
+    tolerance = 50 * _eps(dtype)
+    assert np.abs(D.T @ D - np.eye(k)).max(initial=0.0) < tolerance
+    assert np.abs(S.T @ D).max(initial=0.0) < tolerance
+
+
+@at_every_magnitude
+def test_what_is_outside_gets_an_orthonormal_basis(dtype, size, random_U):
+    S = random_U(30, 6).astype(dtype)
+    R = _outside(S, _gauss((30, 3)).astype(dtype))
+    D = orthonormal_outside(S, R * dtype(size))
+    _check_outside(S, D, R, dtype)
+    assert D.shape == (30, 3)
+    assert principal_angles(D, R.astype(np.float64)).max() < 1e3 * _eps(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("part", [1.0, 1e-2, 1e-4, 1e-6])
+def test_little_of_it_outside_is_enough(dtype, part, random_U):
+    """Most of R lies in the span: what is left must still be orthogonal to it."""
+    S = random_U(30, 6).astype(dtype)
+    R = (S @ _gauss((6, 3)) + part * _gauss((30, 3), 1)).astype(dtype)
+    D = orthonormal_outside(S, _outside(S, R))
+    _check_outside(S, D, R, dtype)
+    if part > 100 * _eps(dtype):
+        assert D.shape[1] == 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_dependent_directions_are_left_out(dtype, random_U):
+    S = random_U(30, 6).astype(dtype)
+    R = _outside(S, (_gauss((30, 2)) @ _gauss((2, 5), 1)).astype(dtype))
+    D = orthonormal_outside(S, R)
+    _check_outside(S, D, R, dtype)
+    assert D.shape[1] == 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", [28, 29, 30])
+def test_there_is_no_more_outside_than_the_space_has(dtype, columns, random_U):
+    S = random_U(30, columns).astype(dtype)
+    R = _outside(S, _gauss((30, 3)).astype(dtype))
+    D = orthonormal_outside(S, R)
+    _check_outside(S, D, R, dtype)
+    assert D.shape[1] == 30 - columns
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rounding_errors_of_a_matrix_within_the_span_do_no_harm(dtype, random_U):
+    for columns in (1, 6, 29, 30):
+        S = random_U(30, columns).astype(dtype)
+        for seed in range(5):
+            within = (S @ _gauss((columns, 3), seed)).astype(dtype)
+            _check_outside(S, orthonormal_outside(S, _outside(S, within)), within, dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nothing_is_outside_of_nothing(dtype, random_U):
+    S = random_U(30, 6).astype(dtype)
+    assert orthonormal_outside(S, np.zeros((30, 3), dtype)).shape == (30, 0)

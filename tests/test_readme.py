@@ -88,3 +88,13 @@ def test_it_says_what_it_is_for_in_five_lines_and_a_picture():
     opening = README.read_text(encoding="utf-8").split("\n\n")[1]
     assert len(opening.splitlines()) <= 5
     assert README.read_text(encoding="utf-8").split("\n\n")[2].startswith("![")
+
+
+def test_the_times_are_those_that_the_benchmark_measured(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent))
+    from benchmarks.summary import readme_table  # noqa: PLC0415
+
+    shown = re.search(
+        r"<!-- speed -->\n(.*?)<!-- end of speed -->", README.read_text(encoding="utf-8"), re.S
+    )[1]
+    assert shown == readme_table(README.parent / "benchmarks" / "results")

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import Linearized
+from sphericalpca.solvers import SOLVERS, Linearized
 
 callback = pytest.importorskip("sklearn.callback")
 
@@ -130,13 +130,15 @@ def test_the_fitted_estimator_of_each_iteration_can_be_used(X, weight, center):
         np.testing.assert_array_equal(metadata["sample_weight"], weight)
 
 
-def test_looking_on_changes_nothing(X):
-    plain = SphericalPCA(3).fit(X)
-    watched = SphericalPCA(3).set_callbacks(Scorer()).fit(X)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_looking_on_changes_nothing(X, solver):
+    plain = SphericalPCA(3, solver=solver, tol=0.05).fit(X)
+    watched = SphericalPCA(3, solver=solver, tol=0.05).set_callbacks(Scorer()).fit(X)
     np.testing.assert_array_equal(watched.components_, plain.components_)
     assert watched.n_iter_ == plain.n_iter_
     np.testing.assert_array_equal(watched.history_["objective"], plain.history_["objective"])
     assert watched.n_passes_ == plain.n_passes_, "reads for a callback are no reads of the solver"
+    np.testing.assert_array_equal(watched.history_["flops"], plain.history_["flops"])
 
 
 def test_a_refit_shows_callbacks_the_new_model_only(X):

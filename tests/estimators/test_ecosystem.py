@@ -19,7 +19,7 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import Alternating, Linearized
+from sphericalpca.solvers import SOLVERS, Alternating, Anderson, Linearized, Subspace
 
 
 @pytest.fixture
@@ -71,8 +71,10 @@ def test_column_transformer(X):
         SphericalPCA(2, init=np.eye(7)[:, :2]),
         SphericalPCA(2, solver="linearized", init=(np.eye(7)[:, :2], np.ones((40, 2))), tol=0.9),
         SphericalPCA(2, init="random", n_init=2, random_state=1),
+        SphericalPCA(3, solver=Anderson(memory=2)),
+        SphericalPCA(3, solver="subspace"),
     ],
-    ids=["solver", "U", "pair", "seed"],
+    ids=["solver", "U", "pair", "seed", "anderson", "subspace"],
 )
 def test_clone(X, model):
     copy = clone(model)
@@ -84,6 +86,7 @@ def test_clone(X, model):
     np.testing.assert_array_equal(first.components_, second.components_)
     again = clone(first)
     assert not hasattr(again, "components_")
+    assert not hasattr(again, "solver_")
     assert repr(again) == repr(first)
     assert model._repr_html_()
 
@@ -212,7 +215,14 @@ def test_log_is_silent_by_default(X, capfd):
 
 @pytest.mark.parametrize("via", ["pickle", "joblib"])
 @pytest.mark.parametrize(
-    "options", [{}, {"center": True}, {"solver": Linearized("block", "block")}]
+    "options",
+    [
+        {},
+        {"center": True},
+        {"solver": Linearized("block", "block")},
+        {"solver": Subspace(columns=8)},
+        {"solver": "newton"},
+    ],
 )
 def test_a_stored_model_gives_identical_results(X, tmp_path, via, options):
     model = SphericalPCA(3, **options).fit(X)
@@ -228,6 +238,8 @@ def test_a_stored_model_gives_identical_results(X, tmp_path, via, options):
     assert loaded.certify(X) == model.certify(X)
     assert vars(loaded).keys() == vars(model).keys()
     np.testing.assert_equal(loaded.history_, model.history_)
+    assert loaded.solver_ == model.solver_
+    assert loaded.n_passes_ == model.n_passes_
 
 
 def test_fits_in_other_threads_and_processes(X):
@@ -238,12 +250,14 @@ def test_fits_in_other_threads_and_processes(X):
 
 
 def test_solver_objects_and_names_agree(X):
-    for name, solver in (("alternating", Alternating()), ("linearized", Linearized())):
+    for name, kind in SOLVERS.items():
         by_name = SphericalPCA(solver=name, tol=1e-2).fit(X)
-        by_object = SphericalPCA(solver=solver, tol=1e-2).fit(X)
+        by_object = SphericalPCA(solver=kind(), tol=1e-2).fit(X)
         np.testing.assert_array_equal(by_name.components_, by_object.components_)
+        assert by_name.solver_ == by_object.solver_ == kind()
+        assert by_name.solver == name  # the parameter stays what the user gave
     auto = SphericalPCA(tol=1e-2).fit(X)
-    assert set(auto.history_) == {"objective", "residual", "passes", "seconds"}
+    assert set(auto.history_) >= {"objective", "residual", "passes", "flops", "seconds"}
 
 
 class TwoAtOnce:
@@ -260,7 +274,7 @@ class TwoAtOnce:
 def test_a_solver_of_ones_own(X, caplog):
     with caplog.at_level(logging.INFO, logger="sphericalpca"):
         model = SphericalPCA(3, solver=TwoAtOnce()).fit(X)
-    expected = SphericalPCA(3).fit(X)
+    expected = SphericalPCA(3, solver="alternating").fit(X)
     assert model.n_iter_ == (expected.n_iter_ + 1) // 2
     assert model.score(X) == pytest.approx(expected.score(X), rel=1e-6)
     assert "TwoAtOnce" in caplog.text

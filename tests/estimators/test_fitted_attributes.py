@@ -6,7 +6,7 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca import NoDirectionWarning, SphericalPCA
-from sphericalpca.solvers import Linearized
+from sphericalpca.solvers import SOLVERS, Linearized
 
 ALGORITHM_1 = Linearized(lam="block", mu="block")
 
@@ -24,6 +24,12 @@ ALGORITHM_1 = Linearized(lam="block", mu="block")
             ("centred-sparse", "auto", True, True, sparse.csr_array, float),
             ("raw-centred", "auto", False, True, np.asarray, float),
             ("raw-centred-sparse", "auto", False, True, sparse.csc_array, float),
+            ("anderson", "anderson", True, False, np.asarray, float),
+            ("subspace", "subspace", True, False, np.asarray, float),
+            ("subspace-float32", "subspace", True, False, np.asarray, np.float32),
+            ("subspace-centred-sparse", "subspace", True, True, sparse.csr_array, float),
+            ("subspace-raw", "subspace", False, False, np.asarray, float),
+            ("newton", "newton", True, False, np.asarray, float),
             ("algorithm-1", ALGORITHM_1, True, False, np.asarray, float),
             ("algorithm-1-raw", ALGORITHM_1, False, False, sparse.csr_array, float),
         ]
@@ -102,9 +108,12 @@ def test_residual(fitted, oracle):
 
 def test_history_has_exactly_n_iter_entries(fitted):
     model, *_ = fitted
-    keys = {"objective", "residual", "passes", "seconds"}
-    if model.solver is ALGORITHM_1:
-        keys |= {"delta_U", "delta_V", "decrease_ratio", "subgradient"}
+    keys = {"objective", "residual", "passes", "flops", "seconds"}
+    keys |= {
+        "Linearized": {"delta_U", "delta_V", "decrease_ratio", "subgradient"},
+        "Subspace": {"inner"},
+        "Newton": {"inner", "radius"},
+    }.get(type(model.solver_).__name__, set())
     assert set(model.history_) == keys
     assert model.n_iter_ > 1
     for record in model.history_.values():
@@ -120,7 +129,8 @@ def test_types_are_plain(fitted):
     dtype = np.float64 if tol < 1e-6 else np.float32
     assert model.components_.dtype == dtype
     assert type(model.n_iter_) is int
-    assert type(model.n_passes_) is int
+    assert type(model.n_passes_) is float
+    assert model.n_passes_ % 0.5 == 0
     assert type(model.stop_reason_) is str
     for name in ("mean_cosine_", "objective_", "svd_ratio_", "residual_"):
         assert type(getattr(model, name)) is float, name
@@ -136,7 +146,7 @@ def test_mean_is_the_weighted_mean(X, weight):
     assert SphericalPCA().fit(X).mean_ is None
 
 
-@pytest.mark.parametrize("solver", ["alternating", "linearized"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_svd_ratio_is_nan_without_an_svd_start(X, solver):
     U = np.linalg.qr(np.random.default_rng(1).standard_normal((7, 2)))[0]
     for init in ("random", U):
@@ -161,7 +171,7 @@ def test_the_best_of_several_starts_is_kept(oracle):
     assert (np.diff([*fewer, many.mean_cosine_]) >= -1e-12).all()
 
 
-@pytest.mark.parametrize("solver", ["alternating", "linearized"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_max_iter_is_a_stated_reason(X, solver):
     with pytest.warns(ConvergenceWarning) as caught:
         model = SphericalPCA(solver=solver, tol=1e-14, max_iter=3).fit(X)
@@ -170,7 +180,7 @@ def test_max_iter_is_a_stated_reason(X, solver):
     assert model.n_iter_ == 3
 
 
-@pytest.mark.parametrize("solver", ["alternating", "linearized"])
+@pytest.mark.parametrize("solver", SOLVERS)
 def test_tol_0_runs_to_max_iter(X, solver):
     with pytest.warns(ConvergenceWarning):
         model = SphericalPCA(solver=solver, tol=0, max_iter=7).fit(X)
@@ -180,14 +190,30 @@ def test_tol_0_runs_to_max_iter(X, solver):
 def test_n_passes_counts_every_read_of_every_start(X, monkeypatch):
     from sphericalpca.rows import Rows  # noqa: PLC0415
 
-    reads = []
+    reads, data = [], []
     sweep = Rows.sweep
-    monkeypatch.setattr(Rows, "sweep", lambda self, k: (reads.append(1), sweep(self, k))[1])
-    for options in ({}, {"n_init": 3}, {"init": "random"}, {"solver": "linearized", "tol": 0.3}):
+
+    def counted(self, kernel, **options):
+        data.append(self)
+        if self is data[0]:  # not the small problems of projected rows
+            reads.append(options.get("passes", 1.0))
+        return sweep(self, kernel, **options)
+
+    monkeypatch.setattr(Rows, "sweep", counted)
+    for options in (
+        {},
+        {"n_init": 3},
+        {"init": "random"},
+        {"solver": "linearized", "tol": 0.3},
+        {"solver": "subspace"},
+        {"solver": "subspace", "n_init": 2},
+        {"solver": "newton"},
+    ):
         reads.clear()
+        data.clear()
         model = SphericalPCA(random_state=0, **options).fit(X)
-        assert model.n_passes_ == len(reads)
-        assert model.n_passes_ > model.n_iter_
+        assert model.n_passes_ == sum(reads)
+        assert model.n_passes_ >= model.n_iter_
 
 
 def test_refitting_forgets_the_first_fit(X):

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import NoDirectionWarning, SphericalPCA
-from sphericalpca.solvers import Linearized
+from sphericalpca.solvers import SOLVERS, Linearized
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -17,7 +17,7 @@ def kind(request):
     return request.param
 
 
-@pytest.fixture(params=["alternating", "linearized", Linearized("block", "block")], ids=str)
+@pytest.fixture(params=[*SOLVERS, Linearized("block", "block")], ids=str)
 def solver(request):
     return request.param
 

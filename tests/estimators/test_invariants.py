@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.solvers import Linearized
+from sphericalpca.solvers import SOLVERS, Linearized, Subspace
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -44,7 +44,7 @@ def problems(draw):
         "normalize": draw(st.booleans()),
         "center": draw(st.booleans()),
         "solver": draw(
-            st.sampled_from(["alternating", "linearized", Linearized("block", "block")])
+            st.sampled_from([*SOLVERS, Subspace(columns=1), Linearized("block", "block")])
         ),
         "init": draw(st.sampled_from(["svd", "random"])),
         "max_iter": draw(st.sampled_from([1, 20])),

@@ -174,21 +174,27 @@ def test_unsorted_indices_explicit_zeros_and_empty_rows_are_read_right(height, p
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_keep_the_type_and_sums_are_double(X, layout, dtype, random_U):
-    rows = _rows(X.astype(dtype), layout)
+@pytest.mark.parametrize("blocks", [1, 5])
+def test_products_keep_the_type_and_sums_over_blocks_are_double(X, layout, dtype, blocks, random_U):
+    rows = _rows(X.astype(dtype), layout, block_rows=-(-N // blocks))
     U = random_U(M, R).astype(dtype)
     Y = rows.project(U)
     (G,) = rows.sweep(lambda block: (block.correlate(Y[block.span]),))
     assert Y.dtype == rows.dtype == dtype
-    assert G.dtype == rows.weight.dtype == rows.scale.dtype == rows.norm.dtype == np.float64
+    assert G.dtype == (dtype if blocks == 1 else np.float64)
+    assert rows.weight.dtype == rows.scale.dtype == rows.norm.dtype == np.float64
 
 
-def test_every_sweep_is_one_pass(X, layout):
+def test_every_sweep_counts_as_the_passes_and_flops_it_says(X, layout):
     rows = _rows(X, layout, block_rows=5)
-    assert rows.passes == 0
-    rows.project(np.eye(M))
+    assert rows.stored == (np.count_nonzero(X) if layout == "csr" else X.size)
+    assert rows.passes == rows.flops == 0
     rows.sweep(lambda block: (1.0,))
-    assert rows.passes == 2
+    assert (rows.passes, rows.flops) == (1.0, 0.0)
+    rows.project(np.eye(M)[:, :R])
+    assert (rows.passes, rows.flops) == (1.5, 2.0 * rows.stored * R)
+    rows.sweep(lambda block: (), columns=7, passes=0.25)
+    assert (rows.passes, rows.flops) == (1.75, 2.0 * rows.stored * (R + 7))
 
 
 def test_weighted_mean_is_the_average(X, layout, rng):

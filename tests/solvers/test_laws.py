@@ -15,7 +15,7 @@ from scipy.optimize import brentq
 from sphericalpca.linalg import principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Linearized, solve
+from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton, Subspace, solve
 
 
 def _problem(X, layout="dense", dtype=np.float64, **options):
@@ -35,7 +35,11 @@ def _best_line(X, w):
 
 
 @pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("solver", [Alternating(), Linearized("block", "block")], ids=repr)
+@pytest.mark.parametrize(
+    "solver",
+    [Alternating(), Anderson(), Subspace(), Newton(), Linearized("block", "block")],
+    ids=repr,
+)
 def test_one_component_reaches_the_optimum_by_sign_enumeration(seed, solver, layout):
     rng = np.random.default_rng(seed)
     X, w = rng.standard_normal((8, 4)), rng.uniform(0.2, 2, 8)
@@ -87,9 +91,16 @@ def test_a_weight_equals_repeating_a_row_at_every_step(solver, layout, init, rng
         watched.append([state.U @ state.U.T for state in monitor.states])
     one, other = runs
     np.testing.assert_allclose(watched[0], watched[1], atol=1e-9)
-    for measure in set(one.history) - {"seconds", "decrease_ratio"}:
+    # Accelerated methods decide by comparing values: at the optimum rounding decides.
+    undecided = np.append(np.minimum(*(r.history["residual"] for r in runs)) < 1e-5, True).argmax()
+    for measure in set(one.history) - {"seconds", "flops", "decrease_ratio"}:
+        steps = slice(undecided if measure in ("passes", "inner", "radius") else None)
         np.testing.assert_allclose(
-            one.history[measure], other.history[measure], rtol=1e-8, atol=1e-9, err_msg=measure
+            one.history[measure][steps],
+            other.history[measure][steps],
+            rtol=1e-8,
+            atol=1e-9,
+            err_msg=measure,
         )
     assert one.constants == pytest.approx(other.constants, nan_ok=True)
 
@@ -160,13 +171,23 @@ matrices = arrays(
 )
 
 
-@given(matrices, st.sampled_from(["alternating", "theory", "block"]), st.booleans(), st.data())
-@settings(deadline=None, max_examples=80)
-def test_invariants_hold_for_any_rows(X, method, normalize, data):
+ANY_SOLVER = [
+    Alternating(),
+    Anderson(),
+    Subspace(),
+    Subspace(columns=1),
+    Newton(),
+    Linearized("theory", "theory"),
+    Linearized("block", "block"),
+]
+
+
+@given(matrices, st.sampled_from(ANY_SOLVER), st.booleans(), st.data())
+@settings(deadline=None, max_examples=150)
+def test_invariants_hold_for_any_rows(X, solver, normalize, data):
     problem = _problem(X, normalize=normalize)
     assume(problem.rows.norm.max() > 1e-6)
     r = data.draw(st.integers(1, min(X.shape)))
-    solver = Alternating() if method == "alternating" else Linearized(method, method)
     found = _solve(problem, r, solver, tol=0.0, max_iter=6)
     assert np.abs(found.U.T @ found.U - np.eye(r)).max() < 1e-13
     rounding = 1e-13 * (problem.rows.energy + problem.rows.total_weight)

@@ -182,6 +182,33 @@ def test_solvers_agree_from_the_svd_where_one_optimum_is_clear(name, layout, sol
     assert principal_angles(found.U, best.U).max() < 1e-3
 
 
+ACCELERATED = ["anderson", "subspace", "narrow subspace", "newton"]
+
+
+@pytest.mark.parametrize("solver_name", ACCELERATED)
+@pytest.mark.parametrize("seed", range(3))
+def test_acceleration_ends_no_worse_than_exact_alternation(solver, case, make_problem, seed):
+    """From the same start, and never by a rising loss on the way there."""
+    options = {"init": "random", "tol": 1e-6, "max_iter": 500, "rng": np.random.default_rng(seed)}
+    problem = make_problem(case)
+    found = solve(problem, case.r, solver=solver, **options).solution
+    options["rng"] = np.random.default_rng(seed)
+    exact = solve(make_problem(case), case.r, solver=Alternating(), **options).solution
+    assert found.value >= exact.value * (1 - 1e-4)
+
+
+@pytest.mark.parametrize(("dtype", "rounding"), [(np.float32, 1e-6), (np.float64, 1e-12)])
+@pytest.mark.parametrize("solver_name", ["alternating", *ACCELERATED])
+def test_the_loss_never_rises_from_anywhere(solver, case, make_problem, dtype, rounding):
+    problem = make_problem(case, dtype=dtype)
+    rounding *= problem.rows.energy + problem.rows.total_weight
+    for seed in range(2):
+        options = {"init": "random", "max_iter": 15, "rng": np.random.default_rng(seed)}
+        found = solve(problem, case.r, solver=solver, tol=0.0, **options).solution
+        assert (np.diff(found.history["objective"]) <= rounding).all()
+        assert found.value >= found.start_value * (1 - rounding)
+
+
 # With one component there are many local optima: a large lam keeps every sign of V.
 @pytest.mark.parametrize("name", CLEAR)
 def test_solvers_agree_from_anywhere_where_one_optimum_is_clear(name, solver_name, run):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.decomposition import TruncatedSVD
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import iterate
@@ -70,6 +71,66 @@ def test_the_svd_start_spans_numpys_leading_vectors(X, layout, reading, dtype, p
     assert found.V is None
     assert principal_angles(found.U, expected).max() < (1e-4 if dtype == np.float32 else 1e-6)
     np.testing.assert_allclose(found.U.T @ found.U, np.eye(R), atol=1e-5)
+
+
+def _wide(rng, rank, dtype, *, n=200, m=1100, noise=0.0):
+    """More features than the Gram matrix is formed for; a gap after `rank`."""
+    X = rng.standard_normal((n, rank)) @ rng.standard_normal((rank, m))
+    return (X + noise * rng.standard_normal((n, m))).astype(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("r", [1, 4, 45])
+def test_wide_data_with_a_gap_start_from_numpys_vectors(rng, layout, dtype, r):
+    X = _wide(rng, r, dtype, noise=0.05)
+    problem = Problem(as_rows(sparse.csr_array(X) if layout == "csr" else X, normalize=False))
+    U = svd_start(problem, r, np.random.default_rng(0)).U
+    expected = np.linalg.svd(X.astype(np.float64), full_matrices=False)[2][:r].T
+    assert U.dtype == dtype
+    assert np.abs(U.T @ U - np.eye(r)).max() < 20 * np.finfo(dtype).eps
+    assert principal_angles(U, expected).max() < (2e-3 if dtype == np.float32 else 1e-4)
+    assert problem.rows.passes <= start.KRYLOV_READS + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("noise", [1e-4, 1e-2, 0.3])
+@pytest.mark.parametrize(("rank", "r"), [(1, 10), (3, 40)])
+def test_few_strong_directions_cost_no_reads_and_hide_no_others(rng, dtype, noise, rank, r):
+    """As exact as scikit-learn's TruncatedSVD, from as many reads."""
+    X = _wide(rng, rank, dtype, noise=noise)
+    problem = Problem(as_rows(X, normalize=False))
+    ours = svd_start(problem, r, np.random.default_rng(0)).U.T
+    theirs = TruncatedSVD(r, random_state=0).fit(X).components_
+    left, expected = (np.linalg.norm(X - (X @ C.T.astype(np.float64)) @ C) for C in (ours, theirs))
+    # Single precision has lost the squares of what is 1e-4 of the rest.
+    assert left <= (1.15 if noise**2 < np.finfo(dtype).eps else 1.02) * expected
+    assert problem.rows.passes <= start.KRYLOV_READS + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(("rank", "r"), [(1, 1), (1, 2), (2, 5), (3, 40), (3, 50), (50, 70)])
+def test_wide_data_of_low_rank_start_from_an_orthonormal_basis(rng, layout, dtype, rank, r):
+    X = _wide(rng, rank, dtype)
+    problem = Problem(as_rows(sparse.csr_array(X) if layout == "csr" else X))
+    U = svd_start(problem, r, np.random.default_rng(0)).U
+    assert np.abs(U.T @ U - np.eye(r)).max() < 20 * np.finfo(dtype).eps
+    # All rows lie in the span, up to rounding; more components than rows included.
+    lengths = np.linalg.norm(problem.rows.project(U), axis=1)
+    if r >= rank:
+        np.testing.assert_allclose(lengths, 1, atol=1e-3 if dtype == np.float32 else 1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("r", [M // 2, M // 2 + 1, M - 1, M])
+def test_nearly_all_components_leave_room_for_few_blocks(X, dtype, r, monkeypatch):
+    monkeypatch.setattr(start, "GRAM_FEATURES", 0)
+    problem = Problem(as_rows(X.astype(dtype), normalize=False))
+    U = svd_start(problem, r, np.random.default_rng(0)).U
+    assert U.shape == (M, r)
+    assert np.abs(U.T @ U - np.eye(r)).max() < 20 * np.finfo(dtype).eps
+    # At most one block of r fits, which need not hold the small singular vectors.
+    kept = np.linalg.norm(X @ U.astype(np.float64)) / np.linalg.norm(X)
+    assert kept > 0.7
 
 
 def test_the_randomized_svd_is_sharp_without_a_fast_decay(rng, monkeypatch):
@@ -206,12 +267,18 @@ def test_without_an_svd_start_there_is_no_ratio(problem, random_U, init, rng):
     assert np.isnan(solve(problem, R, solver=Alternating(), init=init, rng=rng).svd_ratio)
 
 
-def test_solvers_go_by_name_or_are_taken_as_they_are():
-    assert isinstance(choose_solver("alternating"), Alternating)
-    assert isinstance(choose_solver("linearized"), Linearized)
+def test_solvers_go_by_name_or_are_taken_as_they_are(problem):
+    def chosen(solver):
+        return choose_solver(solver, problem.rows, R, 1e-4)
+
+    for name, kind in SOLVERS.items():
+        assert chosen(name) == kind()
+        assert type(chosen(name)).__name__.lower() == name
     own = Linearized(lam=3.0)
-    assert choose_solver(own) is own
-    assert isinstance(choose_solver("auto"), tuple(SOLVERS.values()))
+    assert chosen(own) is own
+    assert isinstance(chosen("auto"), tuple(SOLVERS.values()))
+    with pytest.raises(TypeError, match=r"Linearized is a class.*pass Linearized\(\)"):
+        chosen(Linearized)
 
 
 def test_a_solver_and_a_start_cannot_be_changed():

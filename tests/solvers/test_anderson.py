@@ -1,0 +1,177 @@
+"""Anderson acceleration: exact on linear recurrences, safe on everything else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sphericalpca.iterate import StopReason, iterate
+from sphericalpca.linalg import polar, principal_angles
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Alternating, Anderson, Start
+from sphericalpca.solvers.anderson import _History
+
+
+def _problem(n=200, m=20, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    return Problem(as_rows(rng.standard_normal((n, m)).astype(dtype)))
+
+
+def _passes(problem, solver, start, tol):
+    """Passes until the residual is `tol`, and where that was."""
+    before = problem.rows.passes
+    found = iterate(problem, solver, start, tol=tol, max_iter=3000)
+    assert found.stop_reason is StopReason.CONVERGED
+    return problem.rows.passes - before, found
+
+
+@pytest.mark.parametrize("memory", [0, -3])
+def test_a_memory_of_nothing_is_refused(memory):
+    with pytest.raises(ValueError, match=rf"memory={memory} must be at least 1; 8 is"):
+        Anderson(memory=memory)
+
+
+@pytest.mark.parametrize("memory", [1, 2, 8])
+def test_any_memory_reaches_what_alternation_reaches(memory, random_U):
+    problem, start = _problem(), Start(random_U(20, 4))
+    _, found = _passes(problem, Anderson(memory), start, 1e-8)
+    assert len(found.state.history.steps) <= memory
+    assert np.abs(found.U.T @ found.U - np.eye(4)).max() < 1e-14
+    assert problem.evaluate(found.U).residual <= 1e-8
+
+
+@pytest.mark.parametrize("dimension", [1, 2, 4])
+def test_a_linear_recurrence_is_solved_after_as_many_steps_as_dimensions(dimension, rng):
+    """T(x) = A x + b: with `dimension` differences the fixed point is found exactly."""
+    A = 0.9 * np.linalg.qr(rng.standard_normal((dimension, dimension)))[0]
+    b = rng.standard_normal((dimension, 1))
+    fixed_point = np.linalg.solve(np.eye(dimension) - A, b)
+    history, x = _History(), rng.standard_normal((dimension, 1))
+    for _ in range(dimension + 1):
+        image = A @ x + b
+        history = history.after(image, image - x, memory=8)
+        x = image
+    np.testing.assert_allclose(image - history.correction(), fixed_point, atol=1e-7)
+
+
+def test_only_the_latest_steps_are_remembered(rng):
+    history, points = _History(), rng.standard_normal((6, 5, 2))
+    for image in points:
+        history = history.after(image, 2 * image, memory=3)
+    np.testing.assert_allclose(history.images, np.diff(points, axis=0)[-3:])
+    np.testing.assert_allclose(history.steps, 2 * np.diff(points, axis=0)[-3:])
+    flat = np.reshape(history.steps, (3, -1))
+    np.testing.assert_allclose(history.products, flat @ flat.T, rtol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_history_without_news_corrects_nothing(dtype, rng):
+    """Steps that do not change, as at an optimum, must not be divided by."""
+    image = rng.standard_normal((5, 2)).astype(dtype)
+    history = _History()
+    for _ in range(4):
+        history = history.after(image, 1e-8 * image, memory=8)
+    np.testing.assert_array_equal(history.correction(), 0)
+    # One change among nothing: the others still add nothing.
+    history = history.after(image + 1, 1e-8 * image + 1, memory=8)
+    assert np.isfinite(history.correction()).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_near_an_optimum_it_needs_far_fewer_passes_than_alternation(seed, random_U):
+    problem = _problem(seed=seed)
+    _, near = _passes(problem, Alternating(), Start(random_U(20, 4)), 1e-3)
+    slow, exact = _passes(problem, Alternating(), Start(near.U), 1e-8)
+    fast, found = _passes(problem, Anderson(), Start(near.U), 1e-8)
+    assert fast <= slow / 3
+    assert found.value == pytest.approx(exact.value, rel=1e-12)
+    assert principal_angles(found.U, exact.U).max() < 1e-5
+
+
+class _Refusing(Problem):
+    """Tells of a fall where there is none, for the next `refused` points."""
+
+    refused = 0
+    asked = 0
+
+    def evaluate(self, U):
+        self.asked += 1
+        self.refused, refuse = max(self.refused - 1, 0), self.refused > 0
+        found = super().evaluate(U)
+        return replace(found, value=0.5 * found.value) if refuse else found
+
+
+@pytest.fixture
+def underway(random_U):
+    """A problem, the solver, and a state that has a history."""
+    problem, solver = _Refusing(_problem().rows), Anderson()
+    state = solver.init(problem, Start(random_U(20, 4)))
+    for _ in range(5):
+        state = solver.step(problem, state)
+    assert len(state.history.steps) > 1
+    problem.asked = 0
+    return problem, solver, state
+
+
+def test_a_step_that_does_not_fall_costs_one_pass(underway):
+    problem, solver, state = underway
+    after = solver.step(problem, state)
+    assert problem.asked == 1
+    assert after.value >= state.value * (1 - 1e-15)
+    assert len(after.history.steps) == len(state.history.steps) + 1
+
+
+def test_a_fall_is_answered_by_the_mirror_image(underway):
+    problem, solver, state = underway
+    ahead = solver.step(problem, state)
+    problem.asked, problem.refused = 0, 1
+    mirrored = solver.step(problem, state)
+    assert problem.asked >= 2
+    assert mirrored.value >= state.value * (1 - 1e-15)
+    assert principal_angles(mirrored.U, ahead.U).max() > 1e-6
+    if problem.asked == 2:  # kept: then the exact step lies between the two
+        exact = polar(state.evaluation.gradient).factor
+        assert (
+            principal_angles(mirrored.U, exact).max() < principal_angles(mirrored.U, ahead.U).max()
+        )
+
+
+def test_two_falls_bring_the_exact_step_and_forget_the_history(underway):
+    problem, solver, state = underway
+    problem.refused = 2
+    after = solver.step(problem, state)
+    exact = polar(state.evaluation.gradient).factor
+    assert problem.asked == 3
+    assert principal_angles(after.U, exact).max() < 1e-7
+    assert after.history.steps == after.history.images == ()
+    assert after.value >= state.value
+    # The next step has a history again.
+    assert len(solver.step(problem, after).history.steps) == 1
+
+
+def _symmetric_rows(counts=(10, 9, 8), tilt=0.15):
+    """Rows near three axes, together with all their reflections.
+
+    By symmetry the gradient at the plane of two axes lies within it: a smooth saddle, if
+    the third axis has a share in the optimum.
+    """
+    rng = np.random.default_rng(0)
+    X = np.repeat(np.eye(3), counts, axis=0) + tilt * rng.standard_normal((sum(counts), 3))
+    signs = np.array(np.meshgrid([1, -1], [1, -1], [1, -1])).reshape(3, -1).T
+    return np.vstack([X * s for s in signs])
+
+
+@pytest.mark.parametrize("tilt", [1e-3, 1e-5])
+def test_a_smooth_saddle_is_left(tilt):
+    problem = Problem(as_rows(_symmetric_rows()))
+    saddle = problem.evaluate(np.eye(3)[:, :2])
+    assert saddle.residual < 1e-12
+    U = np.linalg.qr(np.eye(3)[:, :2] + tilt * np.array([[0, 0], [0, 0], [1, 0.7]]))[0]
+    slow, there = _passes(problem, Alternating(), Start(U), 1e-8)
+    fast, found = _passes(problem, Anderson(), Start(U), 1e-8)
+    assert there.value > 1.02 * saddle.value
+    assert found.value >= there.value * (1 - 1e-6)
+    assert fast < slow

@@ -1,0 +1,73 @@
+"""Which solver is taken for which data."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sphericalpca import SphericalPCA
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Anderson, Newton, Subspace, automatic
+
+
+def _rows(n, m, *, per_row=None, dtype=np.float64):
+    """What `automatic` may know of rows: their shape, their type, how much they hold."""
+    return SimpleNamespace(shape=(n, m), dtype=np.dtype(dtype), stored=n * (per_row or m))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("tol", [0.0, 1e-3, 1e-6])
+def test_long_rows_and_few_components_are_for_the_subspace(dtype, tol):
+    dense = _rows(5_000, 3_000, dtype=dtype)
+    text = _rows(20_000, 70_000, per_row=100, dtype=dtype)
+    for rows in (dense, text):
+        assert isinstance(automatic(rows, 10, tol), Subspace)
+
+
+@pytest.mark.parametrize("tol", [0.0, 1e-3, 1e-6])
+def test_short_rows_and_many_components_are_for_anderson(tol):
+    assert isinstance(automatic(_rows(50_000, 30), 5, tol), Anderson)
+    assert isinstance(automatic(_rows(5_000, 3_000), 1_000, tol), Anderson)
+    assert isinstance(automatic(_rows(50_000, 70_000, per_row=3), 10, tol), Anderson)
+
+
+def test_projections_that_do_not_fit_are_for_anderson():
+    """Long sparse rows, but so many that n x 40 numbers are more than the data."""
+    few, many = (_rows(n, 10_000, per_row=30) for n in (10_000, 10_000_000))
+    assert isinstance(automatic(few, 5, 1e-4), Subspace)
+    assert isinstance(automatic(many, 5, 1e-4), Anderson)
+    # Beside dense data of the same shape they are small.
+    assert isinstance(automatic(_rows(10_000_000, 10_000), 5, 1e-4), Subspace)
+
+
+@pytest.mark.parametrize(("tol", "kind"), [(1e-10, Newton), (1e-4, Anderson), (0.0, Anderson)])
+def test_newton_is_for_small_tolerances_in_double_precision(tol, kind):
+    assert isinstance(automatic(_rows(50_000, 30), 5, tol), kind)
+    single = _rows(50_000, 30, dtype=np.float32)
+    assert isinstance(automatic(single, 5, tol), Anderson)
+
+
+def test_the_basis_is_smaller_than_the_space():
+    """With all columns in the basis the small problem would be the whole one."""
+    for m in range(1, 60):
+        for r in range(1, m + 1):
+            chosen = automatic(_rows(1_000, m), r, 1e-4)
+            assert not isinstance(chosen, Subspace) or chosen.capacity(r) < m
+
+
+def test_real_rows_tell_what_is_asked_of_them(rng):
+    assert isinstance(automatic(as_rows(rng.standard_normal((50, 2_000))), 3, 1e-4), Subspace)
+    assert isinstance(automatic(as_rows(rng.standard_normal((50, 6))), 3, 1e-4), Anderson)
+
+
+def test_a_fitted_model_tells_what_was_chosen(rng):
+    X = rng.standard_normal((60, 6))
+    model = SphericalPCA(2).fit(X)
+    assert model.solver_ == Anderson()
+    assert model.solver == "auto"
+    assert SphericalPCA(2, tol=1e-10).fit(X).solver_ == Newton()
+    assert SphericalPCA(2, tol=1e-5).fit(X.astype(np.float32)).solver_ == Anderson()
+    wide = rng.standard_normal((30, 2_000))
+    assert model.fit(wide).solver_ == Subspace()  # chosen anew for other data

@@ -1,0 +1,178 @@
+"""Subspace acceleration: the whole problem's numbers, from a basis that stays orthonormal."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca.iterate import StopReason, iterate
+from sphericalpca.linalg import polar, principal_angles
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Alternating, Start, Subspace
+from sphericalpca.solvers.span import Span
+
+N, M, R = 120, 30, 3
+COLUMNS = [1, 2 * R + 1, 4 * R, None]  # 1 means 2 r
+
+
+def _data(layout="dense", dtype=np.float64, n=N, m=M):
+    rng = np.random.default_rng(5)
+    X = rng.standard_normal((n, m)) * np.linspace(2, 1, m)
+    if layout == "csr":
+        X *= rng.random((n, m)) < 0.3
+        X[:, 0] += 0.1
+    X = X.astype(dtype)
+    return sparse.csr_array(X) if layout == "csr" else X
+
+
+def _problem(layout="dense", dtype=np.float64, **size):
+    w = np.linspace(0.5, 2, size.get("n", N))
+    return Problem(as_rows(_data(layout, dtype, **size), weight=w, normalize=False))
+
+
+def _states(problem, solver, start, steps):
+    """The states of a run, each looked at before the next is made."""
+    state = solver.init(problem, start)
+    for _ in range(steps):
+        yield state
+        state = solver.step(problem, state)
+    yield state
+
+
+def test_the_basis_has_room_for_one_more_step_at_least():
+    assert [Subspace(columns=c).capacity(5) for c in (1, 10, 11, 100)] == [10, 10, 11, 100]
+    for r in (1, 5, 20, 50, 500):
+        assert Subspace().capacity(r) >= max(40, 4 * r)
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_value_residual_and_closing_are_those_of_the_whole_problem(columns, layout, random_U):
+    problem, other = _problem(layout), _problem(layout)
+    for state in _states(problem, Subspace(columns), Start(random_U(M, R)), 15):
+        here = other.evaluate(state.U)
+        assert state.value == pytest.approx(here.value, rel=1e-8)
+        assert state.residual == pytest.approx(here.residual, rel=1e-6, abs=1e-8)
+        assert state.objective == pytest.approx(other.loss(here.value), rel=1e-8)
+        for one, two in zip(state.closing, here.closing, strict=True):
+            np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", COLUMNS)
+def test_the_basis_stays_orthonormal_and_the_projections_its_own(
+    columns, layout, dtype, random_U, monkeypatch
+):
+    """Also long after the optimum is reached, when nothing new is found, and over restarts."""
+    problem, restarts, keep = _problem(layout, dtype), [], Span.keep
+    monkeypatch.setattr(Span, "keep", lambda self, B: (restarts.append(B), keep(self, B)))
+    eps = np.finfo(dtype).eps
+    for state in _states(problem, Subspace(columns), Start(random_U(M, R)), 40):
+        S, U = state.span.basis, state.U
+        assert S.dtype == U.dtype == dtype
+        assert S.shape[1] <= min(Subspace(columns).capacity(R), M)
+        assert np.abs(S.T @ S - np.eye(S.shape[1])).max() < 100 * eps
+        assert np.abs(U.T @ U - np.eye(R)).max() < 20 * eps
+    Z = problem.rows.project(S)
+    np.testing.assert_allclose(state.span.projections, Z, atol=300 * eps * np.abs(Z).max())
+    assert columns is None or len(restarts) > 1
+
+
+@pytest.mark.parametrize("columns", COLUMNS)
+@pytest.mark.parametrize("seed", range(3))
+def test_a_step_gains_at_least_what_the_exact_step_gains(columns, layout, seed, random_U):
+    problem, other = _problem(layout), _problem(layout)
+    reached = None
+    for state in _states(problem, Subspace(columns), Start(random_U(M, R, seed)), 12):
+        assert reached is None or state.value >= reached * (1 - 1e-12)
+        exact = polar(other.evaluate(state.U).gradient).factor
+        reached = other.evaluate(exact).value
+
+
+def test_it_needs_fewer_passes_than_alternation_also_with_a_narrow_basis(layout, random_U):
+    passes = {}
+    for solver in (Alternating(), Subspace(), Subspace(columns=1)):
+        problem = _problem(layout)
+        found = iterate(problem, solver, Start(random_U(M, R)), tol=1e-6, max_iter=2000)
+        assert found.stop_reason is StopReason.CONVERGED
+        passes[solver] = problem.rows.passes
+    slow, wide, narrow = passes.values()
+    assert wide <= slow / 3
+    assert wide <= narrow <= slow / 1.5
+
+
+def test_a_state_that_was_looked_at_stays_as_it_was(random_U):
+    """The basis grows in place; what was read of a state does not change with it."""
+    problem = _problem()
+    seen = [
+        (state, state.U.copy()) for state in _states(problem, Subspace(1), Start(random_U(M, R)), 9)
+    ]
+    for state, U in seen:
+        np.testing.assert_array_equal(state.U, U)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("m", [4, 5, 7])
+def test_a_basis_of_the_whole_space_is_enough(dtype, m, random_U):
+    """Fewer features than the basis could have columns: then nothing can be added."""
+    problem = _problem(dtype=dtype, m=m)
+    for state in _states(problem, Subspace(), Start(random_U(m, R)), 12):
+        assert state.span.columns <= m
+    tol = 1e-6 if dtype == np.float64 else 1e-3
+    assert problem.evaluate(state.U).residual < tol
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_one_component_more_than_the_rank_does_no_harm(dtype, random_U, rng):
+    X = (rng.standard_normal((40, R)) @ rng.standard_normal((R, M))).astype(dtype)
+    problem = Problem(as_rows(X))
+    for state in _states(problem, Subspace(), Start(random_U(M, R + 1)), 12):
+        assert np.abs(state.U.T @ state.U - np.eye(R + 1)).max() < 20 * np.finfo(dtype).eps
+    assert state.value == pytest.approx(40, rel=100 * float(np.finfo(dtype).eps))
+
+
+# The span itself.
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_span_grows_and_is_cut_back(layout, dtype, random_U):
+    problem, S, B = _problem(layout, dtype), random_U(M, 8), random_U(8, 3, seed=1)
+    span, eps = Span(problem, 10), np.finfo(dtype).eps
+    assert (span.columns, span.capacity) == (0, 10)
+    for part in (S[:, :3], S[:, 3:8]):
+        before = problem.rows.passes
+        span.add(part.astype(dtype))
+        assert problem.rows.passes - before == 0.5
+    close = {"atol": 100 * eps * np.abs(problem.rows.norm).max()}
+    np.testing.assert_allclose(span.basis, S, **close)
+    np.testing.assert_allclose(span.projections, problem.rows.project(S.astype(dtype)), **close)
+    before = problem.rows.passes
+    span.keep(B)
+    assert problem.rows.passes == before
+    np.testing.assert_allclose(span.basis, S @ B, **close)
+    np.testing.assert_allclose(
+        span.projections, problem.rows.project((S @ B).astype(dtype)), **close
+    )
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-150, 1e150])
+def test_what_is_outside_is_orthogonal_to_the_span_at_any_magnitude(size, random_U, rng):
+    problem, S = _problem(), random_U(M, 8)
+    span = Span(problem, 10)
+    span.add(S)
+    G = rng.standard_normal((M, R)) * size
+    found = span.outside(G, S.T @ G)
+    expected = G - S @ (S.T @ G)
+    scale = np.linalg.norm(found) / np.linalg.norm(expected / size)
+    np.testing.assert_allclose(found, expected / size * scale, atol=1e-12 * scale)
+
+
+def test_the_problem_within_the_span_is_the_whole_one_there(layout, random_U):
+    problem, S, C = _problem(layout), random_U(M, 8), random_U(8, R, seed=2)
+    span = Span(problem, 8)
+    span.add(S)
+    inside, outside = span.restricted().evaluate(C), problem.evaluate(S @ C)
+    assert inside.value == pytest.approx(outside.value, rel=1e-13)
+    np.testing.assert_allclose(inside.gradient, S.T @ outside.gradient, atol=1e-10)
+    assert principal_angles(S @ polar(inside.gradient).factor, S).max() < 1e-7

@@ -1,0 +1,271 @@
+"""Threads: how many, that they leave nothing behind, and that results do not depend on them."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from sphericalpca import SphericalPCA, linalg
+from sphericalpca.linalg import combination, inner, product, scalar_products
+from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread, workers
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Alternating, Anderson, Subspace, solve
+
+SOLVERS = [Alternating(), Anderson(), Subspace()]
+
+
+def _blas_threads():
+    return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+@pytest.fixture(params=[1, 2, 3, 5])
+def threads(request):
+    with threadpool_limits(request.param, user_api="blas"):
+        yield request.param
+
+
+@pytest.fixture
+def three_threads():
+    with threadpool_limits(3, user_api="blas"):
+        yield
+
+
+@pytest.fixture
+def _no_product_is_small(monkeypatch):
+    monkeypatch.setattr(linalg, "SMALL_PRODUCT", 0)
+    monkeypatch.setattr(linalg, "PIECE", 7)
+
+
+# How many threads there are.
+
+
+def test_there_are_as_many_threads_as_blas_may_use_and_blas_then_has_one(threads):
+    assert allowed_threads() == threads
+    assert workers() == 1
+    with parallel():
+        assert allowed_threads() == workers() == threads
+        assert _blas_threads() == {1}
+    assert workers() == 1
+    assert _blas_threads() == {threads}
+
+
+def test_every_item_is_answered_in_order_whatever_the_number_of_threads(threads):
+    with parallel():
+        for count in (0, 1, 2, 17):
+            assert spread(lambda k: k * k, range(count)) == [k * k for k in range(count)]
+
+
+def test_items_run_at_the_same_time(three_threads):
+    meeting = threading.Barrier(3, timeout=20)  # passes only if three wait together
+    with parallel():
+        names = spread(lambda _: (meeting.wait(), threading.get_ident())[1], range(3))
+    assert len(set(names)) == 3
+
+
+def test_without_a_context_nothing_leaves_the_calling_thread(three_threads):
+    assert set(spread(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
+
+
+def test_a_context_within_another_changes_nothing(three_threads):
+    with parallel():
+        with parallel():
+            assert workers() == 3
+        assert workers() == 3
+        assert _blas_threads() == {1}
+    assert _blas_threads() == {3}
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 100])
+@pytest.mark.parametrize("parts", [1, 2, 3, 8])
+def test_equal_ends_cover_everything_in_parts_that_differ_by_one(n, parts):
+    ends = equal_ends(n, parts)
+    assert (ends[0], ends[-1], len(ends)) == (0, n, parts + 1)
+    assert np.ptp(np.diff(ends)) <= 1
+
+
+# Nothing is left behind.
+
+
+def test_no_threads_are_left_and_blas_is_as_it_was(three_threads, rng):
+    before = set(threading.enumerate())
+    X = rng.standard_normal((2000, 80))
+    SphericalPCA(3).fit(X).transform(X)
+    assert set(threading.enumerate()) == before
+    assert _blas_threads() == {3}
+
+
+def test_an_error_in_a_thread_reaches_the_caller_and_leaves_nothing(three_threads, rng):
+    before = set(threading.enumerate())
+    rows = as_rows(rng.standard_normal((40, 5)), block_rows=4)
+
+    def kernel(block):
+        if block.span.start == 20:
+            raise ZeroDivisionError("in a kernel")
+        return (1.0,)
+
+    with pytest.raises(ZeroDivisionError, match="in a kernel"):
+        rows.sweep(kernel)
+    assert workers() == 1
+    assert _blas_threads() == {3}
+    assert set(threading.enumerate()) == before
+    assert rows.sweep(lambda block: (float(len(block.weight)),)) == (40.0,)
+
+
+def test_the_last_of_two_who_overlap_puts_the_setting_back(three_threads):
+    """A comes, B comes, A goes, B goes: neither restores the one thread of the other."""
+    seen, b_came, a_went = [], threading.Event(), threading.Event()
+
+    def second():
+        with parallel():
+            seen.append(workers())
+            b_came.set()
+            assert a_went.wait(20)
+            seen.append((allowed_threads(), _blas_threads()))
+
+    other = threading.Thread(target=second)
+    with parallel():
+        other.start()
+        assert b_came.wait(20)
+    a_went.set()
+    other.join(20)
+    assert seen == [3, (3, {1})]
+    assert _blas_threads() == {3}
+
+
+def test_a_fit_in_another_thread_keeps_blas_to_one_thread_too(three_threads):
+    """Whichever thread was the first to change the setting."""
+
+    def look(_):
+        with parallel():
+            return workers(), _blas_threads()
+
+    with parallel():
+        pass
+    with ThreadPoolExecutor(1) as other:
+        assert list(other.map(look, range(2))) == [(3, {1})] * 2
+    assert _blas_threads() == {3}
+
+
+FORKED = """
+import os, sys
+import numpy as np
+from threadpoolctl import threadpool_limits
+from sphericalpca import SphericalPCA
+from sphericalpca.parallel import parallel
+
+X = np.random.default_rng(0).standard_normal((2000, 80))
+
+def fit():
+    return SphericalPCA(3).fit(X).mean_cosine_
+
+def same_in_a_child(expected):
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if abs(fit() - expected) < 1e-9 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+threadpool_limits(2, user_api="blas")
+expected = fit()
+same_in_a_child(expected)
+with parallel():
+    fit()  # starts threads of the context, which the child inherits without the threads
+    same_in_a_child(expected)
+assert abs(fit() - expected) < 1e-12
+"""
+
+
+@pytest.mark.skipif(not hasattr(__import__("os"), "fork"), reason="this system cannot fork")
+def test_a_forked_child_can_fit():
+    done = subprocess.run(
+        [sys.executable, "-c", FORKED], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_many_fits_at_once_give_what_each_gives_alone(rng):
+    data = [rng.standard_normal((1500, 80)) for _ in range(8)]
+    with threadpool_limits(2, user_api="blas"):
+        alone = [SphericalPCA(2).fit(X).components_ for X in data]
+        before = set(threading.enumerate())
+        with ThreadPoolExecutor(8) as pool:
+            together = list(pool.map(lambda X: SphericalPCA(2).fit(X).components_, data))
+        assert set(threading.enumerate()) == before
+        assert _blas_threads() == {2}
+    for one, other in zip(alone, together, strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+# Results.
+
+
+@pytest.mark.usefixtures("_no_product_is_small")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("height", [1, 2, 40])
+def test_tall_products_are_those_of_numpy(threads, dtype, height, rng):
+    A, B = (rng.standard_normal((height, c)).astype(dtype) for c in (4, 3))
+    C, factors = rng.standard_normal((4, 2)).astype(dtype), rng.standard_normal(3)
+    many = [rng.standard_normal((height, 4)).astype(dtype) for _ in factors]
+    close = {"rtol": 0, "atol": 100 * np.finfo(dtype).eps}
+    with parallel():
+        found = [product(A, C), inner(A, B), combination(factors, many)]
+        products = scalar_products(A, many)
+    expected = [A @ C, A.T @ B, sum(f * M for f, M in zip(factors, many, strict=True))]
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, other, **close)
+        assert one.dtype == dtype
+    np.testing.assert_allclose(products, [(A * M).sum() for M in many], **close)
+    assert products.dtype == np.float64
+
+
+def _solve(X, solver, threads, dtype=np.float64, **options):
+    options = {"tol": 1e-8, "max_iter": 300, "rng": np.random.default_rng(0), **options}
+    with threadpool_limits(threads, user_api="blas"):
+        problem = Problem(as_rows(X.astype(dtype), block_rows=13))
+        assert len(problem.rows.parts(threads)) == threads
+        found = solve(problem, 3, solver=solver, **options).solution
+    return found, problem
+
+
+@pytest.fixture
+def X(layout, rng):
+    spread = np.linspace(3.0, 1.0, 12)
+    X = rng.standard_normal((150, 12)) * spread * (rng.random((150, 12)) < 0.7)
+    return sparse.csr_array(X) if layout == "csr" else X
+
+
+@pytest.mark.usefixtures("_no_product_is_small")
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_the_loss_does_not_depend_on_the_number_of_threads(X, solver):
+    losses = []
+    for threads in (1, 2, 3, 5):
+        found, problem = _solve(X, solver, threads)
+        losses.append(problem.loss(found.value))
+    np.testing.assert_allclose(losses, losses[0], rtol=1e-12)
+
+
+@pytest.mark.usefixtures("_no_product_is_small")
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solver", SOLVERS, ids=lambda solver: type(solver).__name__)
+def test_two_runs_on_as_many_threads_are_the_same_to_the_last_bit(X, solver, dtype, threads):
+    one, other = (_solve(X, solver, threads, dtype, tol=0.0, max_iter=12)[0] for _ in range(2))
+    assert one.U.tobytes() == other.U.tobytes()
+    assert one.history["objective"].tobytes() == other.history["objective"].tobytes()
+
+
+def test_a_fit_is_the_same_on_any_number_of_threads(threads, rng):
+    """Data large enough to be divided as a user's would be."""
+    X = rng.standard_normal((3000, 60)) @ np.diag(np.linspace(2, 1, 60))
+    for data in (X, sparse.csr_array(np.where(X > 0.5, X, 0.0))):
+        found = SphericalPCA(2, tol=1e-7).fit(data)
+        with threadpool_limits(1, user_api="blas"):
+            expected = SphericalPCA(2, tol=1e-7).fit(data)
+        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-12)
+        np.testing.assert_allclose(found.components_, expected.components_, atol=1e-5)
