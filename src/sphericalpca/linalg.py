@@ -243,10 +243,12 @@ def fix_signs(U: Array) -> Array:
     Among loadings that tie to rounding the first decides, so that two runs that differ
     in the last digits still agree on the sign.
     """
-    size = np.abs(U)
-    ties = size >= size.max(axis=0) * (1 - 1e-5)
-    leading = np.take_along_axis(U, ties.argmax(axis=0)[None, :], axis=0)[0]
-    return U * np.where(leading < 0, -1, 1).astype(U.dtype)
+    highest, lowest = U.max(axis=0), -U.min(axis=0)
+    leading = np.maximum(highest, lowest) * (1 - 1e-5)
+    flip = lowest >= leading
+    for k in np.flatnonzero(flip & (highest >= leading)):
+        flip[k] = U[np.argmax(np.abs(U[:, k]) >= leading[k]), k] < 0
+    return U * np.where(flip, -1, 1).astype(U.dtype)
 
 
 def principal_angles(A: Array, B: Array) -> Array:

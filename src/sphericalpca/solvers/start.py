@@ -135,7 +135,8 @@ def _relative_factor(problem: Problem) -> Array:
 
 def _gram_svd(problem: Problem, n_components: int) -> Array:
     m = problem.rows.shape[1]
-    A = problem.gram(_relative_factor(problem).astype(problem.rows.dtype))
+    dtype = problem.rows.dtype
+    A = problem.gram(_relative_factor(problem).astype(dtype)).astype(dtype, copy=False)
     _, vectors = scipy.linalg.eigh(A, subset_by_index=(m - n_components, m - 1), check_finite=False)
     return np.asarray(vectors[:, ::-1])
 
