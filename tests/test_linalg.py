@@ -280,7 +280,7 @@ def _check_outside(S, D, R, dtype):
 def test_what_is_outside_gets_an_orthonormal_basis(dtype, size, random_U):
     S = random_U(30, 6).astype(dtype)
     R = _outside(S, _gauss((30, 3)).astype(dtype))
-    D = orthonormal_outside(S, R * dtype(size))
+    D = orthonormal_outside(S, in_range(R * dtype(size))[0])
     _check_outside(S, D, R, dtype)
     assert D.shape == (30, 3)
     assert principal_angles(D, R.astype(np.float64)).max() < 1e3 * _eps(dtype)

@@ -24,7 +24,10 @@ class StopReason(StrEnum):
 
 
 class State(Protocol):
-    """What the loop reads from a solver's state after each step."""
+    """What the loop reads from a solver's state after each step, before it makes the next.
+
+    Later a state may not know any more: solvers share large arrays among theirs.
+    """
 
     @property
     def U(self) -> Array:
@@ -44,7 +47,7 @@ class State(Protocol):
 
     @property
     def closing(self) -> tuple[float, float, Array] | None:
-        """What `Problem.canonical_form` wants to know of U, where the solver knows it."""
+        """What `Problem.canonical_form` wants to know of U; without it that is half a pass."""
 
     @property
     def measures(self) -> Mapping[str, float]:

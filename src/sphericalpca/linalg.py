@@ -154,6 +154,10 @@ def largest(A: Array) -> float:
 
 def frobenius(A: Array) -> float:
     """Frobenius norm that neither overflows nor underflows."""
+    with np.errstate(over="ignore", under="ignore"):
+        square = float(np.vdot(A, A))
+    if 1e-20 < square < 1e20:
+        return math.sqrt(square)
     A, size = in_range(A)
     return size * math.sqrt(float(np.vdot(A, A)))
 
@@ -202,22 +206,25 @@ def orthonormal_outside(S: Array, R: Array) -> Array:
     """An orthonormal basis of R - S S'R, for an R from which S S'R was taken once already.
 
     That left rounding errors within the span of S, which grow when columns are made
-    longer; here they are removed.  Directions that drown in them are left out.
+    longer; here they are removed.  Directions that drown in them are left out.  Squares of R
+    must be safe: see `in_range`.
     """
-    R, _ = in_range(R)
     D = _column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75)
+    if D.shape[1] == 0:
+        return D
     D -= product(S, inner(S, D))
-    # What lost half its length lay within the span; at most m - k columns can be left.
-    return _column_basis(D, 0.25)[:, -(len(S) - S.shape[1]) :]
+    # What lost half its length lay within the span.
+    return _column_basis(D, 0.25, 1.0)
 
 
-def _column_basis(R: Array, cutoff: float) -> Array:
+def _column_basis(R: Array, cutoff: float, full: float = 0.0) -> Array:
     """An orthonormal basis of the columns' span through R'R, longest directions last.
 
-    Directions with less than the share `cutoff` of the largest square are left out.
+    Directions with less than the share `cutoff` of the largest square, or of `full` if
+    that is larger, are left out.
     """
     squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
-    kept = squares > cutoff * max(squares[-1], np.finfo(np.float64).tiny)
+    kept = squares > cutoff * max(squares[-1], full, np.finfo(np.float64).tiny)
     return product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
 
 

@@ -44,7 +44,11 @@ def parallel() -> Iterator[None]:
     if _current() is not None:
         yield
         return
-    with _blas(os.getpid()).one_thread() as allowed, ThreadPoolExecutor(allowed) as executor:
+    blas = _blas(os.getpid())
+    with (
+        blas.one_thread() as allowed,
+        ThreadPoolExecutor(allowed, initializer=blas.keep_to_one) as executor,
+    ):
         token = _pool.set(_Pool(executor, allowed, os.getpid()))
         try:
             yield
@@ -120,12 +124,26 @@ class _Blas:
                 if self._users == 0:
                     self._set(self._found)
 
+    def keep_to_one(self) -> None:
+        """For threads of ours: some libraries (MKL) keep a setting for each thread."""
+        for library in self._libraries:
+            library.set_num_threads(1)
+
     def _numbers(self) -> list[int]:
         return [library.get_num_threads() or 1 for library in self._libraries]
 
     def _set(self, numbers: list[int]) -> None:
         for library, number in zip(self._libraries, numbers, strict=True):
+            # threadpoolctl lets only the thread that came first change OpenBLAS, and ignores all
+            # others.  Here the lock sees to it that nobody undoes another's setting.
+            release = getattr(library, "clear_controlling_thread", _nothing)
+            release(force=True)
             library.set_num_threads(number)
+            release(force=True)
+
+
+def _nothing(*, force: bool) -> None:
+    """Earlier versions of threadpoolctl have nobody to release."""
 
 
 @cache

@@ -47,6 +47,12 @@ def test_the_basis_has_room_for_one_more_step_at_least():
         assert Subspace().capacity(r) >= max(40, 4 * r)
 
 
+@pytest.mark.parametrize("columns", [0, -3])
+def test_a_basis_of_nothing_is_refused(columns):
+    with pytest.raises(ValueError, match=rf"columns={columns} must be at least 1"):
+        Subspace(columns=columns)
+
+
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_value_residual_and_closing_are_those_of_the_whole_problem(columns, layout, random_U):
     problem, other = _problem(layout), _problem(layout)

@@ -68,9 +68,9 @@ class CallbackMonitor(Monitor):
 
     def _fitted(self, state: State) -> dict[str, Any]:
         rows = self._problem.rows
-        passes = rows.passes
+        counts = rows.passes, rows.flops
         form = self._problem.canonical(state.U)
-        rows.passes = passes  # what a callback reads is not the solver's doing
+        rows.passes, rows.flops = counts  # what a callback reads is not the solver's doing
         return {
             "components_": form.U.T,
             "component_weights_": form.shares,

@@ -405,7 +405,7 @@ class SphericalPCA(
 
 def _closed(problem: Problem, solution: Solution) -> CanonicalForm:
     """The canonical form of a solution; Algorithm 1 still owes its last exact V step."""
-    closing = solution.state.closing
+    closing = getattr(solution.state, "closing", None)
     if closing is None:
         return problem.canonical(solution.U)
     return problem.canonical_form(solution.U, *closing)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sphericalpca.linalg import Array, in_range, product
+from sphericalpca.linalg import Array, product
 from sphericalpca.problem import Problem
 
 __all__ = ["Span"]
@@ -63,7 +63,6 @@ class Span:
         self.basis[:], self.projections[:] = S, Z
 
     def outside(self, G: Array, coordinates: Array) -> Array:
-        """G - S S'G from the coordinates S'G, in the data's type; at another scale perhaps."""
-        G, size = in_range(G)
-        coordinates = np.asarray(coordinates / size, dtype=self._basis.dtype)
-        return np.subtract(G, product(self.basis, coordinates), dtype=self._basis.dtype)
+        """G - S S'G from the coordinates S'G, in the data's type."""
+        inside = product(self.basis, coordinates.astype(self._basis.dtype, copy=False))
+        return np.subtract(G, inside, dtype=self._basis.dtype)

@@ -141,6 +141,20 @@ def _gram_svd(problem: Problem, n_components: int) -> Array:
     return np.asarray(vectors[:, ::-1])
 
 
+def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
+    """Q with random columns, orthonormal to it and to S, so that it has so many.
+
+    A block that lost columns (the data have few strong directions) would explore little,
+    and there would be many of its kind.
+    """
+    missing = columns - Q.shape[1]
+    if missing == 0:
+        return Q
+    SQ = np.hstack([S, Q])
+    R = rng.standard_normal((len(Q), missing), dtype=Q.dtype)
+    return np.hstack([Q, orthonormal_outside(SQ, R - product(SQ, inner(SQ, R)))])
+
+
 def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
     """Block Lanczos: one read of the data per power, and no n x r memory.
 
@@ -166,12 +180,15 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         S = basis[:, :k]
         Q = square(Q)
         # T = S'AS, of which this fills the upper triangle.
-        T[:k, last:k] = inner(S, Q)
+        coordinates = inner(S, Q)
+        T[:k, last:k] = coordinates
         room = basis.shape[1] - k
         if room == 0:
             break
         for _ in range(stride - 1):
             Q = square(polar(Q).factor)
-        Q = orthonormal_outside(S, Q - product(S, inner(S, Q)))[:, -room:]
+            coordinates = inner(S, Q)
+        Q = orthonormal_outside(S, Q - product(S, coordinates))[:, -room:]
+        Q = _filled(Q, min(n_components, room), S, rng)
     _, E = np.linalg.eigh(T[:k, :k], UPLO="U")
     return refined(product(S, E[:, ::-1][:, :n_components].astype(dtype)))

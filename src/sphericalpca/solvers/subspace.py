@@ -48,8 +48,8 @@ INNER_ITERATIONS = 20
 class _State:
     """The solution within the span; the span is shared by all states of a run.
 
-    `closing` and `gradient` are those of the whole problem at U = S C; `pull` is the
-    gradient within the span, S'G.
+    `closing` and `gradient` are those of the whole problem at U = S C, the gradient at a
+    scale where squares are safe; `pull` is the gradient within the span, S'G.
     """
 
     span: Span
@@ -72,17 +72,27 @@ class _State:
 
     @cached_property
     def outside(self) -> Array:
-        """What of the gradient sticks out of the span, in the scale of `in_range`."""
+        """What of the gradient sticks out of the span."""
         return self.span.outside(self.gradient, self.pull)
+
+    @cached_property
+    def outside_share(self) -> float:
+        """Its length over that of the whole gradient."""
+        return _share(frobenius(self.outside), self._size)
 
     @cached_property
     def residual(self) -> float:
         """Relative Riemannian gradient, from its parts outside and inside the span."""
-        G, size = in_range(self.gradient)
         within = self.pull - self.C @ symmetric(self.C.T @ self.pull)
-        whole = frobenius(G)
-        parts = math.hypot(frobenius(self.outside), frobenius(within) / size)
-        return parts / whole if whole > 0 else 0.0
+        return math.hypot(self.outside_share, _share(frobenius(within), self._size))
+
+    @cached_property
+    def _size(self) -> float:
+        return frobenius(self.gradient)
+
+
+def _share(part: float, whole: float) -> float:
+    return part / whole if whole > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -97,6 +107,13 @@ class Subspace:
     """
 
     columns: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.columns is not None and not self.columns >= 1:
+            raise ValueError(
+                f"columns={self.columns!r} must be at least 1, or None for the usual number; what "
+                "is too small for the number of components is raised to twice that."
+            )
 
     def capacity(self, n_components: int) -> int:
         """Largest number of columns of the basis."""
@@ -130,17 +147,19 @@ class Subspace:
         state = self._at(problem, span, found.U, pull)
         return replace(state, past=(*past, C), measures={"inner": found.n_iter})
 
-    def _new_directions(self, state: _State) -> Array:
+    @staticmethod
+    def _new_directions(state: _State) -> Array:
         """What the gradient adds to the span, unless that is rounding error."""
-        G, _ = in_range(state.gradient)
-        rounding = 10 * float(np.finfo(state.outside.dtype).eps) * frobenius(G)
-        if frobenius(state.outside) <= rounding:
+        if state.outside_share <= 10 * float(np.finfo(state.outside.dtype).eps):
             return state.outside[:, :0]
         return orthonormal_outside(state.span.basis, state.outside)
 
     @staticmethod
     def _at(problem: Problem, span: Span, C: Array, pull: Array) -> _State:
         value, cosines, gradient, moment = problem.evaluate_within(span.projections, C)
+        # Only directions of the gradient matter from here on.
+        gradient, size = in_range(gradient)
+        pull = pull / size
         return _State(span, C, (value, cosines, moment), gradient, pull, problem.loss(value))
 
 
