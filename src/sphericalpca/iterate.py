@@ -15,6 +15,10 @@ from sphericalpca.linalg import Array
 __all__ = ["Monitor", "Solution", "Solver", "State", "StopReason", "iterate"]
 
 
+# A step that promises less than this share of the loss is not worth its pass.
+SMALL_PROMISE = 1e-5
+
+
 class StopReason(StrEnum):
     """Why a run ended."""
 
@@ -127,6 +131,9 @@ def iterate(
 ) -> Solution:
     """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
 
+    One more step is made if the state promises that it will lower the loss by more than a
+    hundred-thousandth.
+
     At least one step is made.  With ``tol=0`` all `max_iter` steps are made, even from
     a point where the residual happens to be exactly zero.
 
@@ -142,7 +149,7 @@ def iterate(
     state = solver.init(problem, start)
     start_value = state.value
     record: list[dict[str, float]] = []
-    reason = StopReason.MAX_ITER
+    reason, arrived = StopReason.MAX_ITER, False
     for _ in range(max_iter):
         monitor.begin()
         state = solver.step(problem, state)
@@ -159,7 +166,10 @@ def iterate(
         stop = monitor.end(state)
         if tol > 0 and state.residual <= tol:
             reason = StopReason.CONVERGED
-            break
+            # Where the loss is small its gradient is too, long before it is at its least.
+            if arrived or getattr(state, "promise", 0.0) <= SMALL_PROMISE:
+                break
+            arrived = True
         if stop:
             reason = StopReason.CALLBACK
             break

@@ -212,9 +212,16 @@ def orthonormal_outside(S: Array, R: Array) -> Array:
     D = _column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75)
     if D.shape[1] == 0:
         return D
-    D -= product(S, inner(S, D))
+    within = inner(S, D)
+    D -= product(S, within)
     # What lost half its length lay within the span.
-    return _column_basis(D, 0.25, 1.0)
+    D = _column_basis(D, 0.25, 1.0)
+    if frobenius(within) > 0.1:
+        # Much of R was rounding error.  Made longer once more, what is left of it could double
+        # from one call to the next.
+        D -= product(S, inner(S, D))
+        D = refined(D)
+    return D
 
 
 def _column_basis(R: Array, cutoff: float, full: float = 0.0) -> Array:

@@ -224,7 +224,7 @@ class Problem:
 
 def symmetric(A: Array) -> Array:
     """(A + A') / 2."""
-    return np.asarray(0.5 * (A + A.T))
+    return np.asarray(0.5 * A + 0.5 * A.T)  # a sum of two may leave the number range
 
 
 def residual(U: Array, G: Array) -> float:

@@ -86,6 +86,11 @@ class _State:
         return self.evaluation.value
 
     @property
+    def promise(self) -> float:
+        """By what share the exact step lowers the loss at least."""
+        return 2.0 * self.evaluation.delta / self.objective if self.objective > 0 else 0.0
+
+    @property
     def closing(self) -> tuple[float, float, Array]:
         return self.evaluation.closing
 

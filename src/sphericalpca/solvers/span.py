@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sphericalpca.linalg import Array, product
+from sphericalpca.linalg import Array, inner, product
 from sphericalpca.problem import Problem
 
 __all__ = ["Span"]
@@ -58,6 +58,9 @@ class Span:
     def keep(self, B: Array) -> None:
         """Cut back to the span of S B, for orthonormal B (k x q)."""
         B = B.astype(self._basis.dtype, copy=False)
+        # One Newton-Schulz step: otherwise rounding errors of S would outlive every restart.
+        SB = product(self.basis, B)
+        B = B @ (1.5 * np.eye(B.shape[1], dtype=B.dtype) - 0.5 * inner(SB, SB))
         S, Z = product(self.basis, B), product(self.projections, B)
         self.columns = B.shape[1]
         self.basis[:], self.projections[:] = S, Z

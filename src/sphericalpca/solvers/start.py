@@ -75,7 +75,7 @@ def starts(
 
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Leading right singular vectors of the weighted, scaled, uncentred rows."""
-    if problem.rows.shape[1] <= GRAM_FEATURES:
+    if problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
         return Start(_gram_svd(problem, n_components), is_svd=True)
     return Start(_krylov_svd(problem, n_components, rng), is_svd=True)
 

@@ -7,7 +7,8 @@ the span to the basis, projects the rows on that, and solves the small problem a
 pass.  The span then holds the exact step from U, and the small problem is started there,
 so f rises at least as much as by exact alternation.
 
-When the basis is full it is cut back to the latest solutions (a thick restart).
+When the basis is full it is cut back to the latest solutions (a thick restart).  Of the
+exact step it then holds all but what the tolerance of the small problem left.
 """
 
 from __future__ import annotations
@@ -168,6 +169,5 @@ def _latest(C: Array, past: tuple[Array, ...], columns: int) -> Array:
 
     Earlier solutions have fewer coordinates: the basis was smaller then.
     """
-    count = max(columns // C.shape[1] - 1, 0)
-    latest = [C, *reversed(past[len(past) - count :])]
+    latest = [C, *reversed(past)][: max(columns // C.shape[1], 1)]
     return orthonormal(np.hstack([np.pad(c, ((0, len(C) - len(c)), (0, 0))) for c in latest]))
