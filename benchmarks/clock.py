@@ -69,12 +69,13 @@ def race(
 
 
 def ratio(ours: Timing, theirs: Timing) -> tuple[float, float, float]:
-    """Ratio of the medians, and the quartiles of the ratios of single rounds."""
-    middle = ours.median / theirs.median
+    """Median and quartiles of the ratios of single rounds, else the ratio of the medians."""
     if len(ours.rounds) != len(theirs.rounds):
+        middle = ours.median / theirs.median
         return middle, middle, middle
-    low, high = np.quantile(np.divide(ours.rounds, theirs.rounds), [0.25, 0.75])
-    return middle, float(low), float(high)
+    quartiles = np.quantile(np.divide(ours.rounds, theirs.rounds), [0.5, 0.25, 0.75])
+    middle, low, high = (float(number) for number in quartiles)
+    return middle, low, high
 
 
 def _rotated(names: list[str], number: int) -> list[str]:

@@ -13,7 +13,7 @@ from benchmarks.cases import few_rows
 from benchmarks.checks import Measure, certificate, is_right, measure
 from benchmarks.clock import race, ratio
 from benchmarks.contest import Effort, Result, contest
-from benchmarks.manifold import CONJUGATE_GRADIENT, TRUST_REGIONS
+from benchmarks.manifold import CONJUGATE_GRADIENT, TRUST_REGIONS, in_single
 from benchmarks.memory import fit_peaks
 from benchmarks.ours import OURS, OURS_FROM_START, OURS_IN_SINGLE, fit_model, run_solver
 from benchmarks.peers import TRUNCATED_SVD
@@ -121,8 +121,8 @@ def passes(setting: Setting, full: bool) -> Finding:
 def against_pymanopt(setting: Setting) -> Finding:
     """Our fit over pymanopt's better solver, from the same start to the same residual.
 
-    Each in the type that suits it: pymanopt's conjugate gradient does not arrive in
-    float32.  The note tells the ratio with both in float64.  Measured from the SVD and
+    Ours in float32 against the best of theirs in float32 and float64.  The note tells the
+    ratio with all in float64.  Measured from the SVD and
     from a random subspace; the larger ratio counts.
     """
     X = setting.rows_of(real.text_4000x500())
@@ -199,16 +199,18 @@ def _against(X: Matrix, r: int, peer: Method, setting: Setting, tol: float = 1e-
 
 
 def _from_one_start(X: Matrix, task: Task, setting: Setting) -> Finding:
-    peers = (CONJUGATE_GRADIENT, TRUST_REGIONS)
+    double = (CONJUGATE_GRADIENT, TRUST_REGIONS)
+    peers = (*double, *map(in_single, double))
     effort = Effort(setting.repeats, patience=20.0)
     results = contest(X, task, (OURS_IN_SINGLE, OURS_FROM_START, *peers), effort)
     # One that did not arrive within its time is no better than that time.
     best = min(peers, key=lambda peer: results[peer].timing.median)
     ours, theirs = results[OURS_IN_SINGLE], results[best]
-    double = ratio(results[OURS_FROM_START].timing, theirs.timing)[0]
+    best_double = min(double, key=lambda peer: results[peer].timing.median)
+    in_double = ratio(results[OURS_FROM_START].timing, results[best_double].timing)[0]
     note = (
-        f"{ours.fit.passes:g} passes in float32 against {theirs.fit.passes:g} of {best.name} in "
-        f"float64{_comma(theirs.fit.note)}; {double:.3g} if ours is in float64 too"
+        f"{ours.fit.passes:g} passes in float32 against {theirs.fit.passes:g} of {best.name}"
+        f"{_comma(theirs.fit.note)}; {in_double:.3g} with all in float64"
     )
     return _judged(_ratio(ours, theirs, task.tol, note), X, ours.fit.U, ours.found)
 

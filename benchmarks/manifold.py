@@ -4,9 +4,9 @@ On the Grassmannian the length of pymanopt's gradient is ``||G - U U'G||``, and 
 symmetric, so it is our residual times ``||G||``.  pymanopt can only stop at a given
 length; the gradient below ends the run at a given residual instead.
 
-It works in float64: its line search compares values that float32 cannot tell apart near
-the optimum.  What cost, gradient and Hessian need at one U is computed once: pymanopt asks for it
-several times.
+It works in float64 unless asked otherwise: its line search compares values that float32
+cannot tell apart near the optimum.  What cost, gradient and Hessian need at one U is
+computed once: pymanopt asks for it several times.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from __future__ import annotations
 import importlib
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 
@@ -23,7 +24,7 @@ from benchmarks.task import Fit, Method, Point, Task
 from sphericalpca.linalg import Array
 from sphericalpca.rows import Matrix
 
-__all__ = ["CONJUGATE_GRADIENT", "TRUST_REGIONS", "Descent"]
+__all__ = ["CONJUGATE_GRADIENT", "TRUST_REGIONS", "Descent", "in_single"]
 
 
 class _RunOverError(Exception):
@@ -129,6 +130,13 @@ def _method(name: str, optimizer: str) -> Method:
 
 def _fit(X: Matrix, task: Task, optimizer: str) -> Descent:
     return Descent(X, task).run(optimizer)
+
+
+def in_single(method: Method) -> Method:
+    """The same on float32 data."""
+    return replace(
+        method, name=f"{method.name}, float32", layout=lambda X: X.astype(np.float32, copy=False)
+    )
 
 
 CONJUGATE_GRADIENT = _method("pymanopt, conjugate gradient", "ConjugateGradient")

@@ -90,8 +90,8 @@ def _reach(folder: Path) -> Iterable[str]:
     rows = [there[name] for name in GOALS if name in there]
     if not rows:
         return
-    met = sum(row["verdict"] == "met" for row in rows)
-    yield f"## Goals\n\n{met} of {len(rows)} are met.\n"
+    judged = [row["verdict"] for row in rows if row["verdict"] not in {"not judged", "skipped"}]
+    yield f"## Goals\n\n{judged.count('met')} of {len(judged)} that were judged are met.\n"
     yield "![Measured values as shares of their limits](reach.png)\n"
     yield _markdown(GOAL_TITLES, [_goal_cells(row) for row in rows])
 

@@ -126,13 +126,14 @@ def iterate(
     *,
     tol: float,
     max_iter: int,
+    small_promise: float = SMALL_PROMISE,
     monitor: Monitor | None = None,
     began: float | None = None,
 ) -> Solution:
     """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
 
-    One more step is made if the state promises that it will lower the loss by more than a
-    hundred-thousandth.
+    One more step is made after the last if the state promises that it will lower the loss
+    by more than the share `small_promise`.
 
     At least one step is made.  With ``tol=0`` all `max_iter` steps are made, even from
     a point where the residual happens to be exactly zero.
@@ -167,7 +168,7 @@ def iterate(
         if tol > 0 and state.residual <= tol:
             reason = StopReason.CONVERGED
             # Where the loss is small its gradient is too, long before it is at its least.
-            if arrived or getattr(state, "promise", 0.0) <= SMALL_PROMISE:
+            if arrived or getattr(state, "promise", 0.0) <= small_promise:
                 break
             arrived = True
         if stop:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from sphericalpca import SphericalPCA
 from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
@@ -26,12 +27,6 @@ def _passes(problem, solver, start, tol):
     found = iterate(problem, solver, start, tol=tol, max_iter=3000)
     assert found.stop_reason is StopReason.CONVERGED
     return problem.rows.passes - before, found
-
-
-@pytest.mark.parametrize("memory", [0, -3])
-def test_a_memory_of_nothing_is_refused(memory):
-    with pytest.raises(ValueError, match=rf"memory={memory} must be at least 1; 8 is"):
-        Anderson(memory=memory)
 
 
 @pytest.mark.parametrize("memory", [1, 2, 8])
@@ -175,3 +170,22 @@ def test_a_smooth_saddle_is_left(tilt):
     assert there.value > 1.02 * saddle.value
     assert found.value >= there.value * (1 - 1e-6)
     assert fast < slow
+
+
+@pytest.mark.parametrize("memory", [0, -3, 2.0, True, "x"])
+def test_memory_must_be_a_count(memory):
+    with pytest.raises(ValueError, match=r"memory=.* must be an integer of at least 1"):
+        Anderson(memory)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_where_the_loss_is_small_it_ends_no_higher_than_alternation(dtype):
+    """There the residual is small long before the loss is at its least."""
+    rng = np.random.default_rng(0)
+    X = (rng.standard_normal((2000, 120)) / np.arange(1, 121)).astype(dtype)
+    for seed in range(3):
+        U = np.linalg.qr(np.random.default_rng(seed).standard_normal((120, 40)))[0]
+        ours, theirs = (
+            SphericalPCA(40, solver=solver, init=U).fit(X) for solver in ("anderson", "alternating")
+        )
+        assert ours.objective_ <= theirs.objective_ * (1 + 1e-4)

@@ -12,9 +12,10 @@ from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Anderson, Newton, Subspace, automatic
 
 
-def _rows(n, m, *, per_row=None, dtype=np.float64):
+def _rows(n, m, *, per_row=None, dtype=np.float64, resident=True):
     """What `automatic` may know of rows: their shape, their type, how much they hold."""
-    return SimpleNamespace(shape=(n, m), dtype=np.dtype(dtype), stored=n * (per_row or m))
+    stored = n * (per_row or m)
+    return SimpleNamespace(shape=(n, m), dtype=np.dtype(dtype), stored=stored, resident=resident)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -40,6 +41,17 @@ def test_projections_that_do_not_fit_are_for_anderson():
     assert isinstance(automatic(many, 5, 1e-4), Anderson)
     # Beside dense data of the same shape they are small.
     assert isinstance(automatic(_rows(10_000_000, 10_000), 5, 1e-4), Subspace)
+    # That data in a file are large says nothing about memory.
+    mapped = _rows(10_000_000, 10_000, resident=False)
+    assert isinstance(automatic(mapped, 5, 1e-4), Anderson)
+
+
+def test_rows_know_whether_they_are_mapped(tmp_path):
+    np.save(tmp_path / "X.npy", np.ones((6, 4)))
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    assert not as_rows(X).resident
+    assert not as_rows(np.asarray(X)[1:]).resident
+    assert as_rows(np.array(X)).resident
 
 
 @pytest.mark.parametrize(("tol", "kind"), [(1e-10, Newton), (1e-4, Anderson), (0.0, Anderson)])

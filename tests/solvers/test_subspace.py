@@ -5,7 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 
+from sphericalpca import SphericalPCA
 from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
@@ -45,12 +47,6 @@ def test_the_basis_has_room_for_one_more_step_at_least():
     assert [Subspace(columns=c).capacity(5) for c in (1, 10, 11, 100)] == [10, 10, 11, 100]
     for r in (1, 5, 20, 50, 500):
         assert Subspace().capacity(r) >= max(40, 4 * r)
-
-
-@pytest.mark.parametrize("columns", [0, -3])
-def test_a_basis_of_nothing_is_refused(columns):
-    with pytest.raises(ValueError, match=rf"columns={columns} must be at least 1"):
-        Subspace(columns=columns)
 
 
 @pytest.mark.parametrize("columns", COLUMNS)
@@ -182,3 +178,28 @@ def test_the_problem_within_the_span_is_the_whole_one_there(layout, random_U):
     assert inside.value == pytest.approx(outside.value, rel=1e-13)
     np.testing.assert_allclose(inside.gradient, S.T @ outside.gradient, atol=1e-10)
     assert principal_angles(S @ polar(inside.gradient).factor, S).max() < 1e-7
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("columns", [None, 32])
+def test_long_after_convergence_nothing_drifts(dtype, columns):
+    """There every new direction is rounding error, which must not be blown up."""
+    X = sparse.random(400, 1500, 0.01, random_state=1, format="csr").astype(dtype)
+    with pytest.warns(ConvergenceWarning):
+        model = SphericalPCA(8, solver=Subspace(columns), tol=0, max_iter=150, random_state=0).fit(
+            X
+        )
+    eps = float(np.finfo(dtype).eps)
+    C = model.components_.astype(np.float64)
+    assert np.abs(C @ C.T - np.eye(8)).max() < 20 * eps
+    assert model.residual_ < 100 * eps
+    rows = as_rows(X.astype(np.float64))
+    true = Problem(rows).loss(Problem(rows).evaluate(C.T).value)
+    assert model.objective_ == pytest.approx(true, rel=20 * eps)
+    assert np.diff(model.history_["objective"]).max() <= 20 * eps * true
+
+
+@pytest.mark.parametrize("columns", [0, -3, 2.5, True, "a"])
+def test_columns_must_be_a_count(columns):
+    with pytest.raises(ValueError, match=r"columns=.* must be an integer of at least 1"):
+        Subspace(columns)

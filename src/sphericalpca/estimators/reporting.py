@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca.exceptions import NoDirectionWarning, warn_caller
@@ -12,6 +13,9 @@ from sphericalpca.iterate import StopReason
 from sphericalpca.rows import Rows
 
 __all__ = ["report_fit", "warn_of_zero_rows", "warn_unfinished"]
+
+# Rounding errors of float32 keep residuals from going further down.
+SINGLE_FLOOR = 1e-6
 
 logger = logging.getLogger("sphericalpca")
 
@@ -31,6 +35,8 @@ def report_fit(model: Any, rows: Rows) -> None:
         remedy = "Raise max_iter, raise tol, or try another solver or start."
         if model.tol == 0:
             remedy = "With tol=0 every fit ends here: set tol > 0 to stop at convergence."
+        elif rows.dtype == np.float32 and model.tol < SINGLE_FLOOR:
+            remedy = "In float32 residuals end near 1e-6: raise tol, or pass X in float64."
         warn_caller(
             f"SphericalPCA stopped after max_iter={model.max_iter} iterations at residual "
             f"{model.residual_:.3g}, tol={model.tol:g}. {remedy}",

@@ -72,8 +72,8 @@ class SphericalPCA(
         changes all angles.
     tol : float, default=1e-4
         Stop when the residual, the relative Riemannian gradient, is at most this.  1e-3
-        is enough for most uses and saves up to half of the time.  With 0 all `max_iter`
-        iterations are made.
+        is enough for most uses and saves up to half of the time; in float32 the residual
+        ends near 1e-6.  With 0 all `max_iter` iterations are made.
     max_iter : int, default=1000
         Largest number of iterations of one start.
     random_state : int, RandomState or None, default=None
@@ -108,8 +108,9 @@ class SphericalPCA(
         Why the best start ended.
     history_ : dict of ndarray of shape (n_iter_,)
         "objective", "residual", "passes", "flops" (of products with X) and "seconds" after
-        each iteration, the latter three counted from the first start; for Algorithm 1
-        also "delta_U", "delta_V", "decrease_ratio" and "subgradient".
+        each iteration, the latter three counted from the first start.  "subspace" and
+        "newton" add "inner" (looks at the small problem, Hessian products), "newton" also
+        "radius", Algorithm 1 "delta_U", "delta_V", "decrease_ratio" and "subgradient".
     constants_ : dict of float
         For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in
         every iteration) and the "rounding" error of the loss; else empty.
@@ -390,10 +391,12 @@ class SphericalPCA(
             )
         with np.errstate(over="ignore"):
             energy = rows.energy
-        if not energy < LARGEST_ENERGY:
+        # A sum over all rows must stay in range too, in the type of the data.
+        total = rows.norm.max(initial=0.0) * rows.shape[0]
+        if not (energy < LARGEST_ENERGY and total < np.finfo(rows.dtype).max):
             raise DataError(
-                f"The longest row of X has length {rows.norm.max():.3g}, too long for the squared "
-                "lengths in the loss: rescale X, or use normalize=True."
+                f"The longest row of X has length {rows.norm.max():.3g}, too long for the sums "
+                f"of {rows.shape[0]} rows in {rows.dtype}: rescale X, or use normalize=True."
             )
         return Problem(rows)
 

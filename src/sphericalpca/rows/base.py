@@ -34,6 +34,8 @@ class Rows(ABC):
         The largest weight.
     stored : int
         How many numbers the rows hold; zeros of sparse rows are not held.
+    resident : bool
+        Whether they are held in memory.
     passes : float
         Passes made over the rows.  A pass is a read that makes both products, X U and
         X' V; a read that makes one of them counts half.
@@ -50,6 +52,7 @@ class Rows(ABC):
         scale: Array,
         norm: Array,
         stored: int,
+        resident: bool = True,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
@@ -58,6 +61,7 @@ class Rows(ABC):
         self.norm = norm
         self.heaviest = float(self.weight.max(initial=0.0)) or 1.0
         self.stored = stored
+        self.resident = resident
         self.passes = 0.0
         self.flops = 0.0
 

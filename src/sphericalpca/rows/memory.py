@@ -57,8 +57,15 @@ class MemoryRows(Rows):
             scale = np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
             norm = (norm > 0).astype(np.float64)
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
-        facts = {"weight": weight, "scale": scale, "norm": norm}
-        super().__init__(X.shape, X.dtype, **facts, stored=self._stored_numbers())
+        super().__init__(
+            X.shape,
+            X.dtype,
+            weight=weight,
+            scale=scale,
+            norm=norm,
+            stored=self._stored_numbers(),
+            resident=not _is_mapped(X),
+        )
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
@@ -102,6 +109,13 @@ class MemoryRows(Rows):
 
         A row that equals the mean up to rounding has length 0.
         """
+
+
+def _is_mapped(X: Matrix) -> bool:
+    """Whether X is, or is a view of, a file mapped into memory."""
+    while X is not None and not isinstance(X, np.memmap):
+        X = getattr(X, "base", None)
+    return X is not None
 
 
 def _shares(spans: list[slice], count: int) -> list[list[slice]]:

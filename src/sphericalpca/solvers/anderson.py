@@ -20,6 +20,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array, combination, frobenius, polar, product, scalar_products
 from sphericalpca.problem import Evaluation, Problem
+from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.start import Start, start_of_U
 
 __all__ = ["Anderson"]
@@ -112,8 +113,10 @@ class Anderson:
     memory: int = 8
 
     def __post_init__(self) -> None:
-        if self.memory < 1:
-            raise ValueError(f"memory={self.memory!r} must be at least 1; 8 is a good number.")
+        if not is_count(self.memory):
+            raise ValueError(
+                f"memory={self.memory!r} must be an integer of at least 1; 8 is a good number."
+            )
 
     def init(self, problem: Problem, start: Start) -> _State:
         """The state at the start's U."""

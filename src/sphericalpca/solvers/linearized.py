@@ -24,6 +24,7 @@ import numpy as np
 from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
 from sphericalpca.problem import Problem, directions, residual, symmetric
 from sphericalpca.rows import Block
+from sphericalpca.solvers.options import is_number
 from sphericalpca.solvers.start import Start
 
 __all__ = ["Linearized", "lipschitz_constant"]
@@ -100,9 +101,8 @@ class Linearized:
 
     def __post_init__(self) -> None:
         for label, value in (("lam", self.lam), ("mu", self.mu)):
-            number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
             named = isinstance(value, str) and value in ("theory", "block")
-            if not named and not (number and 0 <= float(value) < math.inf):
+            if not named and not (is_number(value) and 0 <= float(value) < math.inf):
                 raise ValueError(
                     f"{label}={value!r} must be 'theory', 'block' or a finite number >= 0; "
                     "'theory' is the constant of the convergence proof."

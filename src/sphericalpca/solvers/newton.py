@@ -22,6 +22,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Evaluation, Problem, symmetric
+from sphericalpca.solvers.options import is_count, is_number
 from sphericalpca.solvers.start import Start, start_of_U
 
 __all__ = ["Model", "ModelStep", "Newton", "maximise_model"]
@@ -196,20 +197,20 @@ class Newton:
     max_products: int = 500
 
     def __post_init__(self) -> None:
-        if not self.switch >= 0:
+        if not (is_number(self.switch) and self.switch >= 0):
             raise ValueError(
                 f"switch={self.switch!r} must be a number >= 0, the residual at which Newton "
                 "begins; 1e-2 is a good one."
             )
-        if not 0 < self.forcing < 1:
+        if not (is_number(self.forcing) and 0 < self.forcing < 1):
             raise ValueError(
-                f"forcing={self.forcing!r} must lie between 0 and 1, both excluded; 0.1 is a "
-                "good one."
+                f"forcing={self.forcing!r} must be a number between 0 and 1, both excluded; 0.1 is "
+                "a good one."
             )
-        if not self.max_products >= 1:
+        if not is_count(self.max_products):
             raise ValueError(
-                f"max_products={self.max_products!r} must be at least 1; for none at all take "
-                "solver='alternating'."
+                f"max_products={self.max_products!r} must be an integer of at least 1; for none "
+                "at all take solver='alternating'."
             )
 
     def init(self, problem: Problem, start: Start) -> _State:

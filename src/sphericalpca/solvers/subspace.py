@@ -34,6 +34,7 @@ from sphericalpca.linalg import (
 )
 from sphericalpca.problem import Problem, symmetric
 from sphericalpca.solvers.anderson import Anderson
+from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.span import Span
 from sphericalpca.solvers.start import Start, start_of_U
 
@@ -110,10 +111,10 @@ class Subspace:
     columns: int | None = None
 
     def __post_init__(self) -> None:
-        if self.columns is not None and not self.columns >= 1:
+        if self.columns is not None and not is_count(self.columns):
             raise ValueError(
-                f"columns={self.columns!r} must be at least 1, or None for the usual number; what "
-                "is too small for the number of components is raised to twice that."
+                f"columns={self.columns!r} must be an integer of at least 1, or None for the usual "
+                "number; what is too small for the number of components is raised to twice that."
             )
 
     def capacity(self, n_components: int) -> int:
@@ -143,7 +144,14 @@ class Subspace:
         start = Start(polar(np.vstack([pull, inner(D, state.gradient)])).factor)
         tol = INNER_SHARE * max(state.residual, np.finfo(np.float64).tiny)
         small = span.restricted()
-        found = iterate(small, Anderson(), start, tol=tol, max_iter=INNER_ITERATIONS)
+        found = iterate(
+            small,
+            Anderson(),
+            start,
+            tol=tol,
+            max_iter=INNER_ITERATIONS,
+            small_promise=math.inf,
+        )
         pull = found.state.evaluation.gradient
         state = self._at(problem, span, found.U, pull)
         return replace(state, past=(*past, C), measures={"inner": found.n_iter})
