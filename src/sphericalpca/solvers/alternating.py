@@ -7,52 +7,28 @@ needs a step size; the loss never rises.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from sphericalpca.linalg import Array, polar
-from sphericalpca.problem import Evaluation, Problem
+from sphericalpca.problem import Problem
 from sphericalpca.solvers.start import Start, start_of_U
+from sphericalpca.solvers.state import EvaluatedState
 
 __all__ = ["Alternating"]
-
-
-@dataclass(frozen=True)
-class _State:
-    evaluation: Evaluation
-    objective: float
-    measures: Mapping[str, float] = field(default_factory=dict)
-    constants: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def U(self) -> Array:
-        return self.evaluation.U
-
-    @property
-    def value(self) -> float:
-        return self.evaluation.value
-
-    @property
-    def closing(self) -> tuple[float, float, Array]:
-        return self.evaluation.closing
-
-    @property
-    def residual(self) -> float:
-        return self.evaluation.residual
 
 
 @dataclass(frozen=True)
 class Alternating:
     """Exact alternation between U and V; one pass over the data per iteration."""
 
-    def init(self, problem: Problem, start: Start) -> _State:
+    def init(self, problem: Problem, start: Start) -> EvaluatedState:
         """The state at the start's U; its V is the best one there."""
         return self._at(problem, start_of_U(start, type(self).__name__))
 
-    def step(self, problem: Problem, state: _State) -> _State:
+    def step(self, problem: Problem, state: EvaluatedState) -> EvaluatedState:
         """The exact U step, then the exact V step."""
         return self._at(problem, polar(state.evaluation.gradient).factor)
 
-    def _at(self, problem: Problem, U: Array) -> _State:
+    def _at(self, problem: Problem, U: Array) -> EvaluatedState:
         evaluation = problem.evaluate(U)
-        return _State(evaluation, problem.loss(evaluation.value))
+        return EvaluatedState(evaluation, problem.loss(evaluation.value))

@@ -13,7 +13,6 @@ taken, which cannot lower f.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -22,6 +21,7 @@ from sphericalpca.linalg import Array, combination, frobenius, polar, product, s
 from sphericalpca.problem import Evaluation, Problem
 from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.start import Start, start_of_U
+from sphericalpca.solvers.state import EvaluatedState
 
 __all__ = ["Anderson"]
 
@@ -71,33 +71,13 @@ class _History:
 
 
 @dataclass(frozen=True)
-class _State:
-    evaluation: Evaluation
-    objective: float
+class _State(EvaluatedState):
     history: _History = field(default_factory=_History)
-    measures: Mapping[str, float] = field(default_factory=dict)
-    constants: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def U(self) -> Array:
-        return self.evaluation.U
-
-    @property
-    def value(self) -> float:
-        return self.evaluation.value
 
     @property
     def promise(self) -> float:
         """By what share the exact step lowers the loss at least."""
         return 2.0 * self.evaluation.delta / self.objective if self.objective > 0 else 0.0
-
-    @property
-    def closing(self) -> tuple[float, float, Array]:
-        return self.evaluation.closing
-
-    @property
-    def residual(self) -> float:
-        return self.evaluation.residual
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Evaluation, Problem, symmetric
 from sphericalpca.solvers.options import is_count, is_number
 from sphericalpca.solvers.start import Start, start_of_U
+from sphericalpca.solvers.state import EvaluatedState
 
 __all__ = ["Model", "ModelStep", "Newton", "maximise_model"]
 
@@ -40,28 +41,9 @@ ROUNDING = 16.0
 
 
 @dataclass(frozen=True)
-class _State:
-    evaluation: Evaluation
-    objective: float
+class _State(EvaluatedState):
     radius: float
     products: int = 0
-    constants: Mapping[str, float] = field(default_factory=dict)
-
-    @property
-    def U(self) -> Array:
-        return self.evaluation.U
-
-    @property
-    def value(self) -> float:
-        return self.evaluation.value
-
-    @property
-    def residual(self) -> float:
-        return self.evaluation.residual
-
-    @property
-    def closing(self) -> tuple[float, float, Array]:
-        return self.evaluation.closing
 
     @property
     def measures(self) -> Mapping[str, float]:
