@@ -155,3 +155,12 @@ def test_numbers_survive_the_table(tmp_path):
 def test_without_rows_there_are_no_pictures(tmp_path):
     assert plots.draw(tmp_path) == []
     assert summary.write(tmp_path).read_text().startswith("# Benchmark results")
+
+
+@pytest.mark.parametrize(("loss", "verdict"), [(2.0001, "met"), (2.001, "missed")])
+def test_the_page_judges_the_loss_against_alternation(tmp_path, loss, verdict):
+    facts = {"case": "spiked", "about": "", "r": 2, "n": 9, "m": 9, "dtype": "float64"}
+    losses = {"ours, given start": loss, "exact alternation": 2.0}
+    rows = [{**facts, "method": method, "loss": value} for method, value in losses.items()]
+    compare.rows_table(tmp_path).replace(rows)
+    assert f"allowed is 1e-04: {verdict}." in summary.write(tmp_path).read_text()

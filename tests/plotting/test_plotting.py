@@ -123,9 +123,24 @@ class TestConvergence:
             ConvergenceDisplay.from_estimators(runs, quantity="delta_V")
         assert plt.get_fignums() == []
 
-    def test_unknown_quantity(self, runs):
-        with pytest.raises(ValueError, match="quantity='speed' must be one of gap, residual"):
-            ConvergenceDisplay.from_estimators(runs, quantity="speed")
+    def test_against_seconds(self, runs):
+        display = ConvergenceDisplay.from_estimators(runs, against="seconds")
+        assert display.ax_.get_xlabel() == "seconds"
+        for run, line in zip(runs.values(), display.lines_, strict=True):
+            np.testing.assert_array_equal(line.get_xdata(), run.history_["seconds"])
+
+    @pytest.mark.parametrize(
+        ("option", "rule"),
+        [
+            ({"quantity": "speed"}, "quantity='speed' must be one of gap, residual"),
+            ({"against": "hours"}, "against='hours' must be one of passes, seconds"),
+            ({"xscale": "curved"}, "xscale='curved' must be one of linear, log"),
+        ],
+    )
+    def test_unknown_choice(self, runs, option, rule):
+        with pytest.raises(ValueError, match=rule):
+            ConvergenceDisplay.from_estimators(runs, **option)
+        assert plt.get_fignums() == []
 
     def test_nothing_to_draw(self):
         with pytest.raises(ValueError, match="at least one fit"):

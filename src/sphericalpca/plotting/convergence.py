@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from sphericalpca.plotting.style import INK, LINE_STYLES, group_colors, new_axes
 __all__ = ["ConvergenceDisplay"]
 
 Quantity = Literal["gap", "residual", "delta_U", "delta_V"]
+Cost = Literal["passes", "seconds"]
 
 LABELS: dict[str, str] = {
     "gap": "loss above the best reached",
@@ -22,6 +23,9 @@ LABELS: dict[str, str] = {
     "delta_V": r"$\|V_{k+1} - V_k\|$",
 }
 
+COSTS: dict[str, str] = {"passes": "passes over the data", "seconds": "seconds"}
+SCALES = ("linear", "log")
+
 # A loss this close to the best one, in units of eps times the loss, is rounding alone.
 ROUNDING = 64
 
@@ -29,7 +33,7 @@ SHORT_CURVE = 10
 
 
 class ConvergenceDisplay:
-    """A measure of progress against passes over the data, one curve per fit.
+    """A measure of progress against passes over the data or seconds, one curve per fit.
 
     Parameters
     ----------
@@ -64,12 +68,15 @@ class ConvergenceDisplay:
         *,
         name: str | None = None,
         quantity: Quantity = "gap",
+        against: Cost = "passes",
         xscale: Literal["linear", "log"] = "linear",
         ax: Any = None,
     ) -> Self:
         """Draw one fitted estimator, called `name` (its class by default)."""
         name = type(estimator).__name__ if name is None else name
-        return cls.from_estimators({name: estimator}, quantity=quantity, xscale=xscale, ax=ax)
+        return cls.from_estimators(
+            {name: estimator}, quantity=quantity, against=against, xscale=xscale, ax=ax
+        )
 
     @classmethod
     def from_estimators(
@@ -77,6 +84,7 @@ class ConvergenceDisplay:
         estimators: Mapping[str, Any],
         *,
         quantity: Quantity = "gap",
+        against: Cost = "passes",
         xscale: Literal["linear", "log"] = "linear",
         ax: Any = None,
     ) -> Self:
@@ -88,7 +96,7 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimators : mapping from name to fitted SphericalPCA
-        quantity, xscale, ax
+        quantity, against, xscale, ax
             As in `plot`.
         """
         if not isinstance(estimators, Mapping):
@@ -102,13 +110,14 @@ class ConvergenceDisplay:
         # fmin, because a truncated model does not know its loss.
         for estimator in estimators.values():
             display.best = float(np.fmin(display.best, estimator.objective_))
-        return display.plot(quantity=quantity, xscale=xscale, ax=ax)
+        return display.plot(quantity=quantity, against=against, xscale=xscale, ax=ax)
 
     def plot(
         self,
         ax: Any = None,
         *,
         quantity: Quantity = "gap",
+        against: Cost = "passes",
         xscale: Literal["linear", "log"] = "linear",
     ) -> Self:
         """Draw, on `ax` or on a new figure.
@@ -119,9 +128,13 @@ class ConvergenceDisplay:
         quantity : {"gap", "residual", "delta_U", "delta_V"}, default="gap"
             The loss above the best one, the relative Riemannian gradient, or how far
             Algorithm 1 moved U or V in each iteration.
+        against : {"passes", "seconds"}, default="passes"
+            What progress costs.  Seconds compare fits made on one machine, one at a time.
         xscale : {"linear", "log"}, default="linear"
-            Scale of the passes.
+            Scale of that cost.
         """
+        _check_choice("against", against, COSTS)
+        _check_choice("xscale", xscale, SCALES)
         curves = {name: self.curve(name, quantity) for name in self.histories}
         self.ax_ = new_axes((5.6, 3.6)) if ax is None else ax
         self.figure_ = self.ax_.figure
@@ -130,14 +143,14 @@ class ConvergenceDisplay:
             zip(group_colors(len(curves)), curves.items(), strict=True)
         ):
             style = {"color": color, "linestyle": LINE_STYLES[index % len(LINE_STYLES)]}
-            passes = self.histories[name]["passes"]
+            spent = self.histories[name][against]
             # A short curve may have a single point, which a line alone would not show.
-            style["marker"] = "o" if len(passes) <= SHORT_CURVE else ""
+            style["marker"] = "o" if len(spent) <= SHORT_CURVE else ""
             self.lines_ += self.ax_.plot(
-                passes, values, label=name, linewidth=1.6, markersize=4, **style
+                spent, values, label=name, linewidth=1.6, markersize=4, **style
             )
         self.ax_.set(xscale=xscale, yscale="log")
-        self._label(quantity)
+        self._label(quantity, against)
         if not any(np.isfinite(values).any() for values in curves.values()):
             self._say_why_empty()
         return self
@@ -155,8 +168,7 @@ class ConvergenceDisplay:
         -------
         values : ndarray of shape (n_iter,)
         """
-        if quantity not in LABELS:
-            raise ValueError(f"quantity={quantity!r} must be one of {', '.join(LABELS)}.")
+        _check_choice("quantity", quantity, LABELS)
         history = self.histories[name]
         if quantity != "gap":
             if quantity not in history:
@@ -175,8 +187,13 @@ class ConvergenceDisplay:
         place = {"transform": self.ax_.transAxes, "ha": "center", "va": "center"}
         self.ax_.text(0.5, 0.5, reason, color=INK, fontsize=9, **place)
 
-    def _label(self, quantity: Quantity) -> None:
+    def _label(self, quantity: Quantity, against: Cost) -> None:
         tidy(self.ax_, grid="y")
-        self.ax_.set(xlabel="passes over the data", ylabel=LABELS[quantity])
+        self.ax_.set(xlabel=COSTS[against], ylabel=LABELS[quantity])
         if len(self.histories) > 1:
             self.ax_.legend(frameon=False, fontsize=9)
+
+
+def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}.")
