@@ -125,7 +125,7 @@ def test_the_theory_holds_at_every_step_of_algorithm_1(name, layout, order, run,
     found = analyse(solution.history, solution.constants)
     assert found.lipschitz == pytest.approx(lipschitz_constant(problem, zoo[name].r))
     # The allowance is for rounding only: a few digits of the sums that h is made of.
-    size = problem.rows.energy + problem.rows.total_weight
+    size = problem.rows.totals.energy + problem.rows.totals.weight
     assert solution.constants["rounding"] <= 100 * np.finfo(np.float64).eps * size
     assert min(found.lam, found.mu) > found.lipschitz
     assert found.required_decrease > 0

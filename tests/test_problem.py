@@ -89,8 +89,8 @@ def test_restriction_to_a_subspace_is_the_same_problem(problem, explicit, case, 
 def test_restricted_rows_are_not_normalised_again(problem, explicit, case, random_U):
     S = random_U(case.X.shape[1], case.r, seed=3)
     rows = problem.restrict(S).rows
-    np.testing.assert_allclose(rows.norm, np.linalg.norm(explicit.X @ S, axis=1), atol=1e-14)
-    np.testing.assert_array_equal(rows.weight, problem.rows.weight)
+    np.testing.assert_allclose(rows.facts.norm, np.linalg.norm(explicit.X @ S, axis=1), atol=1e-14)
+    np.testing.assert_array_equal(rows.facts.weight, problem.rows.facts.weight)
 
 
 def test_gram_and_covariance_are_the_explicit_products(problem, explicit, rng, case):
@@ -249,13 +249,15 @@ def test_scaling_a_row_scales_its_share_of_f(zoo, random_U):
 @settings(deadline=None, max_examples=80)
 def test_one_oracle_holds_for_any_rows(X, weight, r, normalize):
     problem = Problem(as_rows(X, weight=weight, normalize=normalize))
-    assume(problem.rows.total_weight > 1e-3)
+    assume(problem.rows.totals.weight > 1e-3)
     U = np.linalg.qr(np.random.default_rng(r).standard_normal((4, r)))[0]
     here = problem.evaluate(U)
-    bound = weight @ problem.rows.norm
+    bound = weight @ problem.rows.facts.norm
     assert 0 <= here.value <= bound * (1 + 1e-12)
     assert np.linalg.norm(here.gradient, "nuc") >= here.value * (1 - 1e-12)
     assert 0 <= here.residual <= 1 + 1e-12
-    assert problem.loss(here.value) >= -1e-12 * (problem.rows.energy + problem.rows.total_weight)
+    assert problem.loss(here.value) >= -1e-12 * (
+        problem.rows.totals.energy + problem.rows.totals.weight
+    )
     after = problem.evaluate(polar(here.gradient).factor).value
     assert after >= here.value + here.delta - 1e-12 * bound

@@ -140,8 +140,9 @@ class Problem:
 
         `components_energy` is sum_j w_j ||v_j||^2, needed where V is not unit.
         """
-        total = self.rows.total_weight if components_energy is None else components_energy
-        return float((self.rows.energy - alignment) + (total - alignment))
+        totals = self.rows.totals
+        total = totals.weight if components_energy is None else components_energy
+        return float((totals.energy - alignment) + (total - alignment))
 
     def evaluate(self, U: Array) -> Evaluation:
         """Everything at U, from one pass."""
@@ -188,17 +189,23 @@ class Problem:
             shares=eigenvalues / eigenvalues.sum(),
             value=value,
             # Where all rows lie in the subspace, rounding may step over the end.
-            mean_cosine=min(cosines / self.rows.total_weight, 1.0),
+            mean_cosine=min(cosines / self.rows.totals.weight, 1.0),
         )
 
-    def gram(self, factor: Array) -> Array:
-        """sum_j factor_j^2 x_j x_j', shape (m, m)."""
-        kernel = partial(_gram, factor=factor)
+    def gram(self, factor: Array | None = None) -> Array:
+        """sum_j factor_j^2 x_j x_j', shape (m, m).
+
+        Without factors they are the square roots of the weights over the length of the
+        longest row, in the type of the data: the eigenvectors are then those of the
+        uncentred SVD, and squares of very long or short rows stay in range.
+        """
+        dtype = self.rows.dtype if factor is None else factor.dtype
+        kernel = partial(_gram, factor=self._factors(factor), dtype=dtype)
         return np.asarray(self.rows.sweep(kernel, columns=self.rows.shape[1])[0])
 
-    def covariance_times(self, Q: Array, factor: Array) -> Array:
-        """sum_j factor_j^2 x_j x_j' Q without forming the sum, shape (m, q)."""
-        kernel = partial(_covariance_times, Q=self._cast(Q), factor=factor)
+    def covariance_times(self, Q: Array, factor: Array | None = None) -> Array:
+        """sum_j factor_j^2 x_j x_j' Q without forming the sum, shape (m, q); see `gram`."""
+        kernel = partial(_covariance_times, Q=self._cast(Q), factor=self._factors(factor))
         return np.asarray(self.rows.sweep(kernel, columns=2 * Q.shape[1])[0])
 
     def cosines(self) -> Array:
@@ -216,7 +223,13 @@ class Problem:
 
     def restricted_to(self, Z: Array) -> Problem:
         """The problem for U = S C, when the rows Z = X S are at hand."""
-        return Problem(as_rows(Z, weight=self.rows.weight, normalize=False), closing=False)
+        return Problem(as_rows(Z, weight=self.rows.facts.weight, normalize=False), closing=False)
+
+    def _factors(self, factor: Array | None) -> Callable[[Block], Array]:
+        """The factors of a block's rows."""
+        if factor is not None:
+            return lambda block: factor[block.span]
+        return partial(_svd_factors, longest=self.rows.totals.longest)
 
     def _cast(self, U: Array) -> Array:
         return np.ascontiguousarray(U, dtype=self.rows.dtype)
@@ -287,13 +300,17 @@ def _sums(block: Block, lengths: Array) -> tuple[float, float]:
     return value, float(block.weight @ cosines)
 
 
-def _gram(block: Block, factor: Array) -> tuple[Any, ...]:
-    return (block.gram(factor[block.span]),)
+def _svd_factors(block: Block, longest: float) -> Array:
+    return np.asarray(np.sqrt(block.weight / block.heaviest) / longest)
 
 
-def _covariance_times(block: Block, Q: Array, factor: Array) -> tuple[Any, ...]:
+def _gram(block: Block, factor: Callable[[Block], Array], dtype: Any) -> tuple[Any, ...]:
+    return (block.gram(factor(block).astype(dtype, copy=False)),)
+
+
+def _covariance_times(block: Block, Q: Array, factor: Callable[[Block], Array]) -> tuple[Any, ...]:
     # One factor on either side of the product keeps both within the number range.
-    part = factor[block.span]
+    part = factor(block)
     return (block.correlate(block.project(Q) * part.astype(Q.dtype)[:, None], part),)
 
 
@@ -303,7 +320,8 @@ def components(rows: Rows, U: Array) -> Array:
     A row that is zero, or whose projection vanishes, becomes a zero row.
     """
     V, lengths = unit_rows(rows.project(U), overwrite=True)
-    V[~(lengths > VANISHING * np.finfo(V.dtype).eps * rows.norm) | (rows.norm == 0)] = 0
+    norm = rows.facts.norm
+    V[~(lengths > VANISHING * np.finfo(V.dtype).eps * norm) | (norm == 0)] = 0
     return V
 
 

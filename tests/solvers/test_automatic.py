@@ -8,14 +8,15 @@ import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
-from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Anderson, Newton, Subspace, automatic
+from sphericalpca.rows import as_rows, memory
+from sphericalpca.solvers import Anderson, Linearized, Newton, Subspace, automatic, choose_solver
 
 
-def _rows(n, m, *, per_row=None, dtype=np.float64, resident=True):
+def _rows(n, m, *, per_row=None, dtype=np.float64, in_memory=True, local=True):
     """What `automatic` may know of rows: their shape, their type, how much they hold."""
-    stored = n * (per_row or m)
-    return SimpleNamespace(shape=(n, m), dtype=np.dtype(dtype), stored=stored, resident=resident)
+    stored, dtype = n * (per_row or m), np.dtype(dtype)
+    room = max(2**28, stored * dtype.itemsize if in_memory else 0)
+    return SimpleNamespace(shape=(n, m), dtype=dtype, stored=stored, room=room, local=local)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -42,16 +43,27 @@ def test_projections_that_do_not_fit_are_for_anderson():
     # Beside dense data of the same shape they are small.
     assert isinstance(automatic(_rows(10_000_000, 10_000), 5, 1e-4), Subspace)
     # That data in a file are large says nothing about memory.
-    mapped = _rows(10_000_000, 10_000, resident=False)
+    mapped = _rows(10_000_000, 10_000, in_memory=False)
     assert isinstance(automatic(mapped, 5, 1e-4), Anderson)
 
 
-def test_rows_know_whether_they_are_mapped(tmp_path):
+def test_projections_stay_where_the_rows_are():
+    """On a cluster they would have to travel."""
+    assert isinstance(automatic(_rows(5_000, 3_000, local=False), 10, 1e-4), Anderson)
+
+
+@pytest.mark.parametrize("solver", [Subspace(), Linearized(), "subspace", "linearized"])
+def test_solvers_that_fill_arrays_of_n_rows_are_refused_elsewhere(solver):
+    with pytest.raises(ValueError, match=r"keeps arrays of n rows.*solver='auto'"):
+        choose_solver(solver, _rows(50, 30, local=False), 5, 1e-4)
+
+
+def test_mapped_rows_leave_no_room_of_their_size(tmp_path, monkeypatch):
+    monkeypatch.setattr(memory, "ROOM", 10)
     np.save(tmp_path / "X.npy", np.ones((6, 4)))
     X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert not as_rows(X).resident
-    assert not as_rows(np.asarray(X)[1:]).resident
-    assert as_rows(np.array(X)).resident
+    assert as_rows(X).room == as_rows(np.asarray(X)[1:]).room == 10
+    assert as_rows(np.array(X)).room == X.nbytes
 
 
 @pytest.mark.parametrize(("tol", "kind"), [(1e-10, Newton), (1e-4, Anderson), (0.0, Anderson)])

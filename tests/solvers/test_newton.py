@@ -57,7 +57,9 @@ def _run(problem, r, solver=None, *, seed=None, **options):
 
 def _largest_rise(found, problem):
     """Of the loss, in rounding errors of the sums it is the difference of."""
-    size = np.finfo(problem.rows.dtype).eps * (problem.rows.energy + problem.rows.total_weight)
+    size = np.finfo(problem.rows.dtype).eps * (
+        problem.rows.totals.energy + problem.rows.totals.weight
+    )
     return np.diff(found.history["objective"]).max(initial=0.0) / size
 
 

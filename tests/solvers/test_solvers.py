@@ -43,12 +43,12 @@ def test_U_is_orthonormal_to_rounding(solved, case):
 def test_components_have_unit_rows(solved, case):
     solution, problem = solved
     length = np.linalg.norm(components(problem.rows, solution.U), axis=1)
-    np.testing.assert_allclose(length, problem.rows.norm > 0, atol=10 * EPS)
+    np.testing.assert_allclose(length, problem.rows.facts.norm > 0, atol=10 * EPS)
 
 
 def test_the_loss_never_rises(solved):
     solution, problem = solved
-    rounding = 64 * EPS * (problem.rows.energy + problem.rows.total_weight)
+    rounding = 64 * EPS * (problem.rows.totals.energy + problem.rows.totals.weight)
     assert (np.diff(solution.history["objective"]) <= rounding).all()
     assert solution.value >= solution.start_value - rounding
 
@@ -201,7 +201,7 @@ def test_acceleration_ends_no_worse_than_exact_alternation(solver, case, make_pr
 @pytest.mark.parametrize("solver_name", ["alternating", *ACCELERATED])
 def test_the_loss_never_rises_from_anywhere(solver, case, make_problem, dtype, rounding):
     problem = make_problem(case, dtype=dtype)
-    rounding *= problem.rows.energy + problem.rows.total_weight
+    rounding *= problem.rows.totals.energy + problem.rows.totals.weight
     for seed in range(2):
         options = {"init": "random", "max_iter": 15, "rng": np.random.default_rng(seed)}
         found = solve(problem, case.r, solver=solver, tol=0.0, **options).solution

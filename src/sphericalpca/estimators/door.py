@@ -16,7 +16,7 @@ from sklearn.utils.validation import validate_data
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
-from sphericalpca.rows import Matrix
+from sphericalpca.rows import Matrix, first_non_finite
 
 __all__ = [
     "LARGEST_ENERGY",
@@ -238,39 +238,10 @@ def _with_remedy(message: str) -> str:
 
 def _refuse_non_finite(name: str, X: Matrix, remedy: str) -> None:
     """Say where the first NaN or infinity is."""
-    values = X.data if sparse.issparse(X) else X
-    if _finite_sum(values):
-        return
-    place = _first_non_finite(X)
+    place = first_non_finite(X)
     if place is not None:
         row, column, value = place
-        what = "NaN" if np.isnan(value) else f"infinity ({value})"
         raise DataError(
-            f"{name} contains {what} in row {row}, column {column}, but every entry must be "
+            f"{name} contains {value} in row {row}, column {column}, but every entry must be "
             f"finite: {remedy}"
         )
-
-
-def _finite_sum(values: Array) -> bool:
-    """Whether the sum of all entries is finite: if one is not, or if it overflows, it is not.
-
-    That is one fast read of the data.
-    """
-    ends = equal_ends(len(values), workers())
-
-    def finite(part: tuple[int, int]) -> bool:
-        with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(values[slice(*part)].sum()))
-
-    return all(spread(finite, list(itertools.pairwise(ends))))
-
-
-def _first_non_finite(X: Matrix) -> tuple[int, int, float] | None:
-    if sparse.issparse(X):
-        for k in np.flatnonzero(~np.isfinite(X.data))[:1]:
-            return int(np.searchsorted(X.indptr, k, "right")) - 1, int(X.indices[k]), X.data[k]
-        return None
-    for i, row in enumerate(X):
-        for j in np.flatnonzero(~np.isfinite(row))[:1]:
-            return i, int(j), row[j]
-    return None

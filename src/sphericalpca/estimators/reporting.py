@@ -30,7 +30,7 @@ def report_fit(model: Any, rows: Rows) -> None:
         *(model.stop_reason_, model.n_iter_, model.n_passes_, model.residual_),
         model.mean_cosine_,
     )
-    warn_of_zero_rows(int((rows.norm == 0).sum()), n, "took no part in the fit")
+    warn_of_zero_rows(rows.totals.without_direction, n, "took no part in the fit")
     if model.stop_reason_ == StopReason.MAX_ITER:
         remedy = "Raise max_iter, raise tol, or try another solver or start."
         if model.tol == 0:

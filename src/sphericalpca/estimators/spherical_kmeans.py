@@ -162,7 +162,7 @@ class SphericalKMeans(
         """
         check_is_fitted(self)
         rows = as_rows(check_matrix(self, X, reset=False))
-        warn_of_zero_rows(int((rows.norm == 0).sum()), rows.shape[0], "get the label -1")
+        warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "get the label -1")
         return _labels(rows, self.cluster_centers_)
 
     def transform(self, X: Any) -> Array:
@@ -215,13 +215,13 @@ class SphericalKMeans(
         return tags
 
     def _check_number(self, rows: Rows) -> None:
-        useful = rows.weight > 0
+        useful = rows.facts.weight > 0
         check_lengths(useful.astype(np.float64), "zero or have weight zero")
         rule = "the number of rows with a direction"
         check_count("n_clusters", self.n_clusters, rule, int(useful.sum()), rows.shape)
 
     def _report(self, best: Clustering, rows: Rows) -> None:
-        warn_of_zero_rows(int((rows.norm == 0).sum()), rows.shape[0], "took no part in the fit")
+        warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "took no part in the fit")
         filled = len(np.unique(best.last.labels))
         if filled < self.n_clusters:
             warn_caller(
@@ -234,4 +234,4 @@ class SphericalKMeans(
 
 
 def _labels(rows: Rows, centers: Array) -> Labels:
-    return np.where(rows.norm > 0, assign(rows, centers).labels, -1).astype(np.int32)
+    return np.where(rows.facts.norm > 0, assign(rows, centers).labels, -1).astype(np.int32)

@@ -382,20 +382,19 @@ class SphericalPCA(
 
     def _problem(self, X: Matrix, weight: Array | None) -> Problem:
         rows = self._rows(X, weight)
-        if rows.total_weight == 0:
+        if rows.totals.weight == 0:
             raise DataError(
                 f"All rows of X (n_samples = {rows.shape[0]}) are zero"
                 f"{' after centring' if self.center else ''}"
                 f"{'' if weight is None else ' or have weight zero'}, so none has a direction: "
                 "pass at least one row that is not."
             )
-        with np.errstate(over="ignore"):
-            energy = rows.energy
         # A sum over all rows must stay in range too, in the type of the data.
-        total = rows.norm.max(initial=0.0) * rows.shape[0]
-        if not (energy < LARGEST_ENERGY and total < np.finfo(rows.dtype).max):
+        longest = rows.totals.longest
+        total = longest * rows.shape[0]
+        if not (rows.totals.energy < LARGEST_ENERGY and total < np.finfo(rows.dtype).max):
             raise DataError(
-                f"The longest row of X has length {rows.norm.max():.3g}, too long for the sums "
+                f"The longest row of X has length {longest:.3g}, too long for the sums "
                 f"of {rows.shape[0]} rows in {rows.dtype}: rescale X, or use normalize=True."
             )
         return Problem(rows)

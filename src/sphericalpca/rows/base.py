@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,9 @@ import numpy as np
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel, spread, workers
 from sphericalpca.rows.block import Block
+from sphericalpca.rows.facts import Facts, Totals
 
-__all__ = ["Kernel", "Rows"]
+__all__ = ["Kernel", "Rows", "sum_over"]
 
 Kernel = Callable[[Block], tuple[Any, ...]]
 
@@ -22,48 +23,53 @@ class Rows(ABC):
     """n weighted rows of m numbers, read block by block.
 
     A new home for data (a file, a cluster) is a new subclass with `parts`, and perhaps
-    a `sweep` that runs elsewhere; nothing above this room asks where the rows live.
+    a `_run` that reads them elsewhere; nothing above this room asks where the rows live.
 
     Attributes
     ----------
     shape : (n, m)
     dtype : float32 or float64, the type of all products
-    weight, scale, norm : float64 arrays, shape (n,)
-        As in `Block`.
-    heaviest : float
-        The largest weight.
+    totals : Totals
+        Sums of weights and lengths.
     stored : int
         How many numbers the rows hold; zeros of sparse rows are not held.
-    resident : bool
-        Whether they are held in memory.
+    room : int
+        How many bytes may be kept beside the rows for the sake of speed.
+    local : bool
+        Whether kernels run in this process, and so may write to arrays of n rows.
     passes : float
         Passes made over the rows.  A pass is a read that makes both products, X U and
         X' V; a read that makes one of them counts half.
     flops : float
         Floating-point operations of the products made with the rows.
+    watch : callable or None
+        Told, from any thread, of how many rows were read after each block.
     """
+
+    local = True
 
     def __init__(
         self,
         shape: tuple[int, int],
         dtype: np.dtype[Any],
+        totals: Totals,
         *,
-        weight: Array,
-        scale: Array,
-        norm: Array,
         stored: int,
-        resident: bool = True,
+        room: int,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
-        self.weight = np.where(norm > 0, weight, 0.0)
-        self.scale = scale
-        self.norm = norm
-        self.heaviest = float(self.weight.max(initial=0.0)) or 1.0
+        self.totals = totals
         self.stored = stored
-        self.resident = resident
+        self.room = room
         self.passes = 0.0
         self.flops = 0.0
+        self.watch: Callable[[int], None] | None = None
+
+    @property
+    @abstractmethod
+    def facts(self) -> Facts:
+        """Weight, scale and length of each row."""
 
     @abstractmethod
     def parts(self, count: int) -> list[Iterator[Block]]:
@@ -78,14 +84,9 @@ class Rows(ABC):
             yield from part
 
     @property
-    def total_weight(self) -> float:
-        """sum_j w_j over the rows that have a direction."""
-        return float(self.weight.sum())
-
-    @property
-    def energy(self) -> float:
-        """sum_j w_j ||x_j||^2."""
-        return float(self.weight @ self.norm**2)
+    def heaviest(self) -> float:
+        """The largest weight; 1 where all are zero."""
+        return self.totals.heaviest or 1.0
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
         """Read every row once; the sum over blocks of what `kernel` returns for each.
@@ -104,10 +105,35 @@ class Rows(ABC):
         """
         self.passes += passes
         self.flops += 2.0 * self.stored * columns
-        with parallel():
-            sums = spread(partial(_sum_over, kernel=kernel), self.parts(workers()))
-        totals = [_total(parts) for parts in zip(*sums, strict=True)]
+        totals = [_total(parts) for parts in zip(*self._run(kernel), strict=True)]
         return tuple(total if total.ndim else float(total) for total in totals)
+
+    def _run(self, kernel: Kernel) -> list[list[Any]]:
+        """What the kernel's returns sum up to over each of several parts of the rows."""
+        stop = Event()
+
+        def sums(blocks: Iterator[Block]) -> list[Any]:
+            # Whatever ends one thread ends all: an error, or Ctrl-C in the main thread.
+            try:
+                return sum_over(self._watched(blocks, stop), kernel)
+            except BaseException:
+                stop.set()
+                raise
+
+        with parallel():
+            try:
+                return spread(sums, self.parts(workers()))
+            except BaseException:
+                stop.set()
+                raise
+
+    def _watched(self, blocks: Iterator[Block], stop: Event) -> Iterator[Block]:
+        for block in blocks:
+            yield block
+            if stop.is_set():
+                return
+            if self.watch is not None:
+                self.watch(block.span.stop - block.span.start)
 
     def project(self, U: Array, out: Array | None = None) -> Array:
         """X U for all rows, shape (n, r), in the type of the data."""
@@ -130,7 +156,8 @@ def _total(parts: Sequence[Array]) -> Array:
     return total
 
 
-def _sum_over(blocks: Iterator[Block], kernel: Kernel) -> list[Any]:
+def sum_over(blocks: Iterator[Block], kernel: Kernel) -> list[Any]:
+    """The sum of what the kernel returns for each block."""
     totals = [np.asarray(part) for part in kernel(next(blocks))]
     for count, block in enumerate(blocks):
         if count == 0:

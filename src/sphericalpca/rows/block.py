@@ -10,6 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from sphericalpca.linalg import Array
+from sphericalpca.rows.facts import Facts
 
 __all__ = ["Block", "Matrix"]
 
@@ -25,9 +26,8 @@ class Block:
     matrix : array or CSR, shape (b, m)
     span : slice
         Which rows of the whole these are.
-    weight, scale, norm : float64 arrays, shape (b,)
-        ``norm`` is the length of the scaled row ``x_j``; it is 0, and so is the weight,
-        for rows without a direction.
+    facts : Facts
+        Weight, scale and length of each of these rows.
     heaviest : float
         The largest weight of all rows.
     shift : array, shape (m,), or None
@@ -36,11 +36,24 @@ class Block:
 
     matrix: Matrix
     span: slice
-    weight: Array
-    scale: Array
-    norm: Array
+    facts: Facts
     heaviest: float
     shift: Array | None = None
+
+    @property
+    def weight(self) -> Array:
+        """w_j, shape (b,)."""
+        return self.facts.weight
+
+    @property
+    def scale(self) -> Array:
+        """What the rows of the matrix are multiplied with, shape (b,)."""
+        return self.facts.scale
+
+    @property
+    def norm(self) -> Array:
+        """Lengths of the scaled rows, shape (b,)."""
+        return self.facts.norm
 
     @cached_property
     def _scales(self) -> Array | None:

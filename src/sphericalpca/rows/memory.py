@@ -12,8 +12,12 @@ from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread, workers
 from sphericalpca.rows.base import Rows
 from sphericalpca.rows.block import Block, Matrix
+from sphericalpca.rows.facts import Facts
 
-__all__ = ["MemoryRows"]
+__all__ = ["ROOM", "MemoryRows"]
+
+# This many bytes may always be kept beside the data.
+ROOM = 256 * 2**20
 
 
 class MemoryRows(Rows):
@@ -31,6 +35,8 @@ class MemoryRows(Rows):
         Subtracted from every row before it is scaled.
     block_rows : int, optional
         Rows per block; chosen from the size of the data when left out.
+    facts : Facts, optional
+        Where they are known already; `weight` and `normalize` then say nothing.
     """
 
     def __init__(
@@ -41,6 +47,7 @@ class MemoryRows(Rows):
         normalize: bool = True,
         mean: Array | None = None,
         block_rows: int | None = None,
+        facts: Facts | None = None,
     ) -> None:
         n = X.shape[0]
         self._X = X
@@ -48,28 +55,25 @@ class MemoryRows(Rows):
         ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        with parallel():
-            norm = np.concatenate(spread(self._lengths_of, _shares(self._spans, workers())))
-        # One over a length below the smallest normal number would overflow.
-        norm[norm < np.finfo(X.dtype).tiny] = 0.0
-        scale = np.ones(n)
-        if normalize:
-            scale = np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
-            norm = (norm > 0).astype(np.float64)
-        weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
-        super().__init__(
-            X.shape,
-            X.dtype,
-            weight=weight,
-            scale=scale,
-            norm=norm,
-            stored=self._stored_numbers(),
-            resident=not _is_mapped(X),
-        )
+        self._facts = facts or Facts.of(self._all_lengths(), weight, X.dtype, normalize=normalize)
+        stored = self._stored_numbers()
+        # As much again as the data take, unless they are in a file.
+        room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
+        super().__init__(X.shape, X.dtype, self._facts.totals(), stored=stored, room=room)
+
+    @property
+    def facts(self) -> Facts:
+        """Weight, scale and length of each row."""
+        return self._facts
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
         return [map(self._block_of, share) for share in _shares(self._spans, count)]
+
+    def as_block(self, span: slice, heaviest: float) -> Block:
+        """All rows as one block, that is `span` of a larger whole."""
+        matrix, shift = self._part(slice(0, self.shape[0]))
+        return Block(matrix, span, self._facts, heaviest, shift)
 
     def _block_of(self, span: slice) -> Block:
         # Blocks that are views are made once, with what they work out about themselves.
@@ -81,8 +85,11 @@ class MemoryRows(Rows):
 
     def _make_block(self, span: slice) -> Block:
         matrix, shift = self._part(span)
-        facts = (self.weight[span], self.scale[span], self.norm[span])
-        return Block(matrix, span, *facts, self.heaviest, shift)
+        return Block(matrix, span, self._facts[span], self.heaviest, shift)
+
+    def _all_lengths(self) -> Array:
+        with parallel():
+            return np.concatenate(spread(self._lengths_of, _shares(self._spans, workers())))
 
     def _lengths_of(self, spans: list[slice]) -> Array:
         return np.concatenate([self._lengths(span) for span in spans])

@@ -15,9 +15,6 @@ SPARSE_COST = 13
 # Subspace acceleration halves the passes, and looks at the projections some six times for
 # each: their rows must be this much shorter than those of the data.
 WORTH_IT = 5
-# Projections that are kept beside the data may take this much memory, or as much as the data
-# if those are in memory too.
-MEMORY_BUDGET = 256 * 2**20
 # Below this residual Anderson acceleration slows down, and Newton's method arrives first.
 NEWTON_TOL = 1e-7
 
@@ -33,9 +30,8 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Solver:
     subspace = Subspace()
     columns = subspace.capacity(n_components)
     length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST)
-    budget = max(MEMORY_BUDGET, rows.stored * rows.dtype.itemsize if rows.resident else 0)
     # A restart holds the new half of basis and projections beside the old ones.
-    fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= budget
-    if WORTH_IT * columns <= length and fits and columns < m:
+    fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
+    if rows.local and fits and columns < m and WORTH_IT * columns <= length:
         return subspace
     return Newton() if 0 < tol < NEWTON_TOL and rows.dtype.itemsize == 8 else Anderson()

@@ -41,8 +41,8 @@ Constant = float | Literal["theory", "block"]
 
 def lipschitz_constant(problem: Problem, n_components: int) -> float:
     """L_c, the paper's Lipschitz constant of the gradient of h."""
-    r, S = n_components, problem.rows.total_weight
-    return 2.0 * (r + S + math.sqrt(r * S) + math.sqrt(problem.rows.energy))
+    r, S = n_components, problem.rows.totals.weight
+    return 2.0 * (r + S + math.sqrt(r * S) + math.sqrt(problem.rows.totals.energy))
 
 
 @dataclass(frozen=True)
@@ -180,7 +180,7 @@ class Linearized:
         theory = ABOVE_LIPSCHITZ * lipschitz
         named_lam: dict[Any, float] = {"theory": theory, "block": 2.0}
         named_mu: dict[Any, float] = {"theory": theory, "block": math.nan}
-        scale = problem.rows.energy + problem.rows.total_weight
+        scale = problem.rows.totals.energy + problem.rows.totals.weight
         return {
             "lipschitz": lipschitz,
             "lam": float(named_lam.get(self.lam, self.lam)),

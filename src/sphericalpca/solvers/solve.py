@@ -53,7 +53,13 @@ def choose_solver(solver: str | Solver, rows: Rows, n_components: int, tol: floa
         )
     if solver == "auto":
         return automatic(rows, n_components, tol)
-    return SOLVERS[solver]() if isinstance(solver, str) else solver
+    chosen = SOLVERS[solver]() if isinstance(solver, str) else solver
+    if not rows.local and isinstance(chosen, (Subspace, Linearized)):
+        raise ValueError(
+            f"solver={type(chosen).__name__} keeps arrays of n rows beside the data, which here "
+            "are on other machines: use solver='auto', 'anderson', 'newton' or 'alternating'."
+        )
+    return chosen
 
 
 @parallel()

@@ -124,19 +124,10 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
     return matrix
 
 
-def _relative_factor(problem: Problem) -> Array:
-    """Square roots of the weights, over the longest row: the same singular vectors.
-
-    Without it the squares of very large or very small rows would leave the number range.
-    """
-    rows = problem.rows
-    return np.asarray(np.sqrt(rows.weight / rows.weight.max()) / rows.norm.max())
-
-
 def _gram_svd(problem: Problem, n_components: int) -> Array:
     m = problem.rows.shape[1]
     dtype = problem.rows.dtype
-    A = problem.gram(_relative_factor(problem).astype(dtype)).astype(dtype, copy=False)
+    A = problem.gram().astype(dtype, copy=False)
     _, vectors = scipy.linalg.eigh(A, subset_by_index=(m - n_components, m - 1), check_finite=False)
     return np.asarray(vectors[:, ::-1])
 
@@ -163,11 +154,10 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     components only every second power joins the basis, whose upkeep grows with its square.
     """
     (_, m), dtype = problem.rows.shape, problem.rows.dtype
-    factor = _relative_factor(problem)
     stride = 1 if n_components <= FEW_COMPONENTS else 2
 
     def square(Q: Array) -> Array:
-        return problem.covariance_times(Q, factor).astype(dtype, copy=False)
+        return problem.covariance_times(Q).astype(dtype, copy=False)
 
     Q = polar(rng.standard_normal((m, n_components), dtype=dtype)).factor
     for _ in range(stride - 1):

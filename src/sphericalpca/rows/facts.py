@@ -1,0 +1,94 @@
+"""What is known of rows beside their numbers: weights, scales, lengths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.linalg import Array
+
+__all__ = ["Facts", "Totals"]
+
+
+@dataclass(frozen=True)
+class Totals:
+    """Sums over rows, all that solvers need to know of weights and lengths.
+
+    Attributes
+    ----------
+    weight : float
+        sum_j w_j over the rows that have a direction.
+    energy : float
+        sum_j w_j ||x_j||^2.
+    heaviest : float
+        The largest weight.
+    longest : float
+        The length of the longest row.
+    without_direction : int
+        How many rows are zero.
+    """
+
+    weight: float
+    energy: float
+    heaviest: float
+    longest: float
+    without_direction: int
+
+    def __add__(self, other: Totals) -> Totals:
+        return Totals(
+            self.weight + other.weight,
+            self.energy + other.energy,
+            max(self.heaviest, other.heaviest),
+            max(self.longest, other.longest),
+            self.without_direction + other.without_direction,
+        )
+
+    @staticmethod
+    def sum(parts: Iterable[Totals]) -> Totals:
+        """The totals of all parts together."""
+        return reduce(Totals.__add__, parts)
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Weight, scale and length of each row, float64 arrays of shape (n,).
+
+    `norm` is the length of the scaled row; it is 0, and so is the weight, for rows without
+    a direction.
+    """
+
+    weight: Array
+    scale: Array
+    norm: Array
+
+    @staticmethod
+    def of(length: Array, weight: Array | None, dtype: np.dtype[Any], *, normalize: bool) -> Facts:
+        """From the lengths of rows of the given type before they are scaled."""
+        n = len(length)
+        # One over a length below the smallest normal number would overflow.
+        norm = np.where(length < np.finfo(dtype).tiny, 0.0, length)
+        scale = np.ones(n)
+        if normalize:
+            scale = np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
+            norm = (norm > 0).astype(np.float64)
+        weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
+        return Facts(np.where(norm > 0, weight, 0.0), scale, norm)
+
+    def __getitem__(self, span: slice) -> Facts:
+        return Facts(self.weight[span], self.scale[span], self.norm[span])
+
+    def totals(self) -> Totals:
+        """Their sums."""
+        with np.errstate(over="ignore"):  # rows too long for sums are refused by who asks
+            energy = float(self.weight @ self.norm**2)
+        return Totals(
+            float(self.weight.sum()),
+            energy,
+            float(self.weight.max(initial=0.0)),
+            float(self.norm.max(initial=0.0)),
+            int((self.norm == 0).sum()),
+        )

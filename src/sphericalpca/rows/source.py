@@ -1,0 +1,67 @@
+"""Rows in files: the contract that every format keeps."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.rows.block import Matrix
+
+__all__ = ["RowSource"]
+
+
+class RowSource(ABC):
+    """A matrix in one or several files, read anew in every pass.
+
+    Attributes
+    ----------
+    shape : (n, m)
+    dtype : float32 or float64
+        The type of what `read` returns; float16 and small integers are widened to float32.
+    stored : int
+        How many numbers the rows hold; zeros of sparse rows are not held.
+    name : str
+        What messages call it.
+    memory_budget : int
+        How many bytes its readers may use together.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    stored: int
+    name: str
+    memory_budget: int
+
+    @property
+    @abstractmethod
+    def cuts(self) -> Sequence[int]:
+        """0, ..., n: where a reader can begin without reading what comes before.
+
+        Rows that can be reached directly need no cut of their own: see `any_row`.
+        """
+
+    @property
+    def any_row(self) -> bool:
+        """Whether a reader can begin at any row, not only at the cuts."""
+        return False
+
+    @abstractmethod
+    def read(self, span: slice, rows: int) -> Iterator[Matrix]:
+        """Arrays or CSR matrices of at most `rows` rows each, the rows of `span` in order.
+
+        Several threads may read at the same time.  What was returned may be overwritten once the
+        matrix after the next was asked for: readers may take turns with two buffers.
+        A file that ends early, or holds something else than numbers, is a `DataError` that
+        names it and the row.
+        """
+
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise a `DataError` if a file is not the one that was opened any more."""
+
+    @abstractmethod
+    def place(self, row: int) -> str:
+        """Where a row is, in words: ``row 17 of 'part-3.parquet'``."""
