@@ -14,12 +14,13 @@ __all__ = ["replacing", "write_whole"]
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name, renamed to `path` if all goes well and removed if not.
 
-    An older file of that name stays until the new one is complete.
+    An older file of that name stays until the new one is complete and on the disk.
     """
     # In the same folder, because a rename across file systems is not one step.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
         yield temporary
+        _to_disk(temporary)
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -28,7 +29,14 @@ def replacing(path: Path) -> Iterator[Path]:
 def write_whole(path: Path, content: bytes) -> None:
     """Write a file in one step; its folder is made if it is not there."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with replacing(path) as temporary, temporary.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())  # else a crash may leave the new name on an empty file
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def _to_disk(path: Path) -> None:
+    """Else a crash of the machine may leave the new name on an empty file."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
@@ -12,7 +12,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 
-__all__ = ["Monitor", "Solution", "Solver", "State", "StopReason", "iterate"]
+__all__ = ["Monitor", "Run", "Solution", "Solver", "State", "StopReason", "iterate"]
 
 
 # A step that promises less than this share of the loss is not worth its pass.
@@ -63,7 +63,12 @@ class State(Protocol):
 
 
 class Solver(Protocol):
-    """An immutable record of options: no loop, clock, print or randomness inside."""
+    """An immutable record of options: no loop, clock, print or randomness inside.
+
+    To go on after a crash a solver needs two methods more, see `sphericalpca.solvers`:
+    ``saved(state)``, the arrays that hold a state, and ``resume(problem, saved)``, the
+    state from those.
+    """
 
     def init(self, problem: Any, start: Any) -> Any:
         """The state at the starting point."""
@@ -119,6 +124,31 @@ class Monitor:
         """The fit is over."""
 
 
+@dataclass
+class Run:
+    """A run under way: all that the loop needs in order to go on.
+
+    Attributes
+    ----------
+    state : State
+        The solver's latest state.
+    start_value : float
+        f at the starting point.
+    record : list of dict
+        What was recorded of each iteration.
+    arrived : bool
+        Whether `tol` was reached, and one more step was promising.
+    finished : bool
+        Whether the loop ended here.
+    """
+
+    state: Any
+    start_value: float
+    record: list[dict[str, float]] = field(default_factory=list)
+    arrived: bool = False
+    finished: bool = False
+
+
 def iterate(
     problem: Any,
     solver: Solver,
@@ -129,6 +159,7 @@ def iterate(
     small_promise: float = SMALL_PROMISE,
     monitor: Monitor | None = None,
     began: float | None = None,
+    keep: Callable[[Run], None] | None = None,
 ) -> Solution:
     """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
 
@@ -140,44 +171,34 @@ def iterate(
 
     Parameters
     ----------
+    start : Start or Run
+        Where to begin, or a run to go on with.
     monitor : Monitor, optional
         Told of every iteration; may ask to stop.
     began : float, optional
         When the clock was started, as `time.perf_counter` tells it; now by default.
+    keep : callable, optional
+        Given the run at its start and after each iteration, to be kept in case of a crash.
     """
-    monitor = monitor or Monitor()
+    monitor, keep = monitor or Monitor(), keep or _forget
     began = time.perf_counter() if began is None else began
-    state = solver.init(problem, start)
-    start_value = state.value
-    record: list[dict[str, float]] = []
-    reason, arrived = StopReason.MAX_ITER, False
-    for _ in range(max_iter):
+    run = start if isinstance(start, Run) else _begin(problem, solver, start)
+    keep(run)
+    # A finished run may go on: to a smaller `tol`, or with more iterations.
+    reason = _why_stop(run, tol, max_iter, small_promise) if run.finished else None
+    while reason is None:
         monitor.begin()
-        state = solver.step(problem, state)
-        record.append(
-            {
-                "objective": state.objective,
-                "residual": state.residual,
-                "passes": problem.rows.passes,
-                "flops": problem.rows.flops,
-                "seconds": time.perf_counter() - began,
-                **state.measures,
-            }
-        )
-        stop = monitor.end(state)
-        if tol > 0 and state.residual <= tol:
-            reason = StopReason.CONVERGED
-            # Where the loss is small its gradient is too, long before it is at its least.
-            if arrived or getattr(state, "promise", 0.0) <= small_promise:
-                break
-            arrived = True
-        if stop:
-            reason = StopReason.CALLBACK
-            break
+        run.state = solver.step(problem, run.state)
+        run.record.append(_recorded(problem, run.state, time.perf_counter() - began))
+        stop = monitor.end(run.state)
+        reason = _why_stop(run, tol, max_iter, small_promise, stop=stop)
+        run.finished = reason is not None
+        keep(run)
+    state, record = run.state, run.record
     return Solution(
         U=state.U,
         value=state.value,
-        start_value=start_value,
+        start_value=run.start_value,
         residual=state.residual,
         n_iter=len(record),
         stop_reason=reason,
@@ -185,3 +206,38 @@ def iterate(
         constants=dict(state.constants),
         state=state,
     )
+
+
+def _begin(problem: Any, solver: Solver, start: Any) -> Run:
+    state = solver.init(problem, start)
+    return Run(state, state.value)
+
+
+def _recorded(problem: Any, state: State, seconds: float) -> dict[str, float]:
+    return {
+        "objective": state.objective,
+        "residual": state.residual,
+        "passes": problem.rows.passes,
+        "flops": problem.rows.flops,
+        "seconds": seconds,
+        **state.measures,
+    }
+
+
+def _why_stop(
+    run: Run, tol: float, max_iter: int, small_promise: float, *, stop: bool = False
+) -> StopReason | None:
+    if tol > 0 and run.state.residual <= tol:
+        # Where the loss is small its gradient is too, long before it is at its least.
+        if run.arrived or getattr(run.state, "promise", 0.0) <= small_promise:
+            return StopReason.CONVERGED
+        run.arrived = True
+    if stop:
+        return StopReason.CALLBACK
+    if len(run.record) >= max_iter:
+        return StopReason.CONVERGED if run.arrived else StopReason.MAX_ITER
+    return None
+
+
+def _forget(run: Run) -> None:
+    """Nothing is kept."""

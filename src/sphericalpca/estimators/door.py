@@ -19,7 +19,6 @@ from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.rows import Matrix, first_non_finite
 
 __all__ = [
-    "LARGEST_ENERGY",
     "check_components",
     "check_count",
     "check_lengths",
@@ -28,9 +27,6 @@ __all__ = [
     "generator",
     "keeping_the_last_fit",
 ]
-
-# Squared lengths are added up; from here on the sum would overflow.
-LARGEST_ENERGY = 1e307
 
 _NUMBERS_ONLY = (
     "X must hold numbers only: encode text with a vectorizer and categories or dates with an "

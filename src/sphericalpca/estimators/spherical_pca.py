@@ -19,21 +19,22 @@ from sklearn.utils.validation import check_is_fitted
 from sphericalpca.certificate import Certificate, certify
 from sphericalpca.estimators.callbacks import CallbackSupportMixin, monitored
 from sphericalpca.estimators.door import (
-    LARGEST_ENERGY,
     check_components,
     check_matrix,
     check_weights,
     generator,
     keeping_the_last_fit,
 )
+from sphericalpca.estimators.fitting import about_fit, checked_problem, closed
+from sphericalpca.estimators.progress import ProgressMonitor
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.exceptions import DataError
-from sphericalpca.iterate import Monitor, Solution
+from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem, components
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
-from sphericalpca.solvers import SOLVERS, Outcome, choose_solver, solve
+from sphericalpca.solvers import SOLVERS, Checkpoint, Outcome, choose_solver, solve
 
 __all__ = ["SphericalPCA"]
 
@@ -176,37 +177,62 @@ class SphericalPCA(
         self.random_state = random_state
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        progress: Any = None,
+    ) -> Self:
         """Find the subspace.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
+            Arrays in memory or mapped; files by `sphericalpca.open_rows`; a Dask array or
+            data frame.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; weight k equals repeating a row k times.
+        checkpoint : str or Path, optional
+            A file that keeps what is known so far, written every few passes.  If it is there
+            already, the fit goes on from it, and ends where it would have ended without the
+            break; one of other data or parameters is refused, other `tol` or `max_iter` are
+            not.  It stays when the fit ends: remove it when the result is safe.
+        progress : callable, optional
+            Given a `FitProgress` several times a second.
 
         Returns
         -------
         self : SphericalPCA
         """
-        report_fit(self, self._fit(X, y, sample_weight))
+        report_fit(self, self._fit(X, y, sample_weight, checkpoint, progress))
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        checkpoint: Any = None,
+        progress: Any = None,
+    ) -> Array:
         """Fit, and return the components of X; equal to ``fit(X).transform(X)``.
 
         Parameters
         ----------
-        X, y, sample_weight
+        X, y, sample_weight, checkpoint, progress
             As in `fit`.
 
         Returns
         -------
         V : ndarray of shape (n_samples, n_components)
         """
-        rows = self._fit(X, y, sample_weight)
+        rows = self._fit(X, y, sample_weight, checkpoint, progress)
         report_fit(self, rows)
         return components(rows, self.components_.T)
 
@@ -329,7 +355,7 @@ class SphericalPCA(
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> Rows:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Any) -> Rows:
         with keeping_the_last_fit(self), parallel():
             X = check_matrix(self, X, reset=True)
             weight = check_weights(sample_weight, X.shape[0])
@@ -340,17 +366,20 @@ class SphericalPCA(
                     f"n_features = {X.shape[1]}): lower it."
                 )
             self.mean_ = weighted_mean(X, weight).astype(X.dtype) if self.center else None
-            problem = self._problem(X, weight)
+            watcher = None if progress is None else ProgressMonitor(progress, self.tol)
+            problem = self._problem(X, weight, watcher)
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
-            monitor = monitored(self, problem, given)
-            outcome = self._solve(problem, monitor)
-            self._store(outcome, _closed(problem, outcome.solution), problem)
+            monitor: Monitor = monitored(self, problem, given)
+            monitor = monitor if watcher is None else watcher.around(monitor, problem.rows)
+            outcome = self._solve(problem, monitor, checkpoint)
+            self._store(outcome, closed(problem, outcome.solution), problem)
             monitor.close()
         return problem.rows
 
-    def _solve(self, problem: Problem, monitor: Monitor) -> Outcome:
+    def _solve(self, problem: Problem, monitor: Monitor, checkpoint: Any) -> Outcome:
         r = int(self.n_components)
         self.solver_ = choose_solver(self.solver, problem.rows, r, self.tol)
+        kept = None if checkpoint is None else Checkpoint(checkpoint, about_fit(self, problem.rows))
         return solve(
             problem,
             r,
@@ -361,6 +390,7 @@ class SphericalPCA(
             max_iter=self.max_iter,
             rng=generator(self.random_state),
             monitor=monitor,
+            checkpoint=kept,
         )
 
     def _store(self, outcome: Outcome, form: CanonicalForm, problem: Problem) -> None:
@@ -377,37 +407,18 @@ class SphericalPCA(
         self.history_ = found.history
         self.constants_ = found.constants
 
-    def _rows(self, X: Matrix, weight: Array | None = None) -> Rows:
-        return as_rows(X, weight=weight, normalize=self.normalize, mean=self.mean_)
+    def _rows(
+        self, X: Matrix, weight: Array | None = None, watcher: ProgressMonitor | None = None
+    ) -> Rows:
+        watch = None if watcher is None else watcher.watch
+        return as_rows(X, weight=weight, normalize=self.normalize, mean=self.mean_, watch=watch)
 
-    def _problem(self, X: Matrix, weight: Array | None) -> Problem:
-        rows = self._rows(X, weight)
-        if rows.totals.weight == 0:
-            raise DataError(
-                f"All rows of X (n_samples = {rows.shape[0]}) are zero"
-                f"{' after centring' if self.center else ''}"
-                f"{'' if weight is None else ' or have weight zero'}, so none has a direction: "
-                "pass at least one row that is not."
-            )
-        # A sum over all rows must stay in range too, in the type of the data.
-        longest = rows.totals.longest
-        total = longest * rows.shape[0]
-        if not (rows.totals.energy < LARGEST_ENERGY and total < np.finfo(rows.dtype).max):
-            raise DataError(
-                f"The longest row of X has length {longest:.3g}, too long for the sums "
-                f"of {rows.shape[0]} rows in {rows.dtype}: rescale X, or use normalize=True."
-            )
-        return Problem(rows)
+    def _problem(
+        self, X: Matrix, weight: Array | None, watcher: ProgressMonitor | None = None
+    ) -> Problem:
+        return checked_problem(self._rows(X, weight, watcher))
 
     def _checked_problem(self, X: Any, sample_weight: Any) -> Problem:
         check_is_fitted(self)
         X = check_matrix(self, X, reset=False)
         return self._problem(X, check_weights(sample_weight, X.shape[0]))
-
-
-def _closed(problem: Problem, solution: Solution) -> CanonicalForm:
-    """The canonical form of a solution; Algorithm 1 still owes its last exact V step."""
-    closing = getattr(solution.state, "closing", None)
-    if closing is None:
-        return problem.canonical(solution.U)
-    return problem.canonical_form(solution.U, *closing)

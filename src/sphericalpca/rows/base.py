@@ -14,8 +14,9 @@ from sphericalpca.parallel import parallel, spread, workers
 from sphericalpca.rows.block import Block
 from sphericalpca.rows.facts import Facts, Totals
 
-__all__ = ["Kernel", "Rows", "sum_over"]
+__all__ = ["Kernel", "Rows", "Watch", "sum_over"]
 
+Watch = Callable[[int], None]
 Kernel = Callable[[Block], tuple[Any, ...]]
 
 
@@ -56,6 +57,7 @@ class Rows(ABC):
         *,
         stored: int,
         room: int,
+        watch: Watch | None = None,
     ) -> None:
         self.shape = shape
         self.dtype = dtype
@@ -64,7 +66,7 @@ class Rows(ABC):
         self.room = room
         self.passes = 0.0
         self.flops = 0.0
-        self.watch: Callable[[int], None] | None = None
+        self.watch = watch
 
     @property
     @abstractmethod

@@ -10,7 +10,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread, workers
-from sphericalpca.rows.base import Rows
+from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.facts import Facts
 
@@ -37,6 +37,8 @@ class MemoryRows(Rows):
         Rows per block; chosen from the size of the data when left out.
     facts : Facts, optional
         Where they are known already; `weight` and `normalize` then say nothing.
+    watch : callable, optional
+        As in `Rows`.
     """
 
     def __init__(
@@ -48,6 +50,7 @@ class MemoryRows(Rows):
         mean: Array | None = None,
         block_rows: int | None = None,
         facts: Facts | None = None,
+        watch: Watch | None = None,
     ) -> None:
         n = X.shape[0]
         self._X = X
@@ -59,7 +62,8 @@ class MemoryRows(Rows):
         stored = self._stored_numbers()
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
-        super().__init__(X.shape, X.dtype, self._facts.totals(), stored=stored, room=room)
+        totals = self._facts.totals()
+        super().__init__(X.shape, X.dtype, totals, stored=stored, room=room, watch=watch)
 
     @property
     def facts(self) -> Facts:

@@ -14,7 +14,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, equal_ends
-from sphericalpca.rows.base import Rows
+from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block
 from sphericalpca.rows.facts import Facts
 from sphericalpca.rows.finite import first_non_finite
@@ -51,6 +51,7 @@ class StreamedRows(Rows):
         normalize: bool = True,
         mean: Array | None = None,
         block_rows: int | None = None,
+        watch: Watch | None = None,
     ) -> None:
         n, m = source.shape
         self.source = source
@@ -65,6 +66,7 @@ class StreamedRows(Rows):
             self._facts.totals(),
             stored=source.stored,
             room=source.memory_budget,
+            watch=watch,
         )
         self._run(partial(self._measure, mean=mean, length=length))
         self._mean = None if mean is None else np.asarray(mean, dtype=source.dtype)

@@ -3,6 +3,7 @@
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.automatic import automatic
+from sphericalpca.solvers.checkpoint import Checkpoint
 from sphericalpca.solvers.linearized import Linearized, lipschitz_constant
 from sphericalpca.solvers.newton import Newton
 from sphericalpca.solvers.solve import SOLVERS, Outcome, choose_solver, solve
@@ -13,6 +14,7 @@ __all__ = [
     "SOLVERS",
     "Alternating",
     "Anderson",
+    "Checkpoint",
     "Linearized",
     "Newton",
     "Outcome",

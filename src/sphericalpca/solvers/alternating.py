@@ -7,6 +7,7 @@ needs a step size; the loss never rises.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sphericalpca.linalg import Array, polar
@@ -28,6 +29,14 @@ class Alternating:
     def step(self, problem: Problem, state: EvaluatedState) -> EvaluatedState:
         """The exact U step, then the exact V step."""
         return self._at(problem, polar(state.evaluation.gradient).factor)
+
+    def saved(self, state: EvaluatedState) -> dict[str, Array]:
+        """A state as arrays."""
+        return {"U": state.U}
+
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> EvaluatedState:
+        """The state that was saved."""
+        return self._at(problem, saved["U"])
 
     def _at(self, problem: Problem, U: Array) -> EvaluatedState:
         evaluation = problem.evaluate(U)

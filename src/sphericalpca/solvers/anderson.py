@@ -13,6 +13,7 @@ taken, which cannot lower f.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -51,6 +52,27 @@ class _History:
         products[:kept, :kept] = self.products[len(self.steps) - kept :, len(self.steps) - kept :]
         products[kept, :] = products[:, kept] = scalar_products(change, steps)
         return _History(images, steps, products, image, step)
+
+    def saved(self) -> dict[str, Array]:
+        """The history as arrays."""
+        if self.last_image is None or self.last_step is None:
+            return {}
+        empty = self.last_image[None][:0]
+        return {
+            "images": np.stack(self.images) if self.images else empty,
+            "steps": np.stack(self.steps) if self.steps else empty,
+            "products": self.products,
+            "last_image": self.last_image,
+            "last_step": self.last_step,
+        }
+
+    @staticmethod
+    def of(saved: Mapping[str, Array]) -> _History:
+        """The history that was saved."""
+        if "last_image" not in saved:
+            return _History()
+        past = tuple(saved["images"]), tuple(saved["steps"]), saved["products"]
+        return _History(*past, saved["last_image"], saved["last_step"])
 
     def forgotten(self) -> _History:
         """Only where it stands now: the past misled, or there is none."""
@@ -102,6 +124,15 @@ class Anderson:
         """The state at the start's U."""
         evaluation = problem.evaluate(start_of_U(start, type(self).__name__))
         return _State(evaluation, problem.loss(evaluation.value))
+
+    def saved(self, state: _State) -> dict[str, Array]:
+        """A state as arrays."""
+        return {"U": state.U, **state.history.saved()}
+
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+        """The state that was saved."""
+        evaluation = problem.evaluate(saved["U"])
+        return _State(evaluation, problem.loss(evaluation.value), _History.of(saved))
 
     def step(self, problem: Problem, state: _State) -> _State:
         """An accelerated step if f does not fall, else the exact one."""

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, Literal
 
@@ -138,6 +138,23 @@ class Linearized:
             "subgradient": _subgradient(U, V.pull, V.moment, sweep.tangent),
         }
         return _State(U, sweep, objective, state.constants, measures)
+
+    def saved(self, state: _State) -> dict[str, Array]:
+        """A state as arrays."""
+        sweep = {name: np.asarray(value) for name, value in vars(state.sweep).items()}
+        return {"U": state.U, "objective": np.array(state.objective), **sweep}
+
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+        """The state that was saved; only f is asked from the data again."""
+        U = saved["U"]
+        value = problem.canonical(U).value
+        known: dict[str, Any] = {
+            item.name: saved[item.name] if saved[item.name].ndim else float(saved[item.name])
+            for item in fields(_Sweep)
+        }
+        constants = self._constants(problem, U.shape[1])
+        sweep = _Sweep(**{**known, "value": value})
+        return _State(U, sweep, float(saved["objective"]), constants, {})
 
     def _step_U(self, state: _State) -> Array:
         sweep, mu = state.sweep, state.constants["mu"]

@@ -216,6 +216,15 @@ class Newton:
             return _alternate(problem, state, radius, step.products)
         return _State(trial, problem.loss(trial.value), radius, step.products)
 
+    def saved(self, state: _State) -> dict[str, Array]:
+        """A state as arrays."""
+        return {"U": state.U, "radius": np.array(state.radius)}
+
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+        """The state that was saved."""
+        evaluation = problem.evaluate(saved["U"])
+        return _State(evaluation, problem.loss(evaluation.value), float(saved["radius"]))
+
     def _is_near(self, state: _State) -> bool:
         return state.value > 0 and _rounding(state.U) < state.residual <= self.switch
 

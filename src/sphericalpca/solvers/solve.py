@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from sphericalpca.iterate import Monitor, Solution, Solver, StopReason, iterate
+from sphericalpca.iterate import Monitor, Run, Solution, Solver, StopReason, iterate
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Rows
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.automatic import automatic
+from sphericalpca.solvers.checkpoint import Checkpoint, Journey
 from sphericalpca.solvers.linearized import Linearized
 from sphericalpca.solvers.newton import Newton
-from sphericalpca.solvers.start import starts
+from sphericalpca.solvers.start import Start, random_start, starts
 from sphericalpca.solvers.subspace import Subspace
 
 __all__ = ["SOLVERS", "Outcome", "choose_solver", "solve"]
@@ -74,23 +75,62 @@ def solve(
     max_iter: int = 1000,
     rng: np.random.Generator,
     monitor: Monitor | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Outcome:
     """Run `solver` from `n_init` starts and keep the largest f.
 
-    A monitor that asks to stop ends the run it watches and skips the starts to come.
+    A monitor that asks to stop ends the run it watches and skips the starts to come.  With
+    a checkpoint a run that was cut short goes on where its file left it.
     """
-    began = time.perf_counter()  # the starts take their share of the time too
-    best: Solution | None = None
-    svd_value = math.nan
-    for start in starts(problem, n_components, init, n_init, rng):
+    if checkpoint is not None:
+        _check_resumable(solver)
+    journey = (checkpoint.load(problem, solver) if checkpoint else None) or Journey()
+    began = time.perf_counter() - journey.seconds  # the starts take their share of the time too
+    ahead: Iterator[Start | Run] = starts(problem, n_components, init, n_init, rng)
+    if journey.run is not None:
+        rng.bit_generator.state = journey.rng
+        ahead = _after(journey, n_init, lambda: random_start(problem, n_components, rng))
+    for number, start in enumerate(ahead, journey.number):
+        journey.number, journey.rng = number, dict(rng.bit_generator.state)
+
+        def keep(run: Run, start: Start | Run = start) -> None:
+            journey.run, journey.seconds = run, time.perf_counter() - began
+            if isinstance(start, Start) and start.is_svd:
+                journey.svd_value = run.start_value
+            if checkpoint is not None:
+                checkpoint.save(problem, solver, journey)
+
         found = iterate(
-            problem, solver, start, tol=tol, max_iter=max_iter, monitor=monitor, began=began
+            problem,
+            solver,
+            start,
+            tol=tol,
+            max_iter=max_iter,
+            monitor=monitor,
+            began=began,
+            keep=keep,
         )
-        if start.is_svd:
-            svd_value = found.start_value
-        if best is None or found.value > best.value:
-            best = found
+        if journey.best is None or found.value > journey.best.value:
+            journey.best = found
         if found.stop_reason is StopReason.CALLBACK:
             break
+    best = journey.best
     assert best is not None
-    return Outcome(best, svd_value / best.value if best.value > 0 else math.nan)
+    return Outcome(best, journey.svd_value / best.value if best.value > 0 else math.nan)
+
+
+def _after(journey: Journey, n_init: int, draw: Callable[[], Start]) -> Iterator[Start | Run]:
+    """The run that was cut short, and the starts after it."""
+    assert journey.run is not None
+    yield journey.run
+    for _ in range(journey.number + 1, n_init):
+        yield draw()
+
+
+def _check_resumable(solver: Solver) -> None:
+    missing = [name for name in ("saved", "resume") if not hasattr(solver, name)]
+    if missing:
+        raise TypeError(
+            f"solver={type(solver).__name__} has no method {missing[0]!r}, which a checkpoint "
+            "needs: add it, as in sphericalpca.solvers.Alternating, or leave the checkpoint out."
+        )

@@ -130,6 +130,20 @@ class Subspace:
         span.add(U.astype(problem.rows.dtype))
         return self._at(problem, span, np.eye(r), span.restricted().evaluate(np.eye(r)).gradient)
 
+    def saved(self, state: _State) -> dict[str, Array]:
+        """A state as arrays; the projections are found again from the basis."""
+        past = {f"past{k}": C for k, C in enumerate(state.past)}
+        return {"U": state.U, "basis": state.span.basis, "C": state.C, **past}
+
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+        """The state that was saved."""
+        C, capacity = saved["C"], self.capacity(saved["C"].shape[1])
+        span = Span(problem, min(capacity, problem.rows.shape[1]))
+        span.add(saved["basis"])
+        state = self._at(problem, span, C, span.restricted().evaluate(C).gradient)
+        count = sum(name.startswith("past") for name in saved)
+        return replace(state, past=tuple(saved[f"past{k}"] for k in range(count)))
+
     def step(self, problem: Problem, state: _State) -> _State:
         """Widen the span by the gradient, and find the best U within it."""
         span, C, past, pull = state.span, state.C, state.past, state.pull

@@ -1,0 +1,214 @@
+"""Runs that survive: what is known so far, kept in one file.
+
+The file is an ``.npz`` archive without pickles: a header in JSON, the solver's state as
+arrays, what was recorded, and the best result of earlier starts.  It is written whole or
+not at all.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.files import replacing
+from sphericalpca.iterate import Run, Solution, Solver, StopReason
+from sphericalpca.linalg import Array
+from sphericalpca.problem import Problem
+
+__all__ = ["Checkpoint", "Journey"]
+
+FORMAT = 1
+
+# Seconds between two writes, unless a write takes long: then this many times as long.
+INTERVAL = 1.0
+PATIENCE = 20
+
+# By how much f may differ, at a subspace, between two reads of the same data.
+SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
+
+
+@dataclass
+class Journey:
+    """Several starts, and the run under way.
+
+    Attributes
+    ----------
+    number : int
+        Which start the run began from.
+    run : Run or None
+        None before the first start.
+    best : Solution or None
+        The best result of the starts before.
+    svd_value : float
+        f at the SVD start, NaN if no run began there.
+    rng : dict
+        State of the random numbers after this start was drawn.
+    seconds : float
+        Spent so far.
+    """
+
+    number: int = 0
+    run: Run | None = None
+    best: Solution | None = None
+    svd_value: float = math.nan
+    rng: dict[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+
+
+class Checkpoint:
+    """A file that holds a journey.
+
+    Parameters
+    ----------
+    path : str or Path
+    about : mapping of str to JSON values
+        What the fit is: parameters, shape and type of the data.  A file about something else is
+        refused.
+    """
+
+    def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
+        self.path = Path(path)
+        self.about = json.loads(json.dumps(dict(about)))
+        self._next = -math.inf
+
+    def load(self, problem: Problem, solver: Solver) -> Journey | None:
+        """The journey in the file; None if there is no file."""
+        if not self.path.exists():
+            return None
+        header, arrays = self._read()
+        self._check_about(header["about"])
+        rows = problem.rows
+        rows.passes, rows.flops = header["passes"], header["flops"]
+        state = solver.resume(problem, _under("state", arrays))  # type: ignore[attr-defined]
+        self._check_value(state.value, header["value"], rows.dtype.name)
+        run = Run(
+            state,
+            header["start_value"],
+            _rows_of(_under("history", arrays)),
+            header["arrived"],
+            header["finished"],
+        )
+        best = _solution(header["best"], _under("best", arrays)) if header["best"] else None
+        places = {name: header[name] for name in ("number", "svd_value", "rng", "seconds")}
+        return Journey(run=run, best=best, **places)
+
+    def save(self, problem: Problem, solver: Solver, journey: Journey) -> None:
+        """Write the journey, unless the last time was a moment ago."""
+        run, now = journey.run, time.perf_counter()
+        assert run is not None
+        if now < self._next and not run.finished:
+            return
+        header = {
+            "format": FORMAT,
+            "about": self.about,
+            "passes": problem.rows.passes,
+            "flops": problem.rows.flops,
+            "value": run.state.value,
+            "start_value": run.start_value,
+            "arrived": run.arrived,
+            "finished": run.finished,
+            "number": journey.number,
+            "svd_value": journey.svd_value,
+            "rng": journey.rng,
+            "seconds": journey.seconds,
+            "best": _facts(journey.best),
+        }
+        history = {name: np.array([row[name] for row in run.record]) for name in _names(run)}
+        arrays = {
+            **_over("state", solver.saved(run.state)),  # type: ignore[attr-defined]
+            **_over("history", history),
+            **_over("best", _arrays(journey.best)),
+        }
+        self._write(header, arrays)
+        spent = time.perf_counter() - now
+        self._next = now + max(INTERVAL, PATIENCE * spent)
+
+    def _write(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        with replacing(self.path) as temporary, temporary.open("wb") as file:
+            np.savez(file, header=text, **arrays)
+
+    def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
+        try:
+            with np.load(self.path, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+            header = json.loads(arrays.pop("header").tobytes())
+            if header["format"] != FORMAT:
+                raise DataError(
+                    f"checkpoint {self._name} has format {header['format']}, but this version "
+                    f"reads format {FORMAT}: remove it, or choose another file."
+                )
+        except (KeyError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as e:
+            if isinstance(e, DataError):
+                raise
+            raise DataError(
+                f"{self._name} is not a checkpoint of sphericalpca, or is damaged ({e}): remove "
+                "it, or choose another file."
+            ) from None
+        return header, arrays
+
+    def _check_about(self, theirs: dict[str, Any]) -> None:
+        for name, ours in self.about.items():
+            there = theirs.get(name)
+            if there != ours:
+                raise DataError(
+                    f"checkpoint {self._name} was made with {name}={there}, but this fit has "
+                    f"{name}={ours}: remove it to start anew, or choose another file."
+                )
+
+    def _check_value(self, value: float, theirs: float, dtype: str) -> None:
+        if not math.isclose(value, theirs, rel_tol=SAME_VALUE[dtype]):
+            raise DataError(
+                f"checkpoint {self._name} was made from other data: at its subspace f was "
+                f"{theirs:.9g}, and is {value:.9g} here; remove it, or choose another file."
+            )
+
+    @property
+    def _name(self) -> str:
+        return repr(str(self.path))
+
+
+def _names(run: Run) -> list[str]:
+    return list(run.record[0]) if run.record else []
+
+
+def _rows_of(history: dict[str, Array]) -> list[dict[str, float]]:
+    lists = [column.tolist() for column in history.values()]
+    return [dict(zip(history, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def _under(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:
+    start = f"{prefix}."
+    return {name.removeprefix(start): a for name, a in arrays.items() if name.startswith(start)}
+
+
+def _over(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
+    return {f"{prefix}.{name}": array for name, array in arrays.items()}
+
+
+def _facts(best: Solution | None) -> dict[str, Any] | None:
+    """What of a solution is no array."""
+    if best is None:
+        return None
+    numbers = ("value", "start_value", "residual", "n_iter", "constants")
+    return {name: getattr(best, name) for name in numbers} | {"stop_reason": str(best.stop_reason)}
+
+
+def _arrays(best: Solution | None) -> dict[str, Array]:
+    return {} if best is None else {"U": best.U, **_over("history", best.history)}
+
+
+def _solution(facts: dict[str, Any], arrays: dict[str, Array]) -> Solution:
+    reason = StopReason(facts.pop("stop_reason"))
+    history = _under("history", arrays)
+    return Solution(U=arrays["U"], stop_reason=reason, history=history, **facts)
