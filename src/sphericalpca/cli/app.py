@@ -19,6 +19,7 @@ __all__ = ["COMMANDS", "App", "app"]
 
 # Name of a command, and where it is: "module:attribute".
 COMMANDS = {
+    "fit": "sphericalpca.cli.fit:fit",
     "datasets": "sphericalpca.cli.datasets:datasets",
     "reproduce": "sphericalpca.cli.reproduce:reproduce",
 }

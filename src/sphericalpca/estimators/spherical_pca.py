@@ -28,6 +28,7 @@ from sphericalpca.estimators.door import (
 from sphericalpca.estimators.fitting import about_fit, checked_problem, closed
 from sphericalpca.estimators.progress import ProgressMonitor
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
+from sphericalpca.estimators.saving import SavingMixin
 from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
@@ -40,7 +41,11 @@ __all__ = ["SphericalPCA"]
 
 
 class SphericalPCA(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
+    SavingMixin,
+    CallbackSupportMixin,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    BaseEstimator,
 ):
     """Reduce rows to unit vectors, so that Euclidean distance is angular distance.
 

@@ -32,6 +32,17 @@ FORMAT = 1
 INTERVAL = 1.0
 PATIENCE = 20
 
+# What reading something else than a checkpoint may end in.
+UNREADABLE = (
+    AttributeError,
+    EOFError,
+    KeyError,
+    MemoryError,
+    TypeError,
+    ValueError,
+    zipfile.BadZipFile,
+)
+
 # By how much f may differ, at a subspace, between two reads of the same data.
 SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
 
@@ -140,21 +151,21 @@ class Checkpoint:
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
         try:
-            with np.load(self.path, allow_pickle=False) as archive:
+            # Opened here, because np.load leaves what it cannot read open.
+            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop("header").tobytes())
-            if header["format"] != FORMAT:
-                raise DataError(
-                    f"checkpoint {self._name} has format {header['format']}, but this version "
-                    f"reads format {FORMAT}: remove it, or choose another file."
-                )
-        except (KeyError, ValueError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as e:
-            if isinstance(e, DataError):
-                raise
+            version = header["format"]
+        except UNREADABLE as error:
             raise DataError(
-                f"{self._name} is not a checkpoint of sphericalpca, or is damaged ({e}): remove "
-                "it, or choose another file."
+                f"{self._name} is not a checkpoint of sphericalpca, or is damaged ({error}): "
+                "remove it, or choose another file."
             ) from None
+        if version != FORMAT:
+            raise DataError(
+                f"checkpoint {self._name} has format {version}, but this version reads format "
+                f"{FORMAT}: remove it, or choose another file."
+            )
         return header, arrays
 
     def _check_about(self, theirs: dict[str, Any]) -> None:

@@ -1,0 +1,197 @@
+"""``sphericalpca fit``: a model from files."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sphericalpca.cli.console import examples, open_console
+
+if TYPE_CHECKING:
+    from sphericalpca import SphericalPCA
+    from sphericalpca.estimators.progress import FitProgress
+
+__all__ = ["describe", "fit"]
+
+# Between two lines of progress, where there is no terminal.
+LINE_SECONDS = 10.0
+
+
+@click.command(
+    epilog=examples(
+        "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
+        "sphericalpca fit 'parts/*.parquet' --column embedding -r 128 -o model.safetensors",
+        "sphericalpca fit glove.hdf5 --key train -r 32 -o model.safetensors --checkpoint run.ckpt",
+    )
+)
+@click.argument("files", metavar="IN...", nargs=-1, required=True)
+@click.option("-r", "--components", type=click.IntRange(min=1), required=True, help="Dimension.")
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="The model file.",
+)
+@click.option("--column", help="Column that holds the vectors (Parquet, Arrow).")
+@click.option("--columns", help="Numeric columns, separated by commas (Parquet, Arrow).")
+@click.option("--key", help="Path of the data set (HDF5).")
+@click.option("--memory-budget", default="512MB", show_default=True, help="For readers and blocks.")
+@click.option(
+    "--checkpoint",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Keeps what is known so far; a fit that was cut short goes on from it.",
+)
+@click.option("--tol", default=1e-4, show_default=True, help="Residual at which to stop.")
+@click.option("--max-iter", default=1000, show_default=True, type=click.IntRange(min=1))
+@click.option("--solver", default="auto", show_default=True, help="As in SphericalPCA.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
+@click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
+@click.option("--force", is_flag=True, help="Overwrite an existing model file.")
+@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def fit(
+    files: tuple[str, ...],
+    components: int,
+    output: Path,
+    checkpoint: Path | None,
+    **options: Any,
+) -> None:
+    """Fit a model to the rows of one or several files.
+
+    Reads .npy, .npz (sparse), Parquet, Arrow/Feather, HDF5, .fvecs and .bvecs, a block of rows
+    at a time; several files, or a pattern in quotes, are one matrix.
+    """
+    _check_output(output, force=options["force"])
+    model = _model(components, options)
+    source = _source(files, options)
+    with _showing_progress(quiet=options["quiet"]) as tell:
+        said = _fit(model, source, checkpoint, tell)
+    model.save(output)
+    if checkpoint is not None:
+        checkpoint.unlink(missing_ok=True)  # the result is safe now
+    for line in said:
+        click.echo(f"Warning: {line}", err=True)
+    _tell_result(model, source.shape, output, as_json=options["as_json"])
+
+
+def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[str]:
+    """Fit; returns the warnings."""
+    try:
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            model.fit(source, checkpoint=checkpoint, progress=tell)
+    except KeyboardInterrupt:
+        if checkpoint is None or not checkpoint.exists():
+            raise
+        line = (
+            f"Interrupted. {checkpoint} keeps what is known: the same command goes on from there."
+        )
+        raise KeyboardInterrupt(line) from None
+    return [str(warning.message) for warning in found]
+
+
+def _check_output(output: Path, *, force: bool) -> None:
+    if output.exists() and not force:
+        raise FileExistsError(
+            f"{output} exists: choose another name, or overwrite it with --force."
+        )
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
+
+
+def _model(components: int, options: dict[str, Any]) -> SphericalPCA:
+    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
+
+    return SphericalPCA(
+        components,
+        solver=options["solver"],
+        tol=options["tol"],
+        max_iter=options["max_iter"],
+        normalize=not options["no_normalize"],
+        center=options["center"],
+        random_state=options["seed"],
+    )
+
+
+def _source(files: tuple[str, ...], options: dict[str, Any]) -> Any:
+    from sphericalpca import open_rows  # noqa: PLC0415 - slow to import
+
+    columns = options["columns"]
+    return open_rows(
+        files[0] if len(files) == 1 else list(files),
+        column=options["column"],
+        columns=None if columns is None else [name.strip() for name in columns.split(",")],
+        key=options["key"],
+        memory_budget=options["memory_budget"],
+    )
+
+
+@contextmanager
+def _showing_progress(*, quiet: bool) -> Iterator[Any]:
+    """A callable that shows how far a fit has come; without a terminal by a line now and then."""
+    console = open_console(stderr=True)
+    if quiet:
+        yield None
+    elif console.is_terminal:
+        with console.status("Reading ...") as status:
+            yield lambda progress: status.update(describe(progress))
+    else:
+        yield _Lines()
+
+
+class _Lines:
+    """A line every `LINE_SECONDS` seconds."""
+
+    def __init__(self) -> None:
+        self._next = LINE_SECONDS
+
+    def __call__(self, progress: FitProgress) -> None:
+        if progress.seconds >= self._next:
+            self._next = progress.seconds + LINE_SECONDS
+            click.echo(describe(progress), err=True)
+
+
+def describe(progress: FitProgress) -> str:
+    """One line about a fit."""
+    parts = [f"{progress.seconds:,.0f} s"]
+    if progress.rows_per_second == progress.rows_per_second:
+        parts.append(f"{progress.rows_per_second:,.0f} rows/s")
+    if progress.n_samples is None:
+        return "  ".join([*parts, f"first look: {progress.rows_read:,} rows"])
+    parts.append(f"{progress.passes:g} passes")
+    if progress.residual == progress.residual:
+        parts.append(f"residual {progress.residual:.1e}")
+    if progress.seconds_left == progress.seconds_left:
+        parts.append(f"about {progress.seconds_left:,.0f} s left")
+    return "  ".join(parts)
+
+
+def _tell_result(
+    model: SphericalPCA, shape: tuple[int, int], output: Path, *, as_json: bool
+) -> None:
+    found = {
+        "model": str(output),
+        "n_samples": shape[0],
+        "n_features": shape[1],
+        "n_components": len(model.components_),
+        "mean_cosine": model.mean_cosine_,
+        "residual": model.residual_,
+        "passes": model.n_passes_,
+        "solver": type(model.solver_).__name__,
+        "stop_reason": model.stop_reason_,
+    }
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    click.echo(
+        f"{output}: {shape[0]:,} x {shape[1]:,} to {found['n_components']} components, mean cosine "
+        f"{model.mean_cosine_:.4f}, residual {model.residual_:.1e}, {model.n_passes_:g} passes."
+    )

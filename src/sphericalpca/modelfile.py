@@ -1,0 +1,67 @@
+"""Models in files: safetensors, with a header in JSON.  Nothing in it is executed.
+
+A safetensors file is a list of names, types, shapes and places, then the numbers.  Its
+library checks that list against the size of the file before it reserves memory.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError, MissingExtraError
+from sphericalpca.files import write_whole
+from sphericalpca.linalg import Array
+
+__all__ = ["FORMAT", "read_model", "write_model"]
+
+# Raised when a file of this version could not be read by an older program.
+FORMAT = 1
+KEY = "sphericalpca"
+
+
+def write_model(path: Path, arrays: Mapping[str, Array], header: Mapping[str, Any]) -> None:
+    """Write arrays and header to one file, whole or not at all."""
+    library = _safetensors("safetensors.numpy")
+    text = json.dumps({"format": FORMAT, **header})
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    write_whole(path, library.save(contiguous, metadata={KEY: text}))
+
+
+def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
+    """Header and arrays of a file that `write_model` wrote; all numbers are finite."""
+    library = _safetensors("safetensors")
+    if not path.is_file():
+        what = "is a folder" if path.is_dir() else "does not exist"
+        raise FileNotFoundError(f"The model file {str(path)!r} {what}: check the name.")
+    try:
+        with library.safe_open(path, framework="numpy") as file:
+            header = json.loads((file.metadata() or {})[KEY])
+            version = header["format"]
+            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+    except (library.SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
+        raise _refusal(path, f"is not a model of sphericalpca, or is damaged ({error})") from None
+    if version != FORMAT:
+        rule = f"has format {version!r}, but this version reads format {FORMAT}"
+        raise DataError(f"{str(path)!r} {rule}: use the version that wrote it, or a later one.")
+    for name, array in arrays.items():
+        # A history may hold NaN: a ratio of zero over zero.
+        if not (name.startswith("history.") or np.isfinite(array).all()):
+            raise _refusal(path, f"holds NaN or infinity in {name!r}")
+    return header, arrays
+
+
+def _refusal(path: Path, rule: str) -> DataError:
+    return DataError(f"{str(path)!r} {rule}: save the model again.")
+
+
+def _safetensors(module: str) -> Any:
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError("A model file", "safetensors", "files") from None

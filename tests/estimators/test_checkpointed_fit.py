@@ -1,0 +1,193 @@
+"""`fit(checkpoint=)` and `fit(progress=)`, as users meet them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import numpy as np
+import pytest
+from scipy import sparse
+from threadpoolctl import threadpool_limits
+
+from sphericalpca import DataError, SphericalPCA
+from sphericalpca.estimators import progress as progress_module
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import checkpoint
+
+
+@pytest.fixture(autouse=True)
+def _often(monkeypatch):
+    monkeypatch.setattr(checkpoint, "INTERVAL", -1.0)
+    monkeypatch.setattr(checkpoint, "PATIENCE", 0)
+    monkeypatch.setattr(progress_module, "INTERVAL", 0.0)
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(0).standard_normal((90, 12)) * np.linspace(1.5, 0.7, 12)
+
+
+class _Stop(Exception):  # noqa: N818 - no error
+    pass
+
+
+def _stopping_after(iterations):
+    def tell(progress):
+        if progress.iteration >= iterations:
+            raise _Stop
+
+    return tell
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("solver", ["alternating", "anderson", "subspace", "newton"])
+def test_a_fit_goes_on_where_it_was_cut_short(X, tmp_path, solver, layout):
+    X, path = layout(X), tmp_path / "fit.ckpt"
+    options = {"solver": solver, "tol": 1e-5, "random_state": 0, "init": "random"}
+    whole = SphericalPCA(3, **options).fit(X)
+    with pytest.raises(_Stop):
+        SphericalPCA(3, **options).fit(X, checkpoint=path, progress=_stopping_after(4))
+    model = SphericalPCA(3, **{**options, "random_state": 5}).fit(X, checkpoint=path)
+    np.testing.assert_allclose(model.components_, whole.components_, atol=1e-6)
+    assert model.n_iter_ == whole.n_iter_
+    assert model.n_passes_ > whole.n_passes_
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        ({"n_components": 4}, "n_components=3, but this fit has n_components=4"),
+        ({"normalize": False}, "normalize=True, but this fit has normalize=False"),
+        ({"center": True}, "center=False, but this fit has center=True"),
+        ({"solver": "newton"}, r"solver=Anderson\(memory=8\), but this fit has solver=Newton"),
+        ({"init": np.eye(12)[:, :3]}, "init=auto, but this fit has init=given"),
+        ({"n_init": 2}, "n_init=1, but this fit has n_init=2"),
+    ],
+    ids=str,
+)
+def test_other_parameters_are_refused(X, tmp_path, change, match):
+    options = {"n_components": 3, "solver": "anderson"}
+    SphericalPCA(**options).fit(X, checkpoint=tmp_path / "fit")
+    before = (tmp_path / "fit").read_bytes()
+    with pytest.raises(DataError, match=match):
+        SphericalPCA(**(options | change)).fit(X, checkpoint=tmp_path / "fit")
+    assert (tmp_path / "fit").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("other", "match"),
+    [
+        (lambda X: X[:-1], "n_samples=90, but this fit has n_samples=89"),
+        (lambda X: X[:, :-1], "n_features=12, but this fit has n_features=11"),
+        (lambda X: X.astype(np.float32), "dtype=float64, but this fit has dtype=float32"),
+        (lambda X: X[:, ::-1].copy(), "other data"),
+    ],
+)
+def test_other_data_are_refused(X, tmp_path, other, match):
+    SphericalPCA(3).fit(X, checkpoint=tmp_path / "fit")
+    with pytest.raises(DataError, match=match):
+        SphericalPCA(3).fit(other(X), checkpoint=tmp_path / "fit")
+
+
+def test_other_tolerance_goes_on(X, tmp_path):
+    rough = SphericalPCA(3, tol=1e-2).fit(X, checkpoint=tmp_path / "fit")
+    fine = SphericalPCA(3, tol=1e-6).fit(X, checkpoint=tmp_path / "fit")
+    assert rough.residual_ > 1e-6 >= fine.residual_
+    assert fine.n_iter_ > rough.n_iter_
+
+
+def test_progress_tells_of_passes_rows_and_residual(X):
+    told = []
+    model = SphericalPCA(3, tol=1e-6, init="random", random_state=0).fit(X, progress=told.append)
+    last = told[-1]
+    assert last.n_samples == len(X)
+    assert last.iteration == model.n_iter_
+    assert last.passes == model.n_passes_
+    assert last.residual == pytest.approx(model.residual_)
+    assert last.rows_read == len(X) * model.n_passes_
+    assert all(a.rows_read <= b.rows_read for a, b in zip(told, told[1:], strict=False))
+    assert any(np.isfinite(one.seconds_left) for one in told)
+    assert any(np.isfinite(one.rows_per_second) for one in told)
+
+
+def test_the_time_left_is_that_of_a_line():
+    monitor = progress_module.ProgressMonitor(lambda _: None, tol=1e-6)
+    # A tenth of the residual every ten seconds, the last one, 1e-5, at second 100.
+    monitor._residuals = [(np.log(10.0**-k), 50.0 + 10 * k) for k in range(6)]
+    assert monitor._seconds_left(100.0) == pytest.approx(10.0)
+    assert monitor._seconds_left(120.0) == 0.0
+    monitor._residuals = [(0.0, float(k)) for k in range(6)]
+    assert np.isnan(monitor._seconds_left(6.0))
+
+
+def test_an_error_in_one_thread_stops_the_others():
+    """Or a fit of a large file would go on for minutes after it failed."""
+    X, read = np.ones((400, 3)), []
+
+    def kernel(block):
+        read.append(block.span.start)
+        if block.span.start >= 200:
+            raise _Stop
+        time.sleep(0.01)
+        return (0.0,)
+
+    with threadpool_limits(2):
+        rows = as_rows(X, block_rows=2)
+        with pytest.raises(_Stop):
+            rows.sweep(kernel)
+    assert len(read) < 30
+
+
+PROGRAM = """
+import sys, numpy as np
+from sphericalpca import SphericalPCA
+from sphericalpca.solvers import checkpoint
+checkpoint.INTERVAL, checkpoint.PATIENCE = -1.0, 0
+X = np.random.default_rng(0).standard_normal((2000, 60)) * np.linspace(1.2, 0.9, 60)
+def tell(progress):
+    print(progress.iteration, flush=True)
+model = SphericalPCA(6, solver="alternating", init="random", tol=1e-3, random_state=0)
+model.fit(X, checkpoint=sys.argv[1], progress=tell)
+np.save(sys.argv[2], model.components_)
+print("done", model.n_iter_, flush=True)
+"""
+
+
+def _start(*args):
+    program = textwrap.dedent(PROGRAM)
+    return subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, args)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
+    )
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_a_killed_program_goes_on(tmp_path, kill):
+    straight = _start(tmp_path / "a.ckpt", tmp_path / "a.npy")
+    assert "done" in straight.communicate(timeout=100)[0]
+    process = _start(tmp_path / "b.ckpt", tmp_path / "b.npy")
+    for line in process.stdout:
+        if line.strip().isdigit() and int(line) >= 5:
+            break
+    process.send_signal(kill)
+    process.communicate(timeout=60)
+    assert process.returncode != 0
+    assert not (tmp_path / "b.npy").exists()
+    again = _start(tmp_path / "b.ckpt", tmp_path / "b.npy")
+    out = again.communicate(timeout=100)[0]
+    assert int(out.split()[0]) >= 5
+    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
+
+
+def test_a_problem_without_a_watch_is_silent(X):
+    assert Problem(as_rows(X)).rows.watch is None

@@ -1,0 +1,222 @@
+"""A model in a file is the model; anything else is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import struct
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+
+from sphericalpca import DataError, SphericalPCA
+from sphericalpca.modelfile import read_model
+from sphericalpca.solvers import Anderson, Linearized
+
+pytest.importorskip("safetensors")
+
+
+@pytest.fixture(scope="module")
+def X():
+    rng = np.random.default_rng(0)
+    return rng.standard_normal((80, 9)) * np.linspace(2, 0.5, 9) + 0.3
+
+
+@pytest.fixture
+def path(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+@pytest.fixture
+def saved(X, path):
+    """The bytes of a good file."""
+    SphericalPCA(3, random_state=0).fit(X).save(path)
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"center": True},
+        {"normalize": False},
+        {"solver": Anderson(memory=3)},
+        {"solver": Linearized(order="vu"), "max_iter": 3, "tol": 0},
+        {"solver": "newton", "tol": 1e-9},
+        {"init": "random", "n_init": 2},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_what_was_saved_is_loaded(X, path, options, dtype):
+    X = X.astype(dtype)
+    model = SphericalPCA(3, random_state=0, **options).fit(X)
+    model.save(path)
+    loaded = SphericalPCA.load(path)
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+    assert loaded.transform(X).dtype == dtype
+    assert loaded.score(X) == model.score(X)
+    assert repr(loaded) == repr(model)
+    assert loaded.solver_ == model.solver_
+    for name, value in vars(model).items():
+        np.testing.assert_equal(getattr(loaded, name), value, err_msg=name)
+    assert not [file for file in path.parent.iterdir() if file != path]
+    np.testing.assert_array_equal(clone(loaded).fit(X).components_, model.components_)
+
+
+def test_names_of_features_are_kept(path):
+    pandas = pytest.importorskip("pandas")
+    X = pandas.DataFrame(np.random.default_rng(0).random((20, 3)), columns=["a", "b", "ü"])
+    model = SphericalPCA(2).fit(X)
+    model.save(path)
+    loaded = SphericalPCA.load(path)
+    np.testing.assert_array_equal(loaded.feature_names_in_, ["a", "b", "ü"])
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
+
+
+def test_a_given_start_is_not_kept(X, path):
+    model = SphericalPCA(3, init=np.eye(9)[:, :3], random_state=np.random.RandomState(0)).fit(X)
+    model.save(path)
+    loaded = SphericalPCA.load(path)
+    assert (loaded.init, loaded.random_state) == ("auto", None)
+    np.testing.assert_array_equal(loaded.components_, model.components_)
+
+
+def test_truncated_models_are_saved_too(X, path):
+    short = SphericalPCA(3).fit(X).truncate(2)
+    short.save(path)
+    loaded = SphericalPCA.load(path)
+    assert np.isnan(loaded.residual_)
+    np.testing.assert_array_equal(loaded.transform(X), short.transform(X))
+
+
+def test_the_header_tells_what_the_model_is(X, path):
+    model = SphericalPCA(3, random_state=7).fit(X)
+    certificate = model.certify(X)
+    model.save(path, certificate=certificate)
+    header, arrays = read_model(path)
+    assert header["parameters"]["n_components"] == 3
+    assert header["parameters"]["random_state"] == 7
+    assert header["fitted"]["residual_"] == model.residual_
+    assert header["certificate"]["gap"] == certificate.gap
+    assert {"numpy", "scipy", "scikit-learn", "sphericalpca"} <= set(header["versions"])
+    np.testing.assert_array_equal(arrays["components"], model.components_)
+
+
+def test_other_programs_can_read_it(X, path):
+    """The layout of safetensors, by hand: a length, a header, numbers."""
+    model = SphericalPCA(3).fit(X)
+    model.save(path)
+    content = path.read_bytes()
+    (length,) = struct.unpack("<Q", content[:8])
+    entry = json.loads(content[8 : 8 + length])["components"]
+    first, last = (8 + length + place for place in entry["data_offsets"])
+    numbers = np.frombuffer(content[first:last], dtype="<f8").reshape(entry["shape"])
+    np.testing.assert_array_equal(numbers, model.components_)
+
+
+def test_unfitted_models_are_not_saved(path):
+    with pytest.raises(NotFittedError):
+        SphericalPCA().save(path)
+    assert not path.exists()
+
+
+def _refused(path, match):
+    with pytest.raises(DataError, match=match) as error:
+        SphericalPCA.load(path)
+    assert "\n" not in str(error.value)
+
+
+def _with_header(saved, change):
+    """The same file after a change to safetensors' own header."""
+    (length,) = struct.unpack("<Q", saved[:8])
+    header = json.loads(saved[8 : 8 + length])
+    change(header)
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + saved[8 + length :]
+
+
+def _with_facts(saved, change):
+    def rewrite(header):
+        facts = json.loads(header["__metadata__"]["sphericalpca"])
+        change(facts)
+        header["__metadata__"]["sphericalpca"] = json.dumps(facts)
+
+    return _with_header(saved, rewrite)
+
+
+def test_truncated_files_are_refused(saved, path):
+    for length in np.linspace(0, len(saved) - 1, 60).astype(int):
+        path.write_bytes(saved[:length])
+        _refused(path, "not a model of sphericalpca, or is damaged")
+
+
+def test_a_pickle_in_disguise_is_not_opened(path):
+    class Trap:
+        def __reduce__(self):
+            return pytest.fail, ("was unpickled",)
+
+    path.write_bytes(pickle.dumps(Trap()))
+    _refused(path, "not a model of sphericalpca")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda header: header["components"].update(shape=[10**9, 10**9]),
+        lambda header: header["components"].update(shape=[2**62, 4]),
+        lambda header: header["components"].update(data_offsets=[0, 10**15]),
+        lambda header: header["components"].update(dtype="F99"),
+        lambda header: header.pop("__metadata__"),
+        lambda header: header.update(__metadata__={"other": "{}"}),
+        lambda header: header.update(__metadata__={"sphericalpca": "[" * 100_000}),
+        lambda header: header.update(__metadata__={"sphericalpca": "[]"}),
+    ],
+)
+def test_a_wrong_header_is_refused(saved, path, change):
+    path.write_bytes(_with_header(saved, change))
+    _refused(path, "not a model of sphericalpca, or is damaged")
+
+
+@pytest.mark.parametrize(
+    ("change", "match"),
+    [
+        (lambda facts: facts.update(format=99), "has format 99, but this version reads format 1"),
+        (lambda facts: facts.update({"class": "KSVD"}), "holds a KSVD, not a SphericalPCA"),
+        (lambda facts: facts.pop("parameters"), "not a whole model"),
+        (lambda facts: facts["fitted"].update(n_features_in_=4), "there are 4 features"),
+    ],
+)
+def test_other_contents_are_refused(saved, path, change, match):
+    path.write_bytes(_with_facts(saved, change))
+    _refused(path, match)
+
+
+def test_nan_is_refused(X, path):
+    model = SphericalPCA(3).fit(X)
+    model.components_[1, 2] = np.nan
+    model.save(path)
+    _refused(path, "holds NaN or infinity in 'components'")
+
+
+def test_parameters_of_later_versions_are_left_out(saved, path):
+    path.write_bytes(_with_facts(saved, lambda facts: facts["parameters"].update(later=1)))
+    assert SphericalPCA.load(path).n_components == 3
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"none.safetensors' does not exist"):
+        SphericalPCA.load(tmp_path / "none.safetensors")
+    with pytest.raises(FileNotFoundError, match="is a folder"):
+        SphericalPCA.load(tmp_path)
+
+
+def test_saved_after_a_fit_of_sparse_rows(path):
+    S = sparse.random_array((50, 30), density=0.2, format="csr", rng=np.random.default_rng(1))
+    model = SphericalPCA(4).fit(S[S.sum(axis=1) > 0])
+    model.save(path)
+    np.testing.assert_array_equal(SphericalPCA.load(path).components_, model.components_)

@@ -1,0 +1,251 @@
+"""Runs that are cut short and go on: they end where they would have ended anyway."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.iterate import Monitor
+from sphericalpca.linalg import principal_angles
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import (
+    Alternating,
+    Anderson,
+    Checkpoint,
+    Linearized,
+    Newton,
+    Subspace,
+    checkpoint,
+    solve,
+)
+
+SOLVERS = {
+    "alternating": (Alternating(), 1e-3),
+    "anderson": (Anderson(), 1e-6),
+    "subspace": (Subspace(columns=9), 1e-6),
+    "newton": (Newton(switch=0.1), 1e-10),
+    "theory": (Linearized(), 0.0),
+    "block, V first": (Linearized("block", "block", "vu"), 0.0),
+}
+ABOUT = {"n_samples": 60, "n_components": 3}
+# What a run knows of itself, apart from what its reads of the data cost.
+TOLD = ("objective", "residual")
+
+
+class CutShortError(Exception):
+    """Stands for a crash."""
+
+
+class Crash(Monitor):
+    """Crashes after so many iterations."""
+
+    def __init__(self, after):
+        self.left = after
+
+    def end(self, state):
+        self.left -= 1
+        if self.left == 0:
+            raise CutShortError
+        return False
+
+
+@pytest.fixture(autouse=True)
+def _always_write(monkeypatch):
+    monkeypatch.setattr(checkpoint, "INTERVAL", -1.0)
+    monkeypatch.setattr(checkpoint, "PATIENCE", 0)
+
+
+def _problem(dtype=np.float64, seed=0, **options):
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((60, 14)) * np.linspace(1.5, 0.5, 14)
+    return Problem(as_rows(X.astype(dtype), block_rows=11, **options))
+
+
+def _solve(solver, tol, path=None, *, problem=None, seed=1, max_iter=30, **options):
+    file = None if path is None else Checkpoint(path, ABOUT)
+    return solve(
+        problem or _problem(),
+        3,
+        solver=solver,
+        tol=tol,
+        max_iter=max_iter,
+        init="random",
+        rng=np.random.default_rng(seed),
+        checkpoint=file,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("name", SOLVERS)
+@pytest.mark.parametrize("after", [1, 2, 7])
+def test_a_run_that_was_cut_short_ends_like_one_that_was_not(tmp_path, name, after):
+    solver, tol = SOLVERS[name]
+    whole = _solve(solver, tol).solution
+    with pytest.raises(CutShortError):
+        _solve(solver, tol, tmp_path / "run", monitor=Crash(after))
+    found = _solve(solver, tol, tmp_path / "run", seed=99).solution
+    assert (found.n_iter, found.stop_reason) == (whole.n_iter, whole.stop_reason)
+    for told in TOLD:
+        np.testing.assert_allclose(found.history[told], whole.history[told], rtol=1e-6, atol=1e-10)
+    assert principal_angles(found.U, whole.U)[-1] < 1e-6
+    assert found.start_value == whole.start_value
+    assert (np.diff(found.history["seconds"]) >= 0).all()
+    assert (np.diff(found.history["passes"]) > 0).all()
+
+
+@pytest.mark.parametrize("name", ["alternating", "anderson", "newton", "theory"])
+def test_it_is_the_same_to_the_last_bit_where_nothing_is_projected_again(tmp_path, name):
+    solver, tol = SOLVERS[name]
+    whole = _solve(solver, tol).solution
+    with pytest.raises(CutShortError):
+        _solve(solver, tol, tmp_path / "run", monitor=Crash(5))
+    found = _solve(solver, tol, tmp_path / "run").solution
+    np.testing.assert_array_equal(found.U, whole.U)
+
+
+@pytest.mark.parametrize("after", [3, 25, 45])
+def test_among_several_starts(tmp_path, after):
+    """In the first run, in the second, in the third; the best one is known all the same."""
+    options = {"n_init": 3, "max_iter": 20, "tol": 0.0}
+    whole = _solve(Alternating(), **options)
+    with pytest.raises(CutShortError):
+        _solve(Alternating(), path=tmp_path / "run", monitor=Crash(after), **options)
+    found = _solve(Alternating(), path=tmp_path / "run", seed=99, **options)
+    np.testing.assert_allclose(found.solution.U, whole.solution.U, atol=1e-12)
+    told, expected = found.solution.history["objective"], whole.solution.history["objective"]
+    np.testing.assert_allclose(told, expected, rtol=1e-12)
+
+
+def test_the_svd_ratio_survives(tmp_path):
+    def run(path=None, monitor=None):
+        file = path and Checkpoint(path, ABOUT)
+        options = {"solver": Anderson(), "tol": 1e-6, "init": "svd"}
+        rng = np.random.default_rng(0)
+        return solve(_problem(), 3, rng=rng, checkpoint=file, monitor=monitor, **options)
+
+    with pytest.raises(CutShortError):
+        run(tmp_path / "run", Crash(3))
+    assert run(tmp_path / "run").svd_ratio == run().svd_ratio
+
+
+def test_a_finished_run_is_not_run_again(tmp_path):
+    first = _solve(Anderson(), 1e-6, tmp_path / "run").solution
+    problem = _problem()
+    again = _solve(Anderson(), 1e-6, tmp_path / "run", problem=problem).solution
+    np.testing.assert_array_equal(again.U, first.U)
+    assert problem.rows.passes == first.history["passes"][-1] + 1
+    # A smaller tolerance takes it further.
+    further = _solve(Anderson(), 1e-9, tmp_path / "run", max_iter=200).solution
+    assert further.residual <= 1e-9
+    assert further.n_iter > first.n_iter
+
+
+def test_passes_of_both_runs_are_counted(tmp_path):
+    whole = _solve(Alternating(), 1e-3).solution
+    with pytest.raises(CutShortError):
+        _solve(Alternating(), 1e-3, tmp_path / "run", monitor=Crash(4))
+    found = _solve(Alternating(), 1e-3, tmp_path / "run").solution
+    # The crash lost the fourth iteration, and the state was evaluated again.
+    assert found.history["passes"][-1] == whole.history["passes"][-1] + 1
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_other_data_are_refused(tmp_path, dtype):
+    _solve(Anderson(), 1e-3, tmp_path / "run", problem=_problem(dtype))
+    with pytest.raises(DataError, match=r"made from other data: at its subspace f was"):
+        _solve(Anderson(), 1e-3, tmp_path / "run", problem=_problem(dtype, seed=5))
+
+
+def test_other_weights_are_other_data(tmp_path):
+    _solve(Anderson(), 1e-3, tmp_path / "run")
+    other = _problem(weight=np.linspace(0.5, 1.5, 60))
+    with pytest.raises(DataError, match="other data"):
+        _solve(Anderson(), 1e-3, tmp_path / "run", problem=other)
+
+
+def test_other_parameters_are_refused_by_name(tmp_path):
+    _solve(Anderson(), 1e-3, tmp_path / "run")
+    file = Checkpoint(tmp_path / "run", {**ABOUT, "n_components": 4})
+    with pytest.raises(DataError, match=r"n_components=3, but this fit has n_components=4: remove"):
+        file.load(_problem(), Anderson())
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"no archive", b"PK\x03\x04 cut off", b"\x93NUMPY\x01\x00v\x00{", b"\x80\x04K."],
+)
+def test_what_is_no_checkpoint_is_refused(tmp_path, content):
+    path = tmp_path / "run"
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"run' is not a checkpoint.*remove it"):
+        _solve(Anderson(), 1e-3, path)
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_checkpoint_is_refused(tmp_path):
+    path = tmp_path / "run"
+    _solve(Anderson(), 1e-3, path)
+    whole = path.read_bytes()
+    for length in np.linspace(0, len(whole) - 1, 40).astype(int):
+        path.write_bytes(whole[:length])
+        with pytest.raises(DataError, match="not a checkpoint"):
+            _solve(Anderson(), 1e-3, path)
+
+
+def test_pickles_are_not_opened(tmp_path):
+    trap = np.array([{"never": "unpickled"}], dtype=object)
+    with (tmp_path / "run").open("wb") as file:
+        np.savez(file, header=trap)
+    with pytest.raises(DataError, match="not a checkpoint"):
+        _solve(Anderson(), 1e-3, tmp_path / "run")
+
+
+def test_a_later_format_is_refused(tmp_path):
+    header = np.frombuffer(json.dumps({"format": 999}).encode(), dtype=np.uint8)
+    with (tmp_path / "run").open("wb") as file:
+        np.savez(file, header=header)
+    with pytest.raises(DataError, match="has format 999, but this version reads format"):
+        _solve(Anderson(), 1e-3, tmp_path / "run")
+
+
+def test_solvers_of_others_say_what_is_missing(tmp_path):
+    class Own:
+        def init(self, problem, start):
+            return Alternating().init(problem, start)
+
+        def step(self, problem, state):
+            return Alternating().step(problem, state)
+
+    assert _solve(Own(), 1e-3).solution.n_iter > 1
+    with pytest.raises(TypeError, match="solver=Own has no method 'saved'"):
+        _solve(Own(), 1e-3, tmp_path / "run")
+
+
+def test_the_last_checkpoint_stays_when_a_new_one_fails(tmp_path, monkeypatch):
+    path = tmp_path / "run"
+    with pytest.raises(CutShortError):
+        _solve(Anderson(), 1e-6, path, monitor=Crash(3))
+    before = path.read_bytes()
+
+    def full(*args, **kwargs):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(checkpoint.np, "savez", full)
+    with pytest.raises(OSError, match="No space"):
+        _solve(Anderson(), 1e-6, path)
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_writes_are_spared(tmp_path, monkeypatch):
+    """A fit of a moment writes its beginning and its end."""
+    monkeypatch.setattr(checkpoint, "INTERVAL", 1000.0)
+    written = []
+    write = Checkpoint._write
+    monkeypatch.setattr(Checkpoint, "_write", lambda *a: (written.append(a), write(*a)))
+    _solve(Alternating(), 1e-5, tmp_path / "run")
+    assert len(written) == 2
