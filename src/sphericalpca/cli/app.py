@@ -20,6 +20,10 @@ __all__ = ["COMMANDS", "App", "app"]
 # Name of a command, and where it is: "module:attribute".
 COMMANDS = {
     "fit": "sphericalpca.cli.fit:fit",
+    "choose": "sphericalpca.cli.choose:choose",
+    "evaluate": "sphericalpca.cli.evaluate:evaluate",
+    "info": "sphericalpca.cli.info:info",
+    "export": "sphericalpca.cli.export:export",
     "datasets": "sphericalpca.cli.datasets:datasets",
     "reproduce": "sphericalpca.cli.reproduce:reproduce",
 }

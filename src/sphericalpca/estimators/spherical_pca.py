@@ -13,7 +13,7 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
@@ -26,6 +26,7 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.fitting import about_fit, checked_problem, closed
+from sphericalpca.estimators.path import check_share_options, solve_share
 from sphericalpca.estimators.progress import ProgressMonitor
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.estimators.saving import SavingMixin
@@ -56,8 +57,11 @@ class SphericalPCA(
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimension r of the result, at most ``min(n_samples, n_features)``.
+    n_components : int or float, default=2
+        Dimension r of the result, at most ``min(n_samples, n_features)``.  A float between 0
+        and 1 is a mean cosine: the smallest r whose fit reaches it on these rows is taken.
+        Then `fit` makes some two to four fits, from the SVD downwards, each started from the
+        leading components of the last; the fit with r - 1 components falls short.
     solver : {"auto", "subspace", "anderson", "newton", "alternating", "linearized"} \
             or solver object, default="auto"
         "subspace" needs the fewest passes over the data, and memory for their
@@ -87,6 +91,8 @@ class SphericalPCA(
 
     Attributes
     ----------
+    n_components_ : int
+        Number of components r.
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal rows, U'.  Rotated so that the components are uncorrelated and
         ordered by weight, with the largest loading of each positive.
@@ -147,7 +153,10 @@ class SphericalPCA(
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+        ],
         "solver": [StrOptions({"auto", *SOLVERS}), HasMethods(["init", "step"])],
         "init": [StrOptions({"auto", "svd", "random"}), "array-like", tuple],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -160,7 +169,7 @@ class SphericalPCA(
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: float = 2,
         *,
         solver: Any = "auto",
         init: Any = "auto",
@@ -351,8 +360,13 @@ class SphericalPCA(
         return short
 
     @property
-    def _n_features_out(self) -> int:
+    def n_components_(self) -> int:
+        """Number of components."""
         return len(self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -382,21 +396,31 @@ class SphericalPCA(
         return problem.rows
 
     def _solve(self, problem: Problem, monitor: Monitor, checkpoint: Any) -> Outcome:
-        r = int(self.n_components)
+        rng = generator(self.random_state)
+
+        def fit(r: int, init: Any) -> Outcome:
+            self.solver_ = choose_solver(self.solver, problem.rows, r, self.tol)
+            about = None if checkpoint is None else about_fit(self, problem.rows)
+            return solve(
+                problem,
+                r,
+                solver=self.solver_,
+                init=init,
+                n_init=self.n_init,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                rng=rng,
+                monitor=monitor,
+                checkpoint=None if about is None else Checkpoint(checkpoint, about),
+            )
+
+        if isinstance(self.n_components, Integral):
+            return fit(int(self.n_components), self.init)
+        check_share_options(self.init, checkpoint)
+        found = solve_share(problem, float(self.n_components), fit, rng)
+        r = found.solution.U.shape[1]
         self.solver_ = choose_solver(self.solver, problem.rows, r, self.tol)
-        kept = None if checkpoint is None else Checkpoint(checkpoint, about_fit(self, problem.rows))
-        return solve(
-            problem,
-            r,
-            solver=self.solver_,
-            init=self.init,
-            n_init=self.n_init,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            rng=generator(self.random_state),
-            monitor=monitor,
-            checkpoint=kept,
-        )
+        return found
 
     def _store(self, outcome: Outcome, form: CanonicalForm, problem: Problem) -> None:
         found = outcome.solution
