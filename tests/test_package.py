@@ -21,6 +21,7 @@ PUBLIC = {
     "R1PCA",
     "SphericalKMeans",
     "SphericalPCA",
+    "open_rows",
 }
 
 

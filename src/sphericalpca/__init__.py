@@ -3,6 +3,7 @@
 from sphericalpca.certificate import Certificate
 from sphericalpca.estimators import KSVD, R1PCA, SphericalKMeans, SphericalPCA
 from sphericalpca.exceptions import DataError, MissingExtraError, NoDirectionWarning
+from sphericalpca.rows import open_rows
 
 __all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals first
     "Certificate",
@@ -13,6 +14,7 @@ __all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals 
     "R1PCA",
     "SphericalKMeans",
     "SphericalPCA",
+    "open_rows",
 ]
 
 __version__ = "0.1.0"

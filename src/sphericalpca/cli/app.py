@@ -20,6 +20,7 @@ __all__ = ["COMMANDS", "App", "app"]
 # Name of a command, and where it is: "module:attribute".
 COMMANDS = {
     "fit": "sphericalpca.cli.fit:fit",
+    "transform": "sphericalpca.cli.transform:transform",
     "datasets": "sphericalpca.cli.datasets:datasets",
     "reproduce": "sphericalpca.cli.reproduce:reproduce",
 }
@@ -82,6 +83,7 @@ def _describe(error: Exception) -> str:
 @click.group(
     cls=App,
     epilog=examples(
+        "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca datasets list",
         "sphericalpca reproduce figures --out reproduction",
         "sphericalpca --debug datasets check    # with a traceback if it fails",
