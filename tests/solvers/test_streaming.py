@@ -173,6 +173,16 @@ def test_single_precision_follows_double(digits):
     np.testing.assert_allclose(S.T @ S, np.eye(S.shape[1]), atol=2e-6)
 
 
+def test_weak_directions_are_orthogonal_to_U_in_single_precision(rng):
+    """They are made a thousand times longer, and rounding errors with them."""
+    X = rng.standard_normal((500, 40)) * np.where(np.arange(40) < 3, 1.0, 0.005)
+    X = X @ np.linalg.qr(rng.standard_normal((40, 40)))[0]
+    state = last(batches(X.astype(np.float32), 50), 3)
+    S = state.basis.astype(np.float64)
+    assert S.shape[1] == 3 + streaming.FEWEST_BESIDE
+    np.testing.assert_allclose(S.T @ S, np.eye(S.shape[1]), atol=1e-6)
+
+
 def test_a_stream_keeps_its_type(digits):
     kinds = [np.float32, np.float64, np.float32]
     state = last([digits[k::3].astype(kind) for k, kind in enumerate(kinds)], 4)

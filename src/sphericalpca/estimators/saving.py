@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import platform
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
@@ -157,8 +156,10 @@ def _solver_from(record: Mapping[str, Any]) -> Any:
 
 
 def _versions() -> dict[str, str]:
+    from sphericalpca import __version__  # noqa: PLC0415 - the package is not yet whole above
+
     return {
-        "sphericalpca": version("sphericalpca"),
+        "sphericalpca": __version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,

@@ -11,7 +11,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from sphericalpca import ClusterError, DataError, SphericalPCA
+from sphericalpca import DataError, SphericalPCA
+from sphericalpca.exceptions import ClusterError
 from sphericalpca.linalg import principal_angles
 from sphericalpca.rows.cluster import ClusterRows, crew
 from sphericalpca.solvers import checkpoint
@@ -152,6 +153,7 @@ def test_a_checkpoint_survives_and_the_next_run_goes_on(
 ):
     monkeypatch.setattr(crew, "NO_WORKERS", 2.0)
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
+    monkeypatch.setattr(checkpoint, "PATIENCE", 0.0)
     model, kept = SphericalPCA(4, tol=1e-6), tmp_path / "fit.npz"
     array = da.from_array(X, chunks=(100, 30))
     expected = SphericalPCA(4, tol=1e-6).fit(X)
@@ -307,7 +309,7 @@ def test_a_client_that_does_not_wait_is_refused(X):
             distributed.LocalCluster(
                 n_workers=1, processes=False, dashboard_address=":0", asynchronous=True
             ) as cluster,
-            distributed.Client(cluster, asynchronous=True),
+            distributed.Client(cluster, asynchronous=True, set_as_default=False),
         ):
             SphericalPCA(2).fit(da.from_array(X, chunks=(300, 30)))
 

@@ -37,7 +37,7 @@ def fetched(values: Any) -> Array:
     lazy = list(np.ravel(values.to_delayed()))
     client = active_client()
     if client is None:
-        parts = importlib.import_module("dask").compute(*lazy)
+        parts = importlib.import_module("dask").compute(*lazy, scheduler="threads")
     else:
         crew = Crew(client)
         parts = crew.gather(crew.compute(lazy))
