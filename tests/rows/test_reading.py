@@ -10,7 +10,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sphericalpca import DataError, open_rows
@@ -53,6 +53,7 @@ class Numbers(RowSource):
         return f"number {row}"
 
 
+@settings(deadline=None)
 @given(
     cuts=st.lists(st.integers(1, 99), unique=True).map(lambda inner: [0, *sorted(inner), 100]),
     count=st.integers(1, 8),

@@ -174,7 +174,7 @@ def test_single_precision_follows_double(digits):
 
 
 def test_weak_directions_are_orthogonal_to_U_in_single_precision(rng):
-    """They are made a thousand times longer, and rounding errors with them."""
+    """They are made hundreds of times longer, but not rounding errors of U."""
     X = rng.standard_normal((500, 40)) * np.where(np.arange(40) < 3, 1.0, 0.005)
     X = X @ np.linalg.qr(rng.standard_normal((40, 40)))[0]
     state = last(batches(X.astype(np.float32), 50), 3)

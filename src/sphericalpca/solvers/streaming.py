@@ -226,8 +226,6 @@ def _widened(U: Array, N: Array) -> Array:
     squares, Q = squares[::-1][:room], Q[:, ::-1][:, :room]
     kept = squares > _rounding(frobenius(N) ** 2, U.dtype)
     E = product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(U.dtype))
-    # Short directions were made longer, and with them what rounding had left of U.
-    E -= product(U, inner(U, E))
     return np.hstack([U, refined(E)])
 
 

@@ -17,6 +17,7 @@ from sphericalpca.linalg import principal_angles
 from sphericalpca.rows.cluster import ClusterRows, crew
 from sphericalpca.solvers import checkpoint
 
+dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
@@ -170,8 +171,6 @@ def test_a_checkpoint_survives_and_the_next_run_goes_on(
 
 
 def test_the_patience_is_that_of_dask_where_it_is_set(X, start_cluster):
-    import dask  # noqa: PLC0415
-
     with (
         start_cluster(n_workers=0),
         dask.config.set({"distributed.scheduler.no-workers-timeout": "1 s"}),
@@ -215,6 +214,21 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
         model.fit(array)
     assert not hasattr(model, "components_")
     _same(model.fit(array), SphericalPCA(4).fit(X))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_failed_fit_leaves_dask_as_it_was(X, start_cluster, monkeypatch, workers):
+    """Also the scheduler of computations after the client was closed."""
+    monkeypatch.setattr(crew, "NO_WORKERS", 0.5)
+    before = dask.config.get("scheduler", None)
+    bad = da.from_array(np.full_like(X, np.nan), chunks=(300, 30))
+    with (
+        start_cluster(n_workers=workers, processes=False),
+        pytest.raises((ClusterError, DataError)),
+    ):
+        SphericalPCA(2).fit(bad)
+    assert dask.config.get("scheduler", None) == before
+    assert da.ones(3, chunks=2).sum().compute() == 3
 
 
 # Wrong data.
@@ -309,7 +323,7 @@ def test_a_client_that_does_not_wait_is_refused(X):
             distributed.LocalCluster(
                 n_workers=1, processes=False, dashboard_address=":0", asynchronous=True
             ) as cluster,
-            distributed.Client(cluster, asynchronous=True, set_as_default=False),
+            distributed.Client(cluster, asynchronous=True),
         ):
             SphericalPCA(2).fit(da.from_array(X, chunks=(300, 30)))
 

@@ -71,7 +71,9 @@ def test_no_permission(path):
     fails(lambda: open_rows(path), path, "Permission denied")
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(data=st.data())
 def test_flipped_bytes_are_never_worse_than_a_data_error(X, write, tmp_path, data):
     """Of the formats that we decode ourselves: read as something, or refused."""

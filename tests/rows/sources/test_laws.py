@@ -52,7 +52,9 @@ def test_cuts_begin_at_0_increase_and_end_at_n(source):
     assert cuts == sorted(set(cuts))
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(ends=st.tuples(st.integers(0, N), st.integers(0, N)), height=st.integers(1, N + 5))
 def test_blocks_of_any_span_and_height_are_the_rows_in_order(source, X, dense, ends, height):
     span = slice(min(ends), max(ends))

@@ -110,29 +110,33 @@ class Crew:
             return self._client.submit(task, *arguments, pure=False, **place)
 
     def gather(
-        self, futures: Sequence[Future], arrived: Callable[[], None] | None = None
+        self, futures: Sequence[Future], meanwhile: Callable[[], None] | None = None
     ) -> list[Any]:
-        """What the futures hold, in their order.
-
-        While it waits `arrived` is called several times a second, and once at the end.
-        """
-        answer = self._wait(lambda: self._client.gather(list(futures)), futures, arrived)
-        return list(answer)
+        """What the futures hold, in their order; `meanwhile` is called now and then."""
+        patience = _Patience(self)
+        call = self._start(lambda: self._client.gather(list(futures)))
+        with _given_up_on_error(futures):
+            while not concurrent.futures.wait([call], LOOK).done:
+                patience.look()
+                if meanwhile is not None:
+                    meanwhile()
+            return list(call.result())
 
     def settle(self, futures: Sequence[Future]) -> None:
         """Wait until all futures are there, and leave what they hold where it is."""
+        patience, pause = _Patience(self), LOOK / 64
+        with _given_up_on_error(futures):
+            while any(future.status in ("pending", "lost") for future in futures):
+                # The first error need not wait for the last future.
+                self._raise_error_of([f for f in futures if f.status == "error"])
+                patience.look()
+                time.sleep(pause)
+                pause = min(2 * pause, LOOK)
+            self._raise_error_of([f for f in futures if f.status != "finished"])
 
-        async def done() -> None:
-            with self._client.as_current():
-                await _distributed().wait(list(futures))
-
-        def raise_errors() -> None:
-            # Here, so that the first error need not wait for the last future.
-            failed = [future for future in futures if future.status == "error"]
-            if failed:
-                self.gather(failed[:1])
-
-        self._wait(done, futures, raise_errors)
+    def _raise_error_of(self, failed: Sequence[Future]) -> None:
+        if failed:
+            self.gather(failed[:1])
 
     def survey(self, futures: Sequence[Future]) -> Survey:
         """Who is there, at least one worker, and where these data are."""
@@ -156,28 +160,14 @@ class Crew:
         """Addresses of all workers."""
         return set(self._ask(self._client.nthreads))
 
-    def _wait(
-        self,
-        call: Callable[[], Awaitable[Answer]],
-        futures: Sequence[Future],
-        meanwhile: Callable[[], None] | None,
-    ) -> Answer:
-        patience = _Patience(self)
-        with _cancelled_on_error(self._start(call), futures) as answer:
-            while not concurrent.futures.wait([answer], LOOK).done:
-                patience.look()
-                if meanwhile is not None:
-                    meanwhile()
-            if meanwhile is not None:
-                meanwhile()
-            return answer.result()
-
     def _ask(self, question: Callable[[], Awaitable[Any]]) -> Any:
         """What the scheduler answers to a question, if it does so in time."""
-        with _cancelled_on_error(self._start(question)) as answer:
+        call = self._start(question)
+        with _given_up_on_error():
             try:
-                return answer.result(SILENCE)
+                return call.result(SILENCE)
             except OSError as error:  # also if nothing came in time, or nobody is there
+                call.cancel()
                 raise ClusterError(
                     f"The scheduler does not answer ({error!r}). {_REMEDY}"
                 ) from None
@@ -220,18 +210,14 @@ class _Patience:
 
 
 @contextmanager
-def _cancelled_on_error(
-    answer: concurrent.futures.Future[Answer], futures: Sequence[Future] = ()
-) -> Iterator[concurrent.futures.Future[Answer]]:
-    """Whatever goes wrong, Ctrl-C included, ends the call and the tasks that it waits for."""
+def _given_up_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
+    """Whatever goes wrong, Ctrl-C included, ends the tasks that are waited for."""
     try:
-        yield answer
+        yield
     except BaseException as error:
-        # Dask drops tasks that nobody wants any more, and who waits for them need not.
+        # Dask drops tasks that nobody wants any more, and calls that wait for them end.
         for future in futures:
             future.release()
-        if not futures:
-            answer.cancel()
         explained = _explained(error)
         if explained is None:
             raise

@@ -29,7 +29,7 @@ def open_arrow(file: DataFile, options: Options) -> FileSource:
             selection = select(reader.schema, options, file)
         ends = [0, *itertools.accumulate(lengths)]
         with _reader(file, selection.names) as reader:
-            batches = map(reader.get_batch, range(reader.num_record_batches))
+            batches = _batches(reader, 0, len(lengths))
             length = list_length(file, selection, batches)
     return ArrowRows(file, selection, ends, length, options.memory_budget)
 
@@ -80,7 +80,7 @@ class ArrowRows(TableRows):
         """Blocks of record batches."""
         with self.file.being_read(), _reader(self.file, self._selection.names) as reader:
             start = bisect_right(self._ends, span.start) - 1
-            batches = map(_sound_batch, itertools.repeat(reader), range(start, len(self._ends) - 1))
+            batches = _batches(reader, start, len(self._ends) - 1)
             yield from self._matrices(batches, self._ends[start], span, rows)
 
     def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
@@ -94,8 +94,8 @@ class ArrowRows(TableRows):
             return reader.schema
 
 
-def _sound_batch(reader: Any, k: int) -> Any:
-    batch = reader.get_batch(k)
-    # Of a damaged file the lists could point outside of their numbers.
-    batch.validate(full=True)
-    return batch
+def _batches(reader: Any, first: int, last: int) -> Iterator[Any]:
+    for batch in map(reader.get_batch, range(first, last)):
+        # Of a damaged file the lists could point outside of their numbers.
+        batch.validate(full=True)
+        yield batch

@@ -66,13 +66,15 @@ class DataFile:
         """Whatever a decoder makes of a damaged file becomes a `DataError` that names it."""
         try:
             yield
-        except (DataError, ImportError, MemoryError):
+        except (DataError, ImportError):
             raise
         except Exception as error:
             where = self.name if row is None else f"{self.name}, from row {row} on,"
+            # A damaged file may ask for any amount of memory.
+            short = ", or lower memory_budget" if isinstance(error, MemoryError) else ""
             raise DataError(
                 f"{where} cannot be read ({_reason(error)}): the file is damaged or of another "
-                "format; write or copy it again."
+                f"format; write or copy it again{short}."
             ) from error
 
 
