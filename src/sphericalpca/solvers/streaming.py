@@ -118,7 +118,8 @@ class Stream(NamedTuple):
     @staticmethod
     def at(basis: Array, n_components: int) -> Stream:
         """A stream before its first row; the basis begins with the U to begin at."""
-        (m, k), r = basis.shape, n_components
+        r, basis = n_components, _filled(basis, n_components)
+        m, k = basis.shape
         nothing = _Means(0.0, np.zeros((r, r)), 0.0, np.zeros((r, r)))
         return Stream(basis, np.zeros((m, r), basis.dtype), np.zeros((k, k)), nothing)
 
@@ -139,8 +140,12 @@ class Stream(NamedTuple):
         length of projections times the mean of v v', the diagonal matrix of the shares.
         """
         pull, moment = length * cosine * shares, np.diag(shares)
-        means = _Means(cosine, moment, 1.0, moment)
-        return Stream(U, U * pull.astype(U.dtype), np.diag(pull), means, weight)
+        return Stream.at(U, U.shape[1])._replace(
+            gradient=U * pull.astype(U.dtype),
+            curvature=_padded(np.diag(pull), _columns(*U.shape)),
+            means=_Means(cosine, moment, 1.0, moment),
+            weight=weight,
+        )
 
     @property
     def U(self) -> Array:

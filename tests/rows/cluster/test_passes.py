@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 
 from sphericalpca import SphericalPCA
 from sphericalpca.problem import Problem
@@ -97,6 +98,20 @@ def test_the_same_bits_whoever_is_first(X, five_workers):
     array = five_workers.client.persist(da.from_array(X, chunks=(100, 30)))
     one, other = (SphericalPCA(3, tol=1e-6).fit(array) for _ in range(2))
     assert one.components_.tobytes() == other.components_.tobytes()
+
+
+def test_shares_of_several_kinds_of_chunks(X, five_workers, same_fit):
+    """Pieces side by side, dense and sparse and empty chunks in one share, a mean subtracted."""
+    heights = (0, 100, 1, 0, 202, *[100] * 9)
+    mixed = da.from_array(X, chunks=(heights, (20, 10))).map_blocks(
+        lambda block: sparse.csr_array(block) if len(block) < 150 else block, meta=X[:0]
+    )
+    assert sum(heights) == len(X)
+    weight = np.linspace(0, 1, len(X)) * (np.arange(len(X)) > 150)
+    found = same_fit(mixed, X, center=True, weight=weight, lazy_weight=weight)
+    certificate, expected = found.certify(mixed), found.certify(X)
+    assert certificate.value == pytest.approx(expected.value, rel=1e-6)
+    assert certificate.bound == pytest.approx(expected.bound, rel=1e-5)
 
 
 def test_every_row_is_told_of_in_every_pass(problem):
