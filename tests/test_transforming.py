@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -69,7 +71,7 @@ def test_tables_carry_their_other_columns(X, model, tmp_path, files, out):
     texts = [f"text {k}" if k % 7 else None for k in range(len(X))]
     whole = _table(X, text=texts, score=np.linspace(0, 1, len(X)))
     ends = np.linspace(0, len(X), files + 1).astype(int)
-    for k, (a, b) in enumerate(zip(ends, ends[1:], strict=False)):
+    for k, (a, b) in enumerate(itertools.pairwise(ends)):
         pq.write_table(whole.slice(a, b - a), tmp_path / f"part-{k}.parquet", row_group_size=17)
     rows = open_rows(tmp_path / "part-*.parquet", memory_budget="100kB")
     transform_file(model, rows, tmp_path / out)
@@ -127,7 +129,7 @@ def test_an_older_output_stays_if_the_new_one_fails(X, model, tmp_path):
     (tmp_path / "out.npy").write_text("precious")
     rows = open_rows(tmp_path / "in.npy")
     np.save(tmp_path / "in.npy", X[:-1])
-    with pytest.raises(DataError, match="in.npy"):
+    with pytest.raises(DataError, match=r"in\.npy"):
         transform_file(model, rows, tmp_path / "out.npy")
     assert (tmp_path / "out.npy").read_text() == "precious"
 

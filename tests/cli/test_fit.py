@@ -94,8 +94,9 @@ def test_an_existing_model_is_not_overwritten(run, file, model):
         (["rows.npy", "-r", 3, "--memory-budget", "10"], "memory_budget"),
     ],
 )
-def test_what_is_wrong_is_said_in_one_line(run, file, model, words, line, monkeypatch):
+def test_what_is_wrong_is_said_in_one_line(run, file, words, line, monkeypatch):
     monkeypatch.chdir(file.parent)
+    model = file.with_name("model.safetensors")
     result = run("fit", *words, "-o", model)
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")

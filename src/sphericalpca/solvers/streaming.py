@@ -34,6 +34,7 @@ from sphericalpca.linalg import (
     fix_signs,
     frobenius,
     inner,
+    orthonormal_outside,
     polar,
     product,
     refined,
@@ -139,13 +140,11 @@ class Stream(NamedTuple):
         At a solution M = U H, where H is the mean of ||U'x|| v v'.  That is near to the mean
         length of projections times the mean of v v', the diagonal matrix of the shares.
         """
-        pull, moment = length * cosine * shares, np.diag(shares)
-        return Stream.at(U, U.shape[1])._replace(
-            gradient=U * pull.astype(U.dtype),
-            curvature=_padded(np.diag(pull), _columns(*U.shape)),
-            means=_Means(cosine, moment, 1.0, moment),
-            weight=weight,
-        )
+        r, pull, moment = len(shares), length * cosine * shares, np.diag(shares)
+        basis, _, curvature, *_ = Stream.at(U, r)
+        curvature[:r, :r] = np.diag(pull)
+        means = _Means(cosine, moment, 1.0, moment)
+        return Stream(basis, U * pull.astype(U.dtype), curvature, means, weight)
 
     @property
     def U(self) -> Array:
@@ -231,7 +230,20 @@ def _widened(U: Array, N: Array) -> Array:
     squares, Q = squares[::-1][:room], Q[:, ::-1][:, :room]
     kept = squares > _rounding(frobenius(N) ** 2, U.dtype)
     E = product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(U.dtype))
-    return np.hstack([U, refined(E)])
+    return _filled(np.hstack([U, refined(E)]), U.shape[1])
+
+
+def _filled(basis: Array, r: int) -> Array:
+    """The basis with as many columns as it should have.
+
+    Rows in the span of U tell of no direction beside it, and those of U never would: A U
+    spans what the next U does.  Random ones are as good as any to look along.
+    """
+    m, k = basis.shape
+    R = np.random.default_rng(0).standard_normal((m, _columns(m, r) - k)).astype(basis.dtype)
+    if R.size == 0:
+        return basis
+    return np.hstack([basis, orthonormal_outside(basis, R - product(basis, inner(basis, R)))])
 
 
 def _rounding(largest: float, dtype: Any) -> float:

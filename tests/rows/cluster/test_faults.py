@@ -183,7 +183,7 @@ def test_nobody_to_ask(start_cluster, monkeypatch):
     with start_cluster(n_workers=0) as running:
         workers = crew.Crew(running.client)
         monkeypatch.setattr(crew, "NO_WORKERS", 0.2)
-        with pytest.raises(ClusterError, match="no workers for 0.2 seconds"):
+        with pytest.raises(ClusterError, match=r"no workers for 0\.2 seconds"):
             workers.survey([])
         monkeypatch.setattr(crew, "SILENCE", 0.0)
         with pytest.raises(ClusterError, match=r"does not answer \(TimeoutError"):

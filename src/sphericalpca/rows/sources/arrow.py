@@ -86,8 +86,8 @@ class ArrowRows(TableRows):
     def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
         """Record batches of other columns."""
         with self.file.being_read(), _reader(self.file, names) as reader:
-            for k in range(reader.num_record_batches):
-                yield _sound_batch(reader, k).select(list(names))
+            for batch in _batches(reader, 0, reader.num_record_batches):
+                yield batch.select(list(names))
 
     def _schema(self) -> Any:
         with self.file.being_read(), _reader(self.file) as reader:
