@@ -84,13 +84,14 @@ def test_the_first_step_is_that_of_exact_alternation(case, layout, make_problem,
     assert distance(found.U, A @ B) < 1e-7
 
 
-def test_the_basis_is_orthonormal_and_no_wider_than_it_should_be(case, layout, make_problem):
+def test_the_basis_is_orthonormal_and_as_wide_as_it_should_be(case, layout, make_problem):
+    """Also where no row has anything beside U."""
     rows = make_problem(case, layout, block_rows=7).rows
     state = begin(rows, case.r)
     for _ in range(3):
         state = state.after(rows)
     m, k = state.basis.shape
-    assert case.r <= k <= min(case.r + max(case.r, streaming.FEWEST_BESIDE), m)
+    assert k == min(case.r + max(case.r, streaming.FEWEST_BESIDE), m)
     np.testing.assert_allclose(state.basis.T @ state.basis, np.eye(k), atol=1e-12)
     assert state.gradient.shape == (m, case.r)
     assert state.curvature.shape == (k, k)
@@ -288,6 +289,18 @@ def test_before_the_first_row_nothing_is_known():
 def test_one_pass_in_batches_of_any_size_comes_near(digits, size):
     best = optimum(digits, 10)
     assert gap(digits, last(batches(digits, size), 10).U, best) < 5e-4
+
+
+def test_a_start_without_directions_beside_it_soon_has_some(groups):
+    """A given U, or a first batch of fewer rows than components, tells of none."""
+    best = optimum(groups, 5)
+    svd = begin(as_rows(groups), 5)
+    small = last([groups[:4], *batches(groups, 100, passes=2)], 5)
+    given = Stream.at(optimum(groups[:100], 5).U, 5)
+    for X in batches(groups, 100, passes=2):
+        given = given.after(as_rows(X))
+    for state in (small, given):
+        assert gap(groups, state.U, best) < 0.2 * gap(groups, svd.U, best)
 
 
 @pytest.mark.parametrize("r", [1, 2, 5, 20])

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 from sphericalpca import DataError, SphericalPCA
 from sphericalpca.exceptions import ClusterError
 from sphericalpca.linalg import principal_angles
-from sphericalpca.rows.cluster import ClusterRows, crew
+from sphericalpca.rows import as_rows
+from sphericalpca.rows.cluster import ClusterRows, crew, from_dask
 from sphericalpca.solvers import checkpoint
 
 dask = pytest.importorskip("dask")
@@ -61,6 +63,14 @@ def _dying(marker):
         return deadly
 
     return wrap
+
+
+def _eventually(condition):
+    """Dask does some things in the background."""
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
 
 
 def _same(found, expected):
@@ -128,6 +138,21 @@ def test_a_worker_killed_between_two_passes(X, two_processes, in_pass):
     in_pass(4, action=kill_one)
     found = SphericalPCA(4, tol=1e-5).fit(da.from_array(X, chunks=(100, 30)))
     _same(found, SphericalPCA(4, tol=1e-5).fit(X))
+
+
+def test_who_comes_gets_its_share(X, two_processes):
+    def count(block):
+        return (float(len(block.weight)),)
+
+    rows = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
+    expected = rows.sweep(count)
+    first = set(rows._homes)
+    os.kill(next(iter(two_processes.cluster.workers.values())).pid, signal.SIGKILL)
+    assert rows.sweep(count) == expected
+    two_processes.client.wait_for_workers(2, timeout=60)
+    assert _eventually(lambda: len(two_processes.client.nthreads()) == 2)
+    assert rows.sweep(count) == expected
+    assert set(rows._homes) == set(two_processes.client.nthreads()) != first
 
 
 def test_all_workers_killed_and_started_again(X, two_processes, in_pass, monkeypatch):
@@ -224,6 +249,8 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
     with pytest.raises(KeyboardInterrupt):
         model.fit(array)
     assert not hasattr(model, "components_")
+    futures = two_processes.client.futures
+    assert _eventually(lambda: not any("swept" in key for key in list(futures)))
     _same(model.fit(array), SphericalPCA(4).fit(X))
 
 
@@ -257,6 +284,22 @@ def test_non_finite_numbers_are_named_with_chunk_and_row(X, two_processes):
         SphericalPCA(2).fit(unknown)
     with pytest.raises(DataError, match="row 177 of chunk 2"):
         SphericalPCA(2).fit(X).transform(unknown).compute()
+
+
+def test_the_first_error_does_not_wait_for_the_last_chunk(X, two_processes, tmp_path):
+    def load(block, block_id=None):
+        import time  # noqa: PLC0415
+
+        if block_id[0] == 0:
+            time.sleep(10)
+            (tmp_path / "slow one loaded").touch()
+            return block
+        raise ZeroDivisionError("at once")
+
+    array = da.from_array(X, chunks=(600, 30)).map_blocks(load, meta=X[:0])
+    with pytest.raises(ZeroDivisionError, match="at once"):
+        SphericalPCA(2).fit(array)
+    assert not list(tmp_path.iterdir())
 
 
 def test_an_error_of_the_users_own_graph_is_told_as_it_is(X, two_processes):

@@ -1,5 +1,7 @@
 """What a pass costs: tasks, copies, the order of sums."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -74,24 +76,57 @@ def test_sums_of_many_workers_are_added_up_by_workers(problem, count, monkeypatc
     np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-6)
 
 
-def test_a_worker_with_several_shares_reads_one_after_the_other(X, five_workers, monkeypatch):
+@pytest.fixture
+def rows_in_many_shares(X, five_workers, monkeypatch):
+    """More shares than workers, as where the data are much larger than memory."""
     monkeypatch.setattr(placement, "PART_OF_MEMORY", 1e-12)
-    client = five_workers.client
 
-    def limited(dask_scheduler):
+    def limit_memory(dask_scheduler):
         for worker in dask_scheduler.workers.values():
             worker.memory_limit = 10**12
 
-    client.run_on_scheduler(limited)
-    array = da.from_array(X, chunks=(100, 30))
-    rows = as_rows(from_dask(array, X.dtype))
-    assert len(rows._matrix.pieces) > 5
+    five_workers.client.run_on_scheduler(limit_memory)
+    rows = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
+    assert len(rows._matrix.pieces) == 13
+    return rows
+
+
+def test_a_worker_with_several_shares_reads_one_after_the_other(X, rows_in_many_shares):
     told = []
-    rows.watch = told.append
-    found, expected = Problem(rows).evaluate(U), Problem(as_rows(X)).evaluate(U)
+    rows_in_many_shares.watch = told.append
+    found = Problem(rows_in_many_shares).evaluate(U)
+    expected = Problem(as_rows(X)).evaluate(U)
     assert sum(told) == len(X)
     assert found.value == pytest.approx(expected.value, rel=1e-6)
     np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-4, atol=1e-4)
+
+
+def test_shares_whose_turn_has_not_come_are_left_when_something_fails(
+    rows_in_many_shares, five_workers
+):
+    def slow(block):
+        import time  # noqa: PLC0415
+
+        time.sleep(1)
+        return (1.0,)
+
+    def fail(count):
+        raise ZeroDivisionError
+
+    rows_in_many_shares.watch = fail
+    with pytest.raises(ZeroDivisionError) as kept:  # and with it all of its frames
+        rows_in_many_shares.sweep(slow)
+    deadline = time.monotonic() + 20
+    futures = five_workers.client.futures
+    while any("swept" in key for key in list(futures)) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not any("swept" in key for key in list(futures))
+    assert kept.value
+
+
+def test_workers_whose_chunks_are_all_empty_have_nothing_to_do(X, five_workers):
+    rows = as_rows(from_dask(da.from_array(X, chunks=((0, 0, 0, 1203, 0, 0), 30)), X.dtype))
+    assert rows.sweep(lambda block: (float(len(block.weight)),)) == (1203.0,)
 
 
 def test_the_same_bits_whoever_is_first(X, five_workers):

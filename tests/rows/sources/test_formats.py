@@ -270,3 +270,19 @@ def test_bvecs(dense, tmp_path):
     assert source.shape == (50, 9)
     assert source.dtype == np.float32
     np.testing.assert_array_equal(matrix(source, dense), X)
+
+
+def test_large_row_groups_are_decoded_piece_by_piece(tmp_path):
+    """A row group of 4 MB needs pages of one, and so many rows as are asked for."""
+    X = np.random.default_rng(0).standard_normal((20_000, 50), dtype=np.float32)
+    pa.parquet.write_table(pa.table({"v": vectors(X)}), tmp_path / "t.parquet", compression="none")
+    source = open_rows(tmp_path / "t.parquet")
+    assert list(source.cuts) == [0, 20_000]
+    usual = pa.default_memory_pool()
+    counted = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(counted)
+    try:
+        assert sum(len(block) for block in source.read(slice(0, 20_000), 100)) == 20_000
+    finally:
+        pa.set_memory_pool(usual)
+    assert counted.max_memory() < 0.6 * X.nbytes

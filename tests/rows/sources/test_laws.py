@@ -52,6 +52,14 @@ def test_cuts_begin_at_0_increase_and_end_at_n(source):
     assert cuts == sorted(set(cuts))
 
 
+def test_who_can_begin_anywhere(source, format_name):
+    """What is compressed as a whole, and what comes in groups, cannot."""
+    direct = format_name == "npz" or format_name.startswith(("npy", "fvecs", "hdf5"))
+    assert source.any_row == direct
+    inner = list(source.cuts)[1:-1]
+    assert inner == ([30, 60, 90] if format_name.startswith(("parq", "fea", "arr")) else [])
+
+
 @settings(
     max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -65,12 +73,17 @@ def test_blocks_of_any_span_and_height_are_the_rows_in_order(source, X, dense, e
     np.testing.assert_array_equal(found, X[span])
 
 
-def test_a_block_stays_as_it_is_while_the_next_is_read(source, dense):
-    previous = kept = None
+@pytest.mark.parametrize("stored", ["f4", "i2"])
+def test_a_block_stays_as_it_is_while_the_next_is_read(X, write, format_name, tmp_path, stored):
+    """Also where numbers are converted, and other buffers are used."""
+    matrix = (10 * X).astype("f4" if format_name == "fvecs" else stored)
+    source = open_rows(write(matrix, format_name, tmp_path))
+    first, previous = 0, None
     for block in source.read(slice(0, N), 7):
         if previous is not None:
-            np.testing.assert_array_equal(dense(previous), kept)
-        previous, kept = block, dense(block)
+            shown = previous.toarray() if sparse.issparse(previous) else previous
+            np.testing.assert_array_equal(shown, matrix[first - len(shown) : first])
+        first, previous = first + block.shape[0], block
 
 
 def test_readers_side_by_side_do_not_disturb_each_other(source, X, dense):

@@ -160,31 +160,33 @@ class ClusterRows(Rows):
 
 
 class _Reads:
-    """Tells how many rows were read as tasks end, and drops the tasks if something fails."""
+    """Tasks that read rows: tells how many rows as they end, and drops them at the end."""
 
     def __init__(self, watch: Watch | None) -> None:
         self._watch = watch
-        self._expected: list[tuple[Any, int]] = []
+        self._tasks: list[Any] = []
+        self._untold: list[tuple[Any, int]] = []
 
     def expect(self, task: Any, rows: int) -> None:
         """A task reads so many rows."""
-        self._expected.append((task, rows))
+        self._tasks.append(task)
+        self._untold.append((task, rows))
 
     def look(self) -> None:
         """Tell of the tasks that have ended."""
-        self._tell([read for read in self._expected if read[0].status == "finished"])
+        self._tell([read for read in self._untold if read[0].status == "finished"])
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, error: object, *rest: object) -> None:
-        if error is None:
-            self._tell(self._expected)
-        for task, _ in self._expected:  # those that have not begun need not
+        for task in self._tasks:  # after an error there may be some that have not begun
             task.release()
+        if error is None:
+            self._tell(self._untold)
 
     def _tell(self, reads: list[tuple[Any, int]]) -> None:
-        self._expected = [read for read in self._expected if read not in reads]
+        self._untold = [read for read in self._untold if read not in reads]
         for _, rows in reads:
             if self._watch is not None:
                 self._watch(rows)
