@@ -6,7 +6,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
 from benchmarks.scaling import PLANS, Costs, Plan, fitted, predictions
 
 COSTS = Costs(flops=50e9, reading=5e9, round_trip=0.02, per_worker=0.002)
@@ -26,7 +25,11 @@ def test_costs_are_those_that_made_the_times(tmp_path, monkeypatch):
         {"workers": "1", "action": "nothing", "seconds": "0.02"},
         {"workers": "2", "action": "nothing", "seconds": "0.022"},
         {
-            **{"workers": "2", "action": "workers", "n": "1000", "m": "10", "r": "5"},
+            "workers": "2",
+            "action": "workers",
+            "n": "1000",
+            "m": "10",
+            "r": "5",
             "seconds": str(flops / 2 / COSTS.flops + 0.022),
         },
     ]

@@ -57,7 +57,7 @@ def _decoding_bytes(metadata: Any, selection: Selection) -> int:
     if metadata.num_row_groups == 0:
         return 0
     # Columns could tell more, but the library ends the program where these are damaged.
-    return min(metadata.row_group(0).total_byte_size, PAGES * len(selection.names))
+    return min(int(metadata.row_group(0).total_byte_size), PAGES * len(selection.names))
 
 
 class ParquetRows(TableRows):
