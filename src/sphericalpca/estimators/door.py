@@ -233,7 +233,9 @@ def _refuse_kinds(X: Any) -> None:
         what = "None" if X is None else "empty"
         raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
     if isinstance(X, (str, bytes, os.PathLike)):
-        raise DataError(f"X is text, {str(X)[:100]!r}. If it names a file, pass open_rows(X).")
+        raise DataError(
+            f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {_NUMBERS_ONLY}"
+        )
     for dtype in _types(X):
         kind = dtype.kind if isinstance(dtype, np.dtype) else ""
         if kind == "c":
