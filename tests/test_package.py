@@ -25,6 +25,7 @@ PUBLIC = {
     "SphericalPCA",
     "choose_components",
     "evaluate",
+    "open_rows",
 }
 
 

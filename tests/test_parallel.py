@@ -91,6 +91,20 @@ def test_equal_ends_cover_everything_in_parts_that_differ_by_one(n, parts):
     assert np.ptp(np.diff(ends)) <= 1
 
 
+@pytest.mark.parametrize("wanted", [1, 2, 4])
+def test_as_many_threads_as_are_asked_for(wanted, three_threads):
+    """Whatever BLAS may use, which is put back."""
+    with parallel(wanted):
+        assert workers() == allowed_threads() == wanted
+        assert _blas_threads() == {1}
+        with parallel(7):
+            assert workers() == wanted
+        names = spread(lambda _: threading.current_thread().name, range(3))
+        assert (threading.current_thread().name in names) == (wanted == 1)
+    assert (workers(), allowed_threads()) == (1, 3)
+    assert _blas_threads() == {3}
+
+
 # Nothing is left behind.
 
 

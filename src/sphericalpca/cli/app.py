@@ -12,8 +12,8 @@ from typing import Any
 
 import click
 
-from sphericalpca import __version__
 from sphericalpca.cli.console import examples
+from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
 
@@ -24,6 +24,7 @@ COMMANDS = {
     "evaluate": "sphericalpca.cli.evaluate:evaluate",
     "info": "sphericalpca.cli.info:info",
     "export": "sphericalpca.cli.export:export",
+    "transform": "sphericalpca.cli.transform:transform",
     "datasets": "sphericalpca.cli.datasets:datasets",
     "reproduce": "sphericalpca.cli.reproduce:reproduce",
 }
@@ -86,6 +87,7 @@ def _describe(error: Exception) -> str:
 @click.group(
     cls=App,
     epilog=examples(
+        "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca datasets list",
         "sphericalpca reproduce figures --out reproduction",
         "sphericalpca --debug datasets check    # with a traceback if it fails",

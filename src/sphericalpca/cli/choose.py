@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console, print_table
-from sphericalpca.cli.vectors import check_new, open_vectors, reading_options
+from sphericalpca.cli.reading import check_output, open_files, reading_options
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
@@ -53,7 +53,7 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
     """
     for path in (output, plot):
         if path is not None:
-            check_new(path, force=options["force"])
+            check_output(path, force=options["force"])
     choice = _choose(files, options)
     if output is not None:
         choice.model.save(output)
@@ -69,7 +69,7 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
     from sphericalpca.dimensions import choose_components  # noqa: PLC0415 - slow to import
 
     names = ("recall", "k", "queries", "largest", "tol")
-    source = open_vectors(files, options)
+    source = open_files(files, options)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         choice = choose_components(

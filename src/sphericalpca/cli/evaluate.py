@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console
-from sphericalpca.cli.vectors import named, open_vectors, reading_options
+from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.exceptions import MissingExtraError
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ def _evaluate(
     from sphericalpca import SphericalPCA, evaluation  # noqa: PLC0415 - slow to import
 
     fitted = SphericalPCA.load(model)
-    source = open_vectors(files, options)
+    source = open_files(files, options)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = evaluation.evaluate(

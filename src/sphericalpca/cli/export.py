@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from sphericalpca.cli.console import examples
+from sphericalpca.cli.reading import check_output
 
 __all__ = ["TARGETS", "export"]
 
@@ -50,7 +51,9 @@ def export(
     """
     if index is not None and target != "faiss":
         raise click.UsageError(f"--index is for faiss, not for {target}.")
-    _check_output(output, folder=target == "sentence-transformers", force=force)
+    if output.is_dir() and target != "sentence-transformers":
+        raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
+    check_output(output, force=force)
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.export import export_model  # noqa: PLC0415
 
@@ -61,14 +64,3 @@ def export(
         click.echo(json.dumps(told))
     else:
         click.echo(f"{output}: {hint}")
-
-
-def _check_output(output: Path, *, folder: bool, force: bool) -> None:
-    if output.exists() and not force:
-        raise FileExistsError(
-            f"{output} exists: choose another name, or overwrite it with --force."
-        )
-    if output.is_dir() and not folder:
-        raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")

@@ -26,22 +26,25 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.fitting import about_fit, checked_problem, closed
+from sphericalpca.estimators.lazy import is_dask, lazy_components
 from sphericalpca.estimators.path import check_share_options, solve_share
 from sphericalpca.estimators.progress import ProgressMonitor
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.estimators.saving import SavingMixin
+from sphericalpca.estimators.streaming import PartialFitMixin
 from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem, components
-from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
+from sphericalpca.rows import Matrix, Rows, as_rows, mean_of_rows
 from sphericalpca.solvers import SOLVERS, Checkpoint, Outcome, choose_solver, solve
 
 __all__ = ["SphericalPCA"]
 
 
 class SphericalPCA(
+    PartialFitMixin,
     SavingMixin,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -234,7 +237,7 @@ class SphericalPCA(
         *,
         checkpoint: Any = None,
         progress: Any = None,
-    ) -> Array:
+    ) -> Any:
         """Fit, and return the components of X; equal to ``fit(X).transform(X)``.
 
         Parameters
@@ -248,21 +251,25 @@ class SphericalPCA(
         """
         rows = self._fit(X, y, sample_weight, checkpoint, progress)
         report_fit(self, rows)
-        return components(rows, self.components_.T)
+        return lazy_components(self, X) if is_dask(X) else components(rows, self.components_.T)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """Unit-norm components of the rows of X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
+            As in `fit`.
 
         Returns
         -------
         V : ndarray of shape (n_samples, n_components)
             A row without a direction in the subspace is zero, and a warning counts those.
+            Of a Dask array or data frame a Dask array, which waits to be computed.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return lazy_components(self, X)
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self.components_.T)
         warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result")
@@ -384,7 +391,7 @@ class SphericalPCA(
                     f"min(n_samples, n_features)={min(X.shape)} (n_samples = {X.shape[0]}, "
                     f"n_features = {X.shape[1]}): lower it."
                 )
-            self.mean_ = weighted_mean(X, weight).astype(X.dtype) if self.center else None
+            self.mean_ = mean_of_rows(X, weight).astype(X.dtype) if self.center else None
             watcher = None if progress is None else ProgressMonitor(progress, self.tol)
             problem = self._problem(X, weight, watcher)
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
@@ -445,7 +452,8 @@ class SphericalPCA(
     def _problem(
         self, X: Matrix, weight: Array | None, watcher: ProgressMonitor | None = None
     ) -> Problem:
-        return checked_problem(self._rows(X, weight, watcher))
+        rows = self._rows(X, weight, watcher)
+        return checked_problem(rows, centred=self.center, weighted=weight is not None)
 
     def _checked_problem(self, X: Any, sample_weight: Any) -> Problem:
         check_is_fitted(self)
