@@ -24,7 +24,7 @@ def file(tmp_path):
 def _arrays(monkeypatch):
     """These tests are about choosing: files of other kinds have tests of their own."""
     monkeypatch.setattr(
-        "sphericalpca.cli.choose.open_vectors", lambda files, options: np.load(files[0])
+        "sphericalpca.cli.choose.open_files", lambda files, options: np.load(files[0])
     )
 
 
@@ -69,9 +69,7 @@ def test_nothing_is_overwritten_without_force(run, file, tmp_path, option):
     there.write_text("precious")
     result = run("choose", file, *OPTIONS, option, there)
     assert result.exit_code == 1
-    assert result.stderr == (
-        f"Error: {there} exists: choose another name, or overwrite it with --force.\n"
-    )
+    assert result.stderr == (f"Error: {there} exists: choose another name, or add --force.\n")
     assert there.read_text() == "precious"
     assert run("choose", file, *OPTIONS, option, there, "--force").exit_code == 0
     assert there.read_bytes() != b"precious"

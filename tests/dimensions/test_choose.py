@@ -9,7 +9,13 @@ import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
 
-from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, choose_components
+from sphericalpca import (
+    DataError,
+    NoDirectionWarning,
+    SphericalPCA,
+    choose_components,
+    open_rows,
+)
 from sphericalpca.dimensions.choose import geometric_sizes
 from sphericalpca.metrics import HeldOut
 
@@ -151,6 +157,14 @@ def test_the_same_seed_gives_the_same(X, choice):
 
 def test_sparse_rows_are_taken_as_they_are(X, choice):
     found = choose_components(sparse.csr_array(X), recall=0.8, k=5, queries=QUERIES, random_state=0)
+    assert abs(found.n_components - choice.n_components) <= 1
+    assert abs(found.chosen.recall - choice.chosen.recall) < 0.01
+
+
+def test_rows_in_files_stay_there(X, choice, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    source = open_rows(tmp_path / "rows.npy", memory_budget="1MB")
+    found = choose_components(source, recall=0.8, k=5, queries=QUERIES, random_state=0)
     assert abs(found.n_components - choice.n_components) <= 1
     assert abs(found.chosen.recall - choice.chosen.recall) < 0.01
 

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sphericalpca import DataError, SphericalPCA
+from sphericalpca import DataError, SphericalPCA, open_rows
 from sphericalpca.estimators import path
 from sphericalpca.estimators.path import growing_svd, leading_means
 from sphericalpca.problem import Problem
@@ -74,6 +74,14 @@ def test_wide_data_take_singular_vectors_as_they_need_them(data, monkeypatch):
     model = SphericalPCA(0.9, random_state=0).fit(wide)
     assert model.n_components_ == expected.n_components_
     np.testing.assert_allclose(model.mean_cosine_, expected.mean_cosine_, rtol=1e-6)
+
+
+def test_rows_in_files(data, tmp_path):
+    np.save(tmp_path / "rows.npy", data)
+    model = SphericalPCA(0.9).fit(open_rows(tmp_path / "rows.npy", memory_budget="1MB"))
+    same = SphericalPCA(0.9).fit(data)
+    assert model.n_components_ == same.n_components_
+    np.testing.assert_allclose(model.mean_cosine_, same.mean_cosine_, rtol=1e-6)
 
 
 def test_the_svd_is_told_of(data):

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
-from sphericalpca import DataError, SphericalPCA, evaluate
+from sphericalpca import DataError, SphericalPCA, evaluate, open_rows
 from sphericalpca.evaluation.centred import centred_pca
 from sphericalpca.evaluation.methods import METHODS
 from sphericalpca.linalg import principal_angles
@@ -172,6 +172,15 @@ def test_sparse_rows(X, model, found):
     for row, same in zip(other.rows, found.rows, strict=True):
         assert row.method == same.method
         np.testing.assert_allclose(row.recall, same.recall, atol=5e-3)
+
+
+def test_rows_in_files(X, model, found, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    source = open_rows(tmp_path / "rows.npy", memory_budget="2MB")
+    other = evaluate(model, source, at=AT, queries=QUERIES, random_state=0)
+    for row, same in zip(other.rows, found.rows, strict=True):
+        np.testing.assert_allclose(row.recall, same.recall, atol=5e-3)
+    assert other.drift.now == pytest.approx(found.drift.now)
 
 
 def test_a_centred_model_is_taken_as_it_is(X):

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sphericalpca import DataError, MissingExtraError
+from sphericalpca import DataError, MissingExtraError, open_rows
 from sphericalpca.metrics import nearest_neighbours, recall_at_k, recall_per_query, search
-from sphericalpca.rows import RowSource
 
 METRICS = ["cosine", "inner", "euclidean"]
 
@@ -34,26 +33,6 @@ def brute(base, queries, k, metric, *, members=None, left_out=()):
     return ids, np.take_along_axis(scores, ids, axis=1)
 
 
-class Pages(RowSource):
-    """Rows that come a few at a time, as from a file."""
-
-    def __init__(self, X):
-        self.X, self.shape, self.dtype, self.stored = X, X.shape, X.dtype, X.size
-        self.name, self.memory_budget = "pages", 10**6
-
-    cuts = (0,)
-
-    def read(self, span, rows):
-        for first in range(span.start, span.stop, min(rows, 7)):
-            yield self.X[first : min(first + min(rows, 7), span.stop)]
-
-    def check_unchanged(self):
-        pass
-
-    def place(self, row):
-        return f"row {row}"
-
-
 KINDS = {
     "float64": lambda X: X,
     "float32": lambda X: X.astype(np.float32),
@@ -61,7 +40,6 @@ KINDS = {
     "strided": lambda X: np.repeat(X, 2, axis=1)[:, ::2],
     "csr": sparse.csr_array,
     "csr matrix": sparse.csr_matrix,
-    "pages": Pages,
 }
 
 
@@ -217,9 +195,19 @@ def test_the_base_must_be_finite(X):
         nearest_neighbours(X, np.ones((1, 6)))
 
 
-def test_rows_in_files_need_queries(X):
-    with pytest.raises(TypeError, match="pass the queries as an array"):
-        nearest_neighbours(Pages(X))
+@pytest.mark.usefixtures("_blocks")
+@pytest.mark.parametrize("metric", METRICS)
+def test_rows_in_files(X, rng, metric, tmp_path):
+    np.save(tmp_path / "dense.npy", X)
+    sparse.save_npz(tmp_path / "sparse.npz", sparse.csr_array(X))
+    queries = rng.standard_normal((5, 6))
+    ids, _ = brute(X, queries, 7, metric, left_out=[1, 2])
+    for name in ("dense.npy", "sparse.npz"):
+        source = open_rows(tmp_path / name)
+        found = nearest_neighbours(source, queries, 7, metric=metric, left_out=[1, 2])
+        np.testing.assert_array_equal(found.ids, ids)
+        with pytest.raises(TypeError, match="pass the queries as an array"):
+            nearest_neighbours(source)
 
 
 def test_recall_counts_common_ids(rng):

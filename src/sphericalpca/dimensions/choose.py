@@ -82,11 +82,11 @@ def choose_components(
     True
     """
     _check_options(recall, k, queries, confidence)
-    X = X if isinstance(X, RowSource) else check_matrix(SphericalPCA(), X, reset=True)
+    X = check_matrix(SphericalPCA(), X, reset=True)
     limit = _checked_limit(largest, X.shape)
     rng, clock = generator(random_state), Clock()
     with clock.running("search"):
-        held = HeldOut.draw(X, queries, k, rng, as_rows(X).facts.norm)
+        held = HeldOut.draw(X, queries, k, rng)
     aim, measure = _Aim(recall, limit, tol), Measure(held, confidence, clock)
     search = _Search(X, measure, clock, aim=aim, rng=rng, tell=progress)
     model = search.run()

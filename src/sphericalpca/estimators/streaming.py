@@ -26,21 +26,21 @@ from sphericalpca.rows import Matrix, Rows, RowSource
 from sphericalpca.solvers.start import start_of_U, starts
 from sphericalpca.solvers.streaming import Stream
 
-__all__ = ["CenteredStreamError", "PartialFitMixin"]
+__all__ = ["NotStreamableError", "PartialFitMixin"]
 
 # What a model counts for if nobody knows how many rows it was fitted to.
 ROWS_PER_FEATURE = 10
 
 
-class CenteredStreamError(AttributeError, ValueError):
-    """A stream cannot be centred.
+class NotStreamableError(AttributeError, ValueError):
+    """The model has to see all rows before it learns.
 
     An AttributeError too, so that ``hasattr(model, "partial_fit")`` tells whether it streams.
     """
 
 
-class _UnlessCentred:
-    """A method of models that do not subtract a mean."""
+class _WhereStreamable:
+    """A method of models that need not see all rows first: for a mean, or for their number."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method = method
@@ -49,10 +49,15 @@ class _UnlessCentred:
         if model is None:
             return self._method
         if model.center or getattr(model, "mean_", None) is not None:
-            raise CenteredStreamError(
+            raise NotStreamableError(
                 "With center=True partial_fit would have to subtract a mean of rows that are yet "
                 "to come: use center=False, or subtract a mean that you know from every batch, or "
                 "call fit."
+            )
+        if isinstance(model.n_components, float):
+            raise NotStreamableError(
+                f"n_components={model.n_components} is a mean cosine to be reached, and how many "
+                "components that takes only all rows can tell: pass an integer, or call fit."
             )
         return MethodType(self._method, model)
 
@@ -60,7 +65,7 @@ class _UnlessCentred:
 class PartialFitMixin:
     """Models that learn batch by batch."""
 
-    @_UnlessCentred
+    @_WhereStreamable
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Learn from one more batch of rows, which need not be kept.

@@ -16,7 +16,7 @@ from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import HeldOut
-from sphericalpca.rows import RowSource, as_rows
+from sphericalpca.rows import as_rows
 
 __all__ = ["evaluate"]
 
@@ -76,10 +76,10 @@ def evaluate(
     check_is_fitted(model)
     at = _checked_at(at)
     tell = progress or _nobody
-    X = X if isinstance(X, RowSource) else check_matrix(model, X, reset=False)
+    X = check_matrix(model, X, reset=False)
     rng = generator(random_state)
     tell("true neighbours")
-    held = HeldOut.draw(X, queries, max(at), rng, as_rows(X).facts.norm)
+    held = HeldOut.draw(X, queries, max(at), rng)
     problem = checked_problem(as_rows(X, weight=held.weight))
     k = 10 if 10 in at else at[0]
     recalls: Recalls = {}

@@ -15,7 +15,7 @@ from sphericalpca.estimators.door import check_matrix
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem, lengths_of_projections
-from sphericalpca.rows import RowSource, as_rows
+from sphericalpca.rows import as_rows
 
 __all__ = ["NEGLIGIBLE", "Drift", "check_drift"]
 
@@ -84,7 +84,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     ('none', 'lower')
     """
     check_is_fitted(model)
-    X = X if isinstance(X, RowSource) else check_matrix(model, X, reset=False)
+    X = check_matrix(model, X, reset=False)
     rows = as_rows(X, normalize=model.normalize, mean=model.mean_)
     norm = rows.facts.norm
     if not norm.any():

@@ -13,7 +13,7 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import nearest_neighbours, recall_per_query
 from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbours
-from sphericalpca.rows import Matrix, RowSource
+from sphericalpca.rows import Matrix, RowSource, as_rows
 
 __all__ = ["HeldOut", "Share", "mean_share"]
 
@@ -56,16 +56,16 @@ class HeldOut:
     n_rows: int
 
     @staticmethod
-    def draw(
-        X: Matrix | RowSource, count: int, k: int, rng: np.random.Generator, norms: Array
-    ) -> HeldOut:
-        """Draw `count` rows that have a direction, at most a fifth of all, and search for each.
-
-        `norms` are the lengths of the rows: those of length 0 have no neighbours by angle.
-        """
-        there = np.flatnonzero(norms > 0)
+    def draw(X: Matrix | RowSource, count: int, k: int, rng: np.random.Generator) -> HeldOut:
+        """Draw `count` rows that have a direction, at most a fifth of all, and search for each."""
+        if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
+            raise DataError(
+                f"X is a {type(X).__name__}, but neighbours are searched in this process: pass an "
+                "array, a sparse matrix, or files opened by open_rows."
+            )
+        norms = as_rows(X).facts.norm
+        there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
         count = min(count, int(LARGEST_PART * len(there)))
-        zero = np.flatnonzero(norms == 0)
         n_base = len(there) - count
         if count < 2 or not 1 <= k <= n_base:
             raise DataError(
@@ -135,7 +135,9 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     z = float(stats.t.ppf((1 + confidence) / 2, max(n - 1, 1)))
     centre = (mean + z * z / (2 * trials)) / (1 + z * z / trials)
     half = z / (1 + z * z / trials) * math.sqrt(chance / trials + (z / (2 * trials)) ** 2)
-    return Share(mean, max(centre - half, 0.0), min(centre + half, 1.0))
+    # Rounding must not put the mean outside.
+    low, high = min(centre - half, mean), max(centre + half, mean)
+    return Share(mean, max(low, 0.0), min(high, 1.0))
 
 
 def _take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:
