@@ -136,6 +136,9 @@ def test_an_error_in_a_thread_reaches_the_caller_and_leaves_nothing(three_thread
 def test_the_last_of_two_who_overlap_puts_the_setting_back(three_threads):
     """A comes, B comes, A goes, B goes: neither restores the one thread of the other."""
     seen, b_came, a_went = [], threading.Event(), threading.Event()
+    # Not {3} where threadpoolctl could not set a library that another thread had set before.
+    found = _blas_threads()
+    assert 3 in found
 
     def second():
         with parallel():
@@ -151,7 +154,7 @@ def test_the_last_of_two_who_overlap_puts_the_setting_back(three_threads):
     a_went.set()
     other.join(20)
     assert seen == [3, (3, {1})]
-    assert _blas_threads() == {3}
+    assert _blas_threads() == found
 
 
 def test_a_fit_in_another_thread_keeps_blas_to_one_thread_too(three_threads):
