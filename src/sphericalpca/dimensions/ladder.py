@@ -48,11 +48,11 @@ class Ladder:
         U = np.ascontiguousarray(model.components_.T)
         Z = rows.project(U)
         outside = orthonormal_outside(U, further - U @ (U.T @ further))
-        if outside.shape[1]:
+        beyond = further.shape[1] - self.size
+        if beyond > 0 and outside.shape[1]:
             Y = rows.project(outside)
-            Q, _ = canonical_rotation((Y * weight[:, None]).T @ Y)
-            U = np.hstack([U, outside @ Q.astype(U.dtype)])
-            Z = np.hstack([Z, Y @ Q.astype(Z.dtype)])
+            Q = canonical_rotation((Y * weight[:, None]).T @ Y)[0][:, :beyond].astype(Z.dtype)
+            U, Z = np.hstack([U, outside @ Q]), np.hstack([Z, Y @ Q])
         self._U, self._Z = U, Z
 
     @property
