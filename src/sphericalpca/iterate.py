@@ -113,6 +113,9 @@ class Solution:
 class Monitor:
     """Watches a run; this one sees nothing.  Subclasses show progress or stop early."""
 
+    def resume(self, iterations: int) -> None:
+        """A run goes on after so many iterations."""
+
     def begin(self) -> None:
         """An iteration begins."""
 
@@ -183,6 +186,8 @@ def iterate(
     monitor, keep = monitor or Monitor(), keep or _forget
     began = time.perf_counter() if began is None else began
     run = start if isinstance(start, Run) else _begin(problem, solver, start)
+    if run.record:
+        monitor.resume(len(run.record))
     keep(run)
     # A finished run may go on: to a smaller `tol`, or with more iterations.
     reason = _why_stop(run, tol, max_iter, small_promise) if run.finished else None

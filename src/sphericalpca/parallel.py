@@ -100,53 +100,65 @@ def _current() -> _Pool | None:
 class _Blas:
     """The BLAS libraries of this process, kept to one thread while anyone asks for that.
 
-    Their setting belongs to the whole process: the first who comes changes it, the last
-    who goes puts it back, so that fits side by side do not restore each other's limit.
+    The setting of most belongs to the whole process: the first who comes changes it, the
+    last who goes puts it back, so that fits side by side do not restore each other's limit.
+    With OpenMP inside it belongs to the thread that asks: everyone puts back their own.
     """
 
     def __init__(self) -> None:
-        libraries = ThreadpoolController().select(user_api="blas")
-        self._libraries: list[Any] = list(libraries.lib_controllers)
+        libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
+        self._own = [library for library in libraries if _is_set_per_thread(library)]
+        self._shared = [library for library in libraries if not _is_set_per_thread(library)]
         self._lock = Lock()
         self._users = 0
         self._found: list[int] = []
 
     def allowed(self) -> int:
         with self._lock:
-            numbers = self._found if self._users else self._numbers()
-        return max(numbers, default=os.cpu_count() or 1)
+            shared = self._found if self._users else _numbers(self._shared)
+        return max(shared or _numbers(self._own), default=os.cpu_count() or 1)
 
     @contextmanager
     def one_thread(self) -> Iterator[int]:
+        own = _numbers(self._own)
         with self._lock:
             if self._users == 0:
-                self._found = self._numbers()
-                self._set([1] * len(self._found))
+                self._found = _numbers(self._shared)
+                _set(self._shared, [1] * len(self._found))
             self._users += 1
+        allowed = max(self._found or own, default=os.cpu_count() or 1)
+        _set(self._own, [1] * len(own))
         try:
-            yield self.allowed()
+            yield allowed
         finally:
+            _set(self._own, own)
             with self._lock:
                 self._users -= 1
                 if self._users == 0:
-                    self._set(self._found)
+                    _set(self._shared, self._found)
 
     def keep_to_one(self) -> None:
-        """For threads of ours: some libraries (MKL) keep a setting for each thread."""
-        for library in self._libraries:
-            library.set_num_threads(1)
+        """For threads of ours, which end soon."""
+        _set(self._own, [1] * len(self._own))
 
-    def _numbers(self) -> list[int]:
-        return [library.get_num_threads() or 1 for library in self._libraries]
 
-    def _set(self, numbers: list[int]) -> None:
-        for library, number in zip(self._libraries, numbers, strict=True):
-            # threadpoolctl lets only the thread that came first change OpenBLAS, and ignores all
-            # others.  Here the lock sees to it that nobody undoes another's setting.
-            release = getattr(library, "clear_controlling_thread", _nothing)
-            release(force=True)
-            library.set_num_threads(number)
-            release(force=True)
+def _is_set_per_thread(library: Any) -> bool:
+    """Whether the number of threads is one for each thread that calls, as OpenMP keeps it."""
+    return getattr(library, "threading_layer", None) == "openmp"
+
+
+def _numbers(libraries: Sequence[Any]) -> list[int]:
+    return [library.get_num_threads() or 1 for library in libraries]
+
+
+def _set(libraries: Sequence[Any], numbers: Sequence[int]) -> None:
+    for library, number in zip(libraries, numbers, strict=True):
+        # threadpoolctl lets only the thread that came first change OpenBLAS, and ignores all
+        # others.  Here the lock sees to it that nobody undoes another's setting.
+        release = getattr(library, "clear_controlling_thread", _nothing)
+        release(force=True)
+        library.set_num_threads(number)
+        release(force=True)
 
 
 def _nothing(*, force: bool) -> None:

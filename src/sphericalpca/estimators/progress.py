@@ -36,7 +36,7 @@ class FitProgress:
     n_samples : int or None
         Rows of the data, once they are known.
     iteration : int
-        Iterations made, of all starts.
+        Iterations made, of all starts; with those that a checkpoint's run had made.
     passes : float
         Passes over the data.
     residual : float
@@ -76,6 +76,7 @@ class ProgressMonitor(Monitor):
         self._read = self._read_then = 0
         self._speed = math.nan
         self._residuals: list[tuple[float, float]] = []  # log residual, seconds
+        self._made_before = 0
 
     def around(self, inner: Monitor, rows: Rows) -> ProgressMonitor:
         """Itself, once rows and inner monitor are known."""
@@ -87,6 +88,11 @@ class ProgressMonitor(Monitor):
         with self._lock:
             self._read += rows
             self._report(time.perf_counter())
+
+    def resume(self, iterations: int) -> None:
+        """A run goes on after so many iterations."""
+        self._made_before = iterations
+        self._inner.resume(iterations)
 
     def begin(self) -> None:
         """An iteration begins."""
@@ -122,7 +128,7 @@ class ProgressMonitor(Monitor):
                 rows_read=self._read,
                 rows_per_second=self._speed,
                 n_samples=None if rows is None else rows.shape[0],
-                iteration=len(self._residuals),
+                iteration=self._made_before + len(self._residuals),
                 passes=math.nan if rows is None else rows.passes,
                 residual=math.exp(self._residuals[-1][0]) if self._residuals else math.nan,
                 seconds_left=self._seconds_left(now - self._began),
