@@ -1,0 +1,234 @@
+"""Every piece of code and every command on the site is run, page by page.
+
+Blocks of a page are run in order, in one session and in an empty folder.  What a comment
+behind a ``print`` claims must be what is printed.  A block is left out only if its page says so:
+``:class: later`` waits for a part of the package that is not there yet; the commands of
+``:class: slow`` want the network or an hour, and are parsed but not run.  In markdown the line
+before a block says it: ``<!-- later -->``.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import sphericalpca
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MADE_BY_THE_BUILD = {"api", "drawn", "gallery"}
+
+DIRECTIVE = re.compile(
+    r"^(?P<indent> *)\.\. (?:code-block|code|sourcecode):: (?P<language>[\w-]+)\n"
+    r"(?P<options>(?:(?P=indent) +:[^\n]*\n)*)\n"
+    r"(?P<body>(?:(?:(?P=indent) +[^\n]*)?\n)+)",
+    re.MULTILINE,
+)
+FENCE = re.compile(
+    r"(?:<!-- (?P<mark>\w+)[^\n]*-->\n+)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$",
+    re.MULTILINE | re.DOTALL,
+)
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of code on a page; its first line is line `first` of the page."""
+
+    page: Path
+    first: int
+    language: str
+    mark: str
+    source: str
+
+    def __str__(self):
+        return f"{self.page.relative_to(DOCS)}:{self.first}"
+
+
+def pages():
+    found = [*DOCS.rglob("*.rst"), *DOCS.glob("*.md")]
+    made = {DOCS / name for name in MADE_BY_THE_BUILD}
+    return sorted(page for page in found if not made & set(page.parents))
+
+
+def blocks(page):
+    text = page.read_text(encoding="utf-8")
+    pattern = FENCE if page.suffix == ".md" else DIRECTIVE
+    for match in pattern.finditer(text):
+        mark = match.groupdict().get("mark") or ""
+        if page.suffix == ".rst":
+            mark = "".join(re.findall(r":class: (\w+)", match["options"]))
+        first = text[: match.start("body")].count("\n") + 1
+        yield Block(page, first, match["language"], mark, _dedented(match["body"]))
+
+
+def _dedented(body):
+    margins = [len(line) - len(line.lstrip()) for line in body.splitlines() if line.strip()]
+    return "\n".join(line[min(margins, default=0) :] for line in body.splitlines()).rstrip()
+
+
+ALL = [block for page in pages() for block in blocks(page)]
+WITH_CODE = sorted({block.page for block in ALL if block.mark != "later"})
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(DOCS)))
+def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.mark == "later":
+            continue
+        if block.language == "python":
+            run_python(block, names)
+        elif block.language == "console":
+            run_commands(block, tmp_path)
+        else:
+            assert block.language in {"text", ""}, f"{block}: what is {block.language!r}?"
+
+
+@pytest.mark.parametrize("block", [b for b in ALL if b.mark == "later"], ids=str)
+def test_what_waits_is_python_or_commands(block):
+    if block.language == "python":
+        compile(block.source, str(block), "exec")
+    else:
+        assert all(line.startswith("$ sphericalpca ") for line in block.source.splitlines())
+    pytest.skip(f"{block} waits for a part of the package that is not there yet")
+
+
+def run_python(block, names):
+    tree = ast.parse("\n" * (block.first - 1) + block.source)
+    claims = dict(_claims(block))
+    for statement in tree.body:
+        printed = io.StringIO()
+        code = compile(ast.Module([statement], []), str(block.page), "exec")
+        with contextlib.redirect_stdout(printed):
+            try:
+                exec(code, names)
+            except sphericalpca.MissingExtraError as error:
+                pytest.skip(str(error))
+        claim = claims.get(statement.end_lineno)
+        if claim is not None:
+            where = f"{block.page.relative_to(DOCS)}:{statement.end_lineno}"
+            assert agrees(claim, printed.getvalue().strip()), (where, claim, printed.getvalue())
+
+
+def _claims(block):
+    """Line numbers of the page, and what the comment behind a print says."""
+    for number, line in enumerate(block.source.splitlines(), block.first):
+        if found := re.match(r"print\(.*\)  # (.*)$", line):
+            yield number, found[1]
+
+
+def agrees(claim, printed):
+    """The same text, with numbers equal in the digits that are claimed."""
+    if NUMBER.sub("#", claim) != NUMBER.sub("#", printed):
+        return False
+    pairs = zip(NUMBER.findall(claim), NUMBER.findall(printed), strict=True)
+    return all(abs(float(a) - float(b)) <= 0.6 * _unit(a) for a, b in pairs)
+
+
+def _unit(number):
+    digits, _, power = number.partition("e")
+    return 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+
+
+def run_commands(block, folder):
+    for line in block.source.splitlines():
+        assert line.startswith("$ "), f"{block}: a command begins with '$ ', not {line!r}"
+        program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
+        if program == "sphericalpca" and block.mark == "slow":
+            parse_command(arguments)
+        elif program == "sphericalpca":
+            run_program(arguments, folder)
+        elif program == "make":
+            assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        else:
+            assert program == "pip", f"{block}: nothing is known of {program!r}"
+            check_extras(arguments)
+
+
+def run_program(arguments, folder):
+    found = subprocess.run(
+        [sys.executable, "-m", "sphericalpca", *arguments],
+        cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert found.returncode == 0, found.stderr
+
+
+def parse_command(arguments):
+    """All names, options and choices are known; nothing is run."""
+    pytest.importorskip("click")
+    from sphericalpca.cli.app import app  # noqa: PLC0415
+
+    command, context = app, app.make_context("sphericalpca", list(arguments))
+    while hasattr(command, "resolve_command"):
+        rest = [*context._protected_args, *context.args]
+        name, command, rest = command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+
+
+def check_extras(arguments):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert arguments[0] == "install"
+    for extra in re.findall(r"[\w-]+", "".join(re.findall(r"\[(.*?)\]", arguments[-1]))):
+        assert extra in project["optional-dependencies"]
+
+
+# The collector itself
+
+
+def test_all_code_is_found():
+    """As many blocks as a plain search finds, and some of each kind."""
+    for page in pages():
+        text = page.read_text(encoding="utf-8")
+        sign = "\n```" if page.suffix == ".md" else ".. code-block::"
+        expected = text.count(sign) // (2 if page.suffix == ".md" else 1)
+        assert len(list(blocks(page))) == expected, page
+    assert {"python", "console"} <= {block.language for block in ALL}
+    assert {"", "later", "slow"} == {block.mark for block in ALL}
+
+
+def test_doctests_would_be_missed():
+    assert not [page for page in pages() if ">>>" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize(
+    ("claim", "printed", "same"),
+    [
+        ("0.956", "0.9564", True),
+        ("0.956", "0.958", False),
+        ("(1797, 10)", "(1797, 10)", True),
+        ("(1797, 10)", "(1797, 12)", False),
+        ("True", "False", False),
+        ("1.4e-07", "1.45e-07", True),
+        ("converged", "max_iter", False),
+        ("1718", "1718.02", True),
+    ],
+)
+def test_claims_are_compared_by_their_digits(claim, printed, same):
+    assert agrees(claim, printed) is same
+
+
+def test_a_wrong_claim_and_a_wrong_command_are_noticed(tmp_path):
+    wrong = Block(DOCS / "start.rst", 1, "python", "", "print(1 + 1)  # 3")
+    with pytest.raises(AssertionError):
+        run_python(wrong, {})
+    with pytest.raises(AssertionError):
+        run_commands(Block(DOCS / "start.rst", 1, "console", "", "$ sphericalpca fly"), tmp_path)
+    with pytest.raises(Exception, match="nonsense"):
+        parse_command(["reproduce", "nonsense"])
