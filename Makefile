@@ -3,8 +3,9 @@ PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= demo-output
 REPRODUCTION ?= reproduction
+TEST_GROUPS ?= test
 
-.PHONY: help demo test lint format docs bench reproduce clean
+.PHONY: help demo test lint format docs bench bench-scale reproduce clean
 
 help:
 	@echo "make demo       a small run of the paper's experiments, with a page in $(OUT)/"
@@ -13,6 +14,7 @@ help:
 	@echo "make format     let ruff rewrite what it can"
 	@echo "make docs       the documentation, with its gallery, in build/docs/index.html"
 	@echo "make bench      this package and its peers, on the same data: benchmarks/results/summary.md"
+	@echo "make bench-scale  files beside memory, a cluster beside threads; writes 8 GB for a while"
 	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be stopped and taken up"
 	@echo "make clean      remove .venv and everything that was generated"
 
@@ -26,7 +28,7 @@ help:
 	touch $@
 
 .venv/test.stamp: .venv/pip.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[reproduce]' --group test
+	$(BIN)/python -m pip install --quiet --editable '.[reproduce]' $(TEST_GROUPS:%=--group %)
 	touch $@
 
 .venv/lint.stamp: .venv/pip.stamp pyproject.toml
@@ -69,6 +71,12 @@ docs: .venv/docs.stamp
 bench: .venv/test.stamp
 	$(BIN)/python -m benchmarks
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench_baselines.py
+
+# Writes 8 GB to the temporary folder, and removes them.
+bench-scale: .venv/test.stamp
+	$(BIN)/python -m benchmarks.outofcore
+	$(BIN)/python -m benchmarks.cluster
+	$(BIN)/python -m benchmarks.scaling
 
 clean:
 	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist docs/api docs/drawn docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

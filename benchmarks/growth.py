@@ -68,7 +68,7 @@ AXES: dict[str, Axis] = {
             "n",
             "rows; power-law, 300 features, r = 20",
             lambda n: (generated.power_law(n, 300), 20),
-            (5_000, 10_000, 20_000, 40_000, 80_000),
+            (20_000, 40_000, 80_000, 160_000, 320_000),
         ),
         Axis(
             "m",

@@ -15,12 +15,17 @@ import sphericalpca
 PUBLIC = {
     "Certificate",
     "DataError",
+    "DimensionChoice",
+    "Evaluation",
     "KSVD",
     "MissingExtraError",
     "NoDirectionWarning",
     "R1PCA",
     "SphericalKMeans",
     "SphericalPCA",
+    "choose_components",
+    "evaluate",
+    "open_rows",
 }
 
 

@@ -6,19 +6,27 @@ import contextlib
 import csv
 import io
 import re
+import shlex
 from pathlib import Path
 
+import numpy as np
 import pytest
+from click.testing import CliRunner
+from sklearn.datasets import load_digits
+
+from sphericalpca import open_rows
+from sphericalpca.cli.app import app
 
 README = Path(__file__).parents[1] / "README.md"
 
 
 @pytest.fixture(scope="module")
-def run():
+def run(tmp_path_factory):
     """Every Python block in order, in one session: the names left, what was printed."""
     names: dict[str, object] = {}
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
+    folder = tmp_path_factory.mktemp("readme")
+    with contextlib.chdir(folder), contextlib.redirect_stdout(printed):
         for block in _blocks():
             exec(block, names)
     return names, printed.getvalue().split()
@@ -48,6 +56,30 @@ def test_the_claims_beside_expressions_hold(run):
     cats, stocks = set(names["found"][:2]), set(names["found"][2:])
     assert len(cats) == len(stocks) == 1
     assert cats != stocks
+
+
+def test_files_and_streams(run):
+    names, _ = run
+    X = names["X"]
+    assert names["model"].score(X) == pytest.approx(names["model"].mean_cosine_, rel=1e-5)
+    assert names["stream"].score(X) == pytest.approx(names["model"].mean_cosine_, rel=5e-3)
+
+
+def test_the_commands_on_files_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = load_digits().data
+    np.save("vectors.npy", X.astype(np.float32))
+    commands = re.findall(r"^sphericalpca (?:fit|transform) .*", README.read_text(), re.M)
+    assert len(commands) == 2
+    for command in commands:
+        result = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert result.exit_code == 0, result.output
+    assert open_rows("small.parquet").shape == (len(X), 10)
+    assert sorted(p.name for p in tmp_path.iterdir()) == [
+        "model.safetensors",
+        "small.parquet",
+        "vectors.npy",
+    ]
 
 
 def test_the_table_is_the_one_that_the_rows_give():

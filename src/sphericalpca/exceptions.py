@@ -2,6 +2,7 @@
 
 ::
 
+    ClusterError(RuntimeError)       a Dask cluster cannot do what it was asked
     DataError(ValueError)            the data, the weights or a given start break a rule
     MissingExtraError(ImportError)   an optional package is not installed
     NoDirectionWarning(UserWarning)  some rows are zero and point nowhere
@@ -16,7 +17,11 @@ from __future__ import annotations
 import sys
 import warnings
 
-__all__ = ["DataError", "MissingExtraError", "NoDirectionWarning", "warn_caller"]
+__all__ = ["ClusterError", "DataError", "MissingExtraError", "NoDirectionWarning", "warn_caller"]
+
+
+class ClusterError(RuntimeError):
+    """A Dask cluster lost its workers, its scheduler, or data that cannot be made again."""
 
 
 class DataError(ValueError):

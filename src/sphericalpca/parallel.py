@@ -27,19 +27,26 @@ Result = TypeVar("Result")
 
 
 def allowed_threads() -> int:
-    """As many as BLAS may use.
+    """As many as `parallel` was told; elsewhere as many as BLAS may use.
 
     So the settings that users know (``OPENBLAS_NUM_THREADS``, `threadpoolctl`, the inner
     limit of joblib) hold here too.
     """
-    return _blas(os.getpid()).allowed()
+    pool = _current()
+    return _blas(os.getpid()).allowed() if pool is None else pool.size
 
 
 @contextmanager
-def parallel() -> Iterator[None]:
+def parallel(threads: int | None = None) -> Iterator[None]:
     """Within this context `spread` runs on all allowed threads, and BLAS on one.
 
     The threads end with the context.  A context within another changes nothing.
+
+    Parameters
+    ----------
+    threads : int, optional
+        How many, where somebody else than BLAS knows: Dask allows BLAS one thread on its
+        workers, and tells by other means how many a task may have.
     """
     if _current() is not None:
         yield
@@ -47,9 +54,9 @@ def parallel() -> Iterator[None]:
     blas = _blas(os.getpid())
     with (
         blas.one_thread() as allowed,
-        ThreadPoolExecutor(allowed, initializer=blas.keep_to_one) as executor,
+        ThreadPoolExecutor(threads or allowed, initializer=blas.keep_to_one) as executor,
     ):
-        token = _pool.set(_Pool(executor, allowed, os.getpid()))
+        token = _pool.set(_Pool(executor, threads or allowed, os.getpid()))
         try:
             yield
         finally:

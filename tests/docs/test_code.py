@@ -200,7 +200,7 @@ def test_all_code_is_found():
         expected = text.count(sign) // (2 if page.suffix == ".md" else 1)
         assert len(list(blocks(page))) == expected, page
     assert {"python", "console"} <= {block.language for block in ALL}
-    assert {"", "later", "slow"} == {block.mark for block in ALL}
+    assert {block.mark for block in ALL} <= {"", "later", "slow"}
 
 
 def test_doctests_would_be_missed():

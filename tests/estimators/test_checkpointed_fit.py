@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -33,7 +34,7 @@ def X():
     return np.random.default_rng(0).standard_normal((90, 12)) * np.linspace(1.5, 0.7, 12)
 
 
-class _Stop(Exception):  # noqa: N818 - no error
+class _Stop(Exception):
     pass
 
 
@@ -111,7 +112,7 @@ def test_progress_tells_of_passes_rows_and_residual(X):
     assert last.passes == model.n_passes_
     assert last.residual == pytest.approx(model.residual_)
     assert last.rows_read == len(X) * model.n_passes_
-    assert all(a.rows_read <= b.rows_read for a, b in zip(told, told[1:], strict=False))
+    assert all(a.rows_read <= b.rows_read for a, b in itertools.pairwise(told))
     assert any(np.isfinite(one.seconds_left) for one in told)
     assert any(np.isfinite(one.rows_per_second) for one in told)
 

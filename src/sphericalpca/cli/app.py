@@ -12,14 +12,19 @@ from typing import Any
 
 import click
 
-from sphericalpca import __version__
 from sphericalpca.cli.console import examples
+from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
 
 # Name of a command, and where it is: "module:attribute".
 COMMANDS = {
     "fit": "sphericalpca.cli.fit:fit",
+    "choose": "sphericalpca.cli.choose:choose",
+    "evaluate": "sphericalpca.cli.evaluate:evaluate",
+    "info": "sphericalpca.cli.info:info",
+    "export": "sphericalpca.cli.export:export",
+    "transform": "sphericalpca.cli.transform:transform",
     "datasets": "sphericalpca.cli.datasets:datasets",
     "reproduce": "sphericalpca.cli.reproduce:reproduce",
 }
@@ -82,6 +87,7 @@ def _describe(error: Exception) -> str:
 @click.group(
     cls=App,
     epilog=examples(
+        "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca datasets list",
         "sphericalpca reproduce figures --out reproduction",
         "sphericalpca --debug datasets check    # with a traceback if it fails",

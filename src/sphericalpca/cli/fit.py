@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console
+from sphericalpca.cli.reading import check_output, open_files, reading_options
 
 if TYPE_CHECKING:
     from sphericalpca import SphericalPCA
@@ -39,10 +40,7 @@ LINE_SECONDS = 10.0
     required=True,
     help="The model file.",
 )
-@click.option("--column", help="Column that holds the vectors (Parquet, Arrow).")
-@click.option("--columns", help="Numeric columns, separated by commas (Parquet, Arrow).")
-@click.option("--key", help="Path of the data set (HDF5).")
-@click.option("--memory-budget", default="512MB", show_default=True, help="For readers and blocks.")
+@reading_options
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
@@ -69,9 +67,9 @@ def fit(
     Reads .npy, .npz (sparse), Parquet, Arrow/Feather, HDF5, .fvecs and .bvecs, a block of rows
     at a time; several files, or a pattern in quotes, are one matrix.
     """
-    _check_output(output, force=options["force"])
+    check_output(output, force=options["force"])
     model = _model(components, options)
-    source = _source(files, options)
+    source = open_files(files, options)
     with _showing_progress(quiet=options["quiet"]) as tell:
         said = _fit(model, source, checkpoint, tell)
     model.save(output)
@@ -98,15 +96,6 @@ def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -
     return [str(warning.message) for warning in found]
 
 
-def _check_output(output: Path, *, force: bool) -> None:
-    if output.exists() and not force:
-        raise FileExistsError(
-            f"{output} exists: choose another name, or overwrite it with --force."
-        )
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
-
-
 def _model(components: int, options: dict[str, Any]) -> SphericalPCA:
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
 
@@ -118,19 +107,6 @@ def _model(components: int, options: dict[str, Any]) -> SphericalPCA:
         normalize=not options["no_normalize"],
         center=options["center"],
         random_state=options["seed"],
-    )
-
-
-def _source(files: tuple[str, ...], options: dict[str, Any]) -> Any:
-    from sphericalpca import open_rows  # noqa: PLC0415 - slow to import
-
-    columns = options["columns"]
-    return open_rows(
-        files[0] if len(files) == 1 else list(files),
-        column=options["column"],
-        columns=None if columns is None else [name.strip() for name in columns.split(",")],
-        key=options["key"],
-        memory_budget=options["memory_budget"],
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any
 
 from sphericalpca.iterate import Monitor, State
@@ -22,7 +23,9 @@ def monitored(estimator: Any, problem: Problem, data: dict[str, Any]) -> Callbac
     """A monitor for this fit; a silent one where callbacks are not supported."""
     if not hasattr(estimator, "_init_callback_context"):
         return Monitor()
-    steps = estimator.n_init * estimator.max_iter
+    # As a mean cosine it takes a number of fits that nobody knows beforehand.
+    one_fit = isinstance(estimator.n_components, Integral)
+    steps = estimator.n_init * estimator.max_iter if one_fit else None
     context = estimator._init_callback_context(max_subtasks=steps)
     return CallbackMonitor(estimator, context, problem, data)
 

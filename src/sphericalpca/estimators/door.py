@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,10 +14,12 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from sphericalpca.estimators.lazy import check_lazy, is_dask
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
-from sphericalpca.rows import Matrix, first_non_finite
+from sphericalpca.rows import Matrix, RowSource, first_non_finite
+from sphericalpca.rows.cluster import fetched
 
 __all__ = [
     "check_components",
@@ -56,13 +59,17 @@ _REMEDIES = (
 )
 
 
-def check_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
+def check_matrix(estimator: Any, X: Any, *, reset: bool, in_memory: bool = False) -> Any:
     """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
 
     Nothing is copied that need not be: other types are converted, CSC becomes CSR,
-    repeated indices are added up in a copy.  Unsorted ones do no harm.
+    repeated indices are added up in a copy.  Unsorted ones do no harm.  Rows in files and
+    on clusters are checked when they are read; an estimator that wants its data
+    `in_memory` refuses them.
     """
     try:
+        if isinstance(X, RowSource) or is_dask(X):
+            return _checked_elsewhere(estimator, X, reset=reset, in_memory=in_memory)
         X = np.asarray(X) if isinstance(X, (list, tuple)) else X
         _refuse_kinds(X)
         X = validate_data(
@@ -85,6 +92,19 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool) -> Matrix:
     return X
 
 
+def _checked_elsewhere(estimator: Any, X: Any, *, reset: bool, in_memory: bool) -> Any:
+    if in_memory:
+        what = X.name if isinstance(X, RowSource) else f"a Dask {type(X).__name__}"
+        raise DataError(
+            f"X is {what}, but {type(estimator).__name__} wants its data in memory: load them, or "
+            "use SphericalPCA."
+        )
+    if is_dask(X):
+        return check_lazy(estimator, X, reset=reset)
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    return X
+
+
 def _repeats_indices(X: Matrix) -> bool:
     # Sorting the rows would tell too, and takes three times as long as turning X around,
     # which brings the entries of a column together in the order of their rows.
@@ -98,6 +118,8 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     """Non-negative finite weights in float64, not all zero; None stays None."""
     if sample_weight is None:
         return None
+    if is_dask(sample_weight):
+        sample_weight = fetched(sample_weight)
     weight = _real_array("sample_weight", sample_weight)
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
@@ -210,6 +232,10 @@ def _refuse_kinds(X: Any) -> None:
     if X is None or (isinstance(X, np.ndarray) and X.shape == (0,)):
         what = "None" if X is None else "empty"
         raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise DataError(
+            f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {_NUMBERS_ONLY}"
+        )
     for dtype in _types(X):
         kind = dtype.kind if isinstance(dtype, np.dtype) else ""
         if kind == "c":

@@ -18,13 +18,17 @@ __all__ = ["about_fit", "checked_problem", "closed"]
 LARGEST_ENERGY = 1e307
 
 
-def checked_problem(rows: Rows) -> Problem:
-    """The problem of these rows, if they have directions and are not too long."""
+def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False) -> Problem:
+    """The problem of these rows, if they have directions and are not too long.
+
+    The message tells what may have taken the directions away.
+    """
     totals, n = rows.totals, rows.shape[0]
     if totals.weight == 0:
         raise DataError(
-            f"All rows of X (n_samples = {n}) are zero, equal the mean that is subtracted, or have "
-            "weight zero, so none has a direction: pass at least one row that has."
+            f"All rows of X (n_samples = {n}) are zero{' after centring' if centred else ''}"
+            f"{' or have weight zero' if weighted else ''}, so none has a direction: pass at "
+            "least one row that is not."
         )
     # A sum over all rows must stay in range too, in the type of the data.
     if not (totals.energy < LARGEST_ENERGY and totals.longest * n < np.finfo(rows.dtype).max):

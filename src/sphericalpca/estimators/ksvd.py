@@ -142,7 +142,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : KSVD
         """
         with keeping_the_last_fit(self):
-            X = check_matrix(self, X, reset=True)
+            X = check_matrix(self, X, reset=True, in_memory=True)
             check_count("n_components", self.n_components, "n_samples", X.shape[0], X.shape)
             found = self._learn(X)
             self.components_ = found.D.astype(X.dtype)
@@ -166,7 +166,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             At most `n_nonzero_coefs_` non-zeros in each row; a zero row has none.
         """
         check_is_fitted(self)
-        X = check_matrix(self, X, reset=False)
+        X = check_matrix(self, X, reset=False, in_memory=True)
         D = self.components_.astype(np.float64)
         codes = matching_pursuit(D @ D.T, np.asarray(X @ D.T), self.n_nonzero_coefs_)
         return codes.astype(X.dtype, copy=False)

@@ -144,7 +144,7 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : R1PCA
         """
         with keeping_the_last_fit(self):
-            X = check_matrix(self, X, reset=True)
+            X = check_matrix(self, X, reset=True, in_memory=True)
             rule = "min(n_samples, n_features)"
             check_count("n_components", self.n_components, rule, min(X.shape), X.shape)
             self.mean_ = weighted_mean(X).astype(X.dtype) if self.center else None
@@ -169,7 +169,8 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ``(X - mean_) components_'``.
         """
         check_is_fitted(self)
-        return self._rows(check_matrix(self, X, reset=False)).project(self.components_.T)
+        X = check_matrix(self, X, reset=False, in_memory=True)
+        return self._rows(X).project(self.components_.T)
 
     def inverse_transform(self, X: Any) -> Array:
         """Where coordinates lie in the original space.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import platform
 from collections.abc import Mapping
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Self
 
@@ -19,6 +18,7 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.solvers import SOLVERS
+from sphericalpca.version import __version__
 
 __all__ = ["SavingMixin"]
 
@@ -158,7 +158,7 @@ def _solver_from(record: Mapping[str, Any]) -> Any:
 
 def _versions() -> dict[str, str]:
     return {
-        "sphericalpca": version("sphericalpca"),
+        "sphericalpca": __version__,
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "scikit-learn": sklearn.__version__,

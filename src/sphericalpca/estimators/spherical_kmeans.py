@@ -132,7 +132,7 @@ class SphericalKMeans(
         self : SphericalKMeans
         """
         with keeping_the_last_fit(self):
-            X = check_matrix(self, X, reset=True)
+            X = check_matrix(self, X, reset=True, in_memory=True)
             rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
             self._check_number(rows)
             Z, weight = unit_copy(X, rows)
@@ -161,7 +161,7 @@ class SphericalKMeans(
             A zero row gets -1, and a warning counts those.
         """
         check_is_fitted(self)
-        rows = as_rows(check_matrix(self, X, reset=False))
+        rows = as_rows(check_matrix(self, X, reset=False, in_memory=True))
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "get the label -1")
         return _labels(rows, self.cluster_centers_)
 
@@ -178,7 +178,7 @@ class SphericalKMeans(
             From 0 to 2; 1 for a zero row.
         """
         check_is_fitted(self)
-        rows = as_rows(check_matrix(self, X, reset=False))
+        rows = as_rows(check_matrix(self, X, reset=False, in_memory=True))
         return np.maximum(1 - rows.project(self.cluster_centers_.T), 0)
 
     def score(
@@ -200,7 +200,7 @@ class SphericalKMeans(
         score : float
         """
         check_is_fitted(self)
-        X = check_matrix(self, X, reset=False)
+        X = check_matrix(self, X, reset=False, in_memory=True)
         rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
         return -assign(rows, self.cluster_centers_).inertia
 

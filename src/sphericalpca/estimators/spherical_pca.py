@@ -13,7 +13,7 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
@@ -26,21 +26,25 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.fitting import about_fit, checked_problem, closed
+from sphericalpca.estimators.lazy import is_dask, lazy_components
+from sphericalpca.estimators.path import check_share_options, solve_share
 from sphericalpca.estimators.progress import ProgressMonitor
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.estimators.saving import SavingMixin
+from sphericalpca.estimators.streaming import PartialFitMixin
 from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem, components
-from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
+from sphericalpca.rows import Matrix, Rows, as_rows, mean_of_rows
 from sphericalpca.solvers import SOLVERS, Checkpoint, Outcome, choose_solver, solve
 
 __all__ = ["SphericalPCA"]
 
 
 class SphericalPCA(
+    PartialFitMixin,
     SavingMixin,
     CallbackSupportMixin,
     ClassNamePrefixFeaturesOutMixin,
@@ -56,8 +60,11 @@ class SphericalPCA(
 
     Parameters
     ----------
-    n_components : int, default=2
-        Dimension r of the result, at most ``min(n_samples, n_features)``.
+    n_components : int or float, default=2
+        Dimension r of the result, at most ``min(n_samples, n_features)``.  A float between 0
+        and 1 is a mean cosine: the smallest r whose fit reaches it on these rows is taken.
+        Then `fit` makes some two to four fits, from the SVD downwards, each started from the
+        leading components of the last; the fit with r - 1 components falls short.
     solver : {"auto", "subspace", "anderson", "newton", "alternating", "linearized"} \
             or solver object, default="auto"
         "subspace" needs the fewest passes over the data, and memory for their
@@ -87,6 +94,8 @@ class SphericalPCA(
 
     Attributes
     ----------
+    n_components_ : int
+        Number of components r.
     components_ : ndarray of shape (n_components, n_features)
         Orthonormal rows, U'.  Rotated so that the components are uncorrelated and
         ordered by weight, with the largest loading of each positive.
@@ -147,7 +156,10 @@ class SphericalPCA(
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
-        "n_components": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [
+            Interval(Integral, 1, None, closed="left"),
+            Interval(RealNotInt, 0, 1, closed="neither"),
+        ],
         "solver": [StrOptions({"auto", *SOLVERS}), HasMethods(["init", "step"])],
         "init": [StrOptions({"auto", "svd", "random"}), "array-like", tuple],
         "n_init": [Interval(Integral, 1, None, closed="left")],
@@ -160,7 +172,7 @@ class SphericalPCA(
 
     def __init__(
         self,
-        n_components: int = 2,
+        n_components: float = 2,
         *,
         solver: Any = "auto",
         init: Any = "auto",
@@ -225,7 +237,7 @@ class SphericalPCA(
         *,
         checkpoint: Any = None,
         progress: Any = None,
-    ) -> Array:
+    ) -> Any:
         """Fit, and return the components of X; equal to ``fit(X).transform(X)``.
 
         Parameters
@@ -239,21 +251,25 @@ class SphericalPCA(
         """
         rows = self._fit(X, y, sample_weight, checkpoint, progress)
         report_fit(self, rows)
-        return components(rows, self.components_.T)
+        return lazy_components(self, X) if is_dask(X) else components(rows, self.components_.T)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Any) -> Any:
         """Unit-norm components of the rows of X.
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
+            As in `fit`.
 
         Returns
         -------
         V : ndarray of shape (n_samples, n_components)
             A row without a direction in the subspace is zero, and a warning counts those.
+            Of a Dask array or data frame a Dask array, which waits to be computed.
         """
         check_is_fitted(self)
+        if is_dask(X):
+            return lazy_components(self, X)
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self.components_.T)
         warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result")
@@ -351,8 +367,13 @@ class SphericalPCA(
         return short
 
     @property
-    def _n_features_out(self) -> int:
+    def n_components_(self) -> int:
+        """Number of components."""
         return len(self.components_)
+
+    @property
+    def _n_features_out(self) -> int:
+        return self.n_components_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -370,7 +391,7 @@ class SphericalPCA(
                     f"min(n_samples, n_features)={min(X.shape)} (n_samples = {X.shape[0]}, "
                     f"n_features = {X.shape[1]}): lower it."
                 )
-            self.mean_ = weighted_mean(X, weight).astype(X.dtype) if self.center else None
+            self.mean_ = mean_of_rows(X, weight).astype(X.dtype) if self.center else None
             watcher = None if progress is None else ProgressMonitor(progress, self.tol)
             problem = self._problem(X, weight, watcher)
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
@@ -382,21 +403,31 @@ class SphericalPCA(
         return problem.rows
 
     def _solve(self, problem: Problem, monitor: Monitor, checkpoint: Any) -> Outcome:
-        r = int(self.n_components)
+        rng = generator(self.random_state)
+
+        def fit(r: int, init: Any) -> Outcome:
+            self.solver_ = choose_solver(self.solver, problem.rows, r, self.tol)
+            about = None if checkpoint is None else about_fit(self, problem.rows)
+            return solve(
+                problem,
+                r,
+                solver=self.solver_,
+                init=init,
+                n_init=self.n_init,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                rng=rng,
+                monitor=monitor,
+                checkpoint=None if about is None else Checkpoint(checkpoint, about),
+            )
+
+        if isinstance(self.n_components, Integral):
+            return fit(int(self.n_components), self.init)
+        check_share_options(self.init, checkpoint)
+        found = solve_share(problem, float(self.n_components), fit, rng)
+        r = found.solution.U.shape[1]
         self.solver_ = choose_solver(self.solver, problem.rows, r, self.tol)
-        kept = None if checkpoint is None else Checkpoint(checkpoint, about_fit(self, problem.rows))
-        return solve(
-            problem,
-            r,
-            solver=self.solver_,
-            init=self.init,
-            n_init=self.n_init,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            rng=generator(self.random_state),
-            monitor=monitor,
-            checkpoint=kept,
-        )
+        return found
 
     def _store(self, outcome: Outcome, form: CanonicalForm, problem: Problem) -> None:
         found = outcome.solution
@@ -421,7 +452,8 @@ class SphericalPCA(
     def _problem(
         self, X: Matrix, weight: Array | None, watcher: ProgressMonitor | None = None
     ) -> Problem:
-        return checked_problem(self._rows(X, weight, watcher))
+        rows = self._rows(X, weight, watcher)
+        return checked_problem(rows, centred=self.center, weighted=weight is not None)
 
     def _checked_problem(self, X: Any, sample_weight: Any) -> Problem:
         check_is_fitted(self)

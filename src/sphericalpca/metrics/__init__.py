@@ -1,7 +1,10 @@
-"""How clusterings are judged: agreement with known groups, and what may be said of it."""
+"""How results are judged: clusters against known groups, neighbours against the true ones."""
 
 from sphericalpca.metrics.ceiling import nmi_ceiling
 from sphericalpca.metrics.clustering import clustering_accuracy, match_clusters, nmi
+from sphericalpca.metrics.heldout import HeldOut, Share, mean_share
+from sphericalpca.metrics.neighbours import nearest_neighbours, recall_at_k, recall_per_query
+from sphericalpca.metrics.search import Neighbours
 from sphericalpca.metrics.significance import (
     PairedDifference,
     bootstrap_difference,
@@ -10,12 +13,19 @@ from sphericalpca.metrics.significance import (
 )
 
 __all__ = [
+    "HeldOut",
+    "Neighbours",
     "PairedDifference",
+    "Share",
     "bootstrap_difference",
     "clustering_accuracy",
     "holm",
     "match_clusters",
+    "mean_share",
+    "nearest_neighbours",
     "nmi",
     "nmi_ceiling",
     "paired_difference",
+    "recall_at_k",
+    "recall_per_query",
 ]

@@ -5,7 +5,8 @@ A display holds the data of its picture: ``from_estimator`` collects them and dr
 """
 
 from sphericalpca.plotting.convergence import ConvergenceDisplay
+from sphericalpca.plotting.dimensions import DimensionsDisplay
 from sphericalpca.plotting.sphere import SphereDisplay
 from sphericalpca.plotting.weights import ComponentWeightsDisplay
 
-__all__ = ["ComponentWeightsDisplay", "ConvergenceDisplay", "SphereDisplay"]
+__all__ = ["ComponentWeightsDisplay", "ConvergenceDisplay", "DimensionsDisplay", "SphereDisplay"]

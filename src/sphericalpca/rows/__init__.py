@@ -2,8 +2,10 @@
 
 from typing import Any
 
+from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Kernel, Rows
 from sphericalpca.rows.block import Block, Matrix
+from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
 from sphericalpca.rows.csr import SparseRows
 from sphericalpca.rows.dense import DenseRows
 from sphericalpca.rows.facts import Facts, Totals
@@ -11,10 +13,13 @@ from sphericalpca.rows.finite import first_non_finite
 from sphericalpca.rows.inmemory import in_memory
 from sphericalpca.rows.mean import weighted_mean
 from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.sources import open_rows
 from sphericalpca.rows.streamed import StreamedRows
 
 __all__ = [
     "Block",
+    "ClusterMatrix",
+    "ClusterRows",
     "DenseRows",
     "Facts",
     "Kernel",
@@ -27,10 +32,24 @@ __all__ = [
     "as_rows",
     "first_non_finite",
     "in_memory",
+    "mean_of_rows",
+    "open_rows",
     "weighted_mean",
 ]
 
 
-def as_rows(X: Matrix | RowSource, **options: Any) -> Rows:
-    """Wrap a validated array or CSR matrix, or files; the options are those of `MemoryRows`."""
+def mean_of_rows(X: Matrix | RowSource | ClusterMatrix, weight: Array | None = None) -> Array:
+    """Weighted mean of all rows, zero rows included, in float64, wherever they are."""
+    if isinstance(X, ClusterMatrix):
+        return X.weighted_mean(weight)
+    return weighted_mean(X, weight)
+
+
+def as_rows(X: Matrix | RowSource | ClusterMatrix, **options: Any) -> Rows:
+    """Wrap validated data: an array or CSR matrix, files, or what a cluster holds.
+
+    The options are those of `MemoryRows`.
+    """
+    if isinstance(X, ClusterMatrix):
+        return ClusterRows(X, **options)
     return StreamedRows(X, **options) if isinstance(X, RowSource) else in_memory(X, **options)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from threading import Event
 from typing import Any
 
@@ -121,6 +121,9 @@ class Rows(ABC):
             except BaseException:
                 stop.set()
                 raise
+            finally:
+                # An error would keep them alive, with their threads and files, in its traceback.
+                _close(blocks)
 
         with parallel():
             try:
@@ -148,6 +151,11 @@ class Rows(ABC):
 
         self.sweep(store, columns=U.shape[1], passes=0.5)
         return Y
+
+
+def _close(blocks: Iterator[Block]) -> None:
+    if isinstance(blocks, Generator):
+        blocks.close()
 
 
 def _total(parts: Sequence[Array]) -> Array:

@@ -6,7 +6,10 @@ import numpy as np
 from scipy import sparse
 
 from sphericalpca.linalg import Array
-from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.block import Block, Matrix
+from sphericalpca.rows.reading import refuse_non_finite
+from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.streamed import RawRows
 
 __all__ = ["weighted_mean"]
 
@@ -14,15 +17,31 @@ __all__ = ["weighted_mean"]
 BLOCK_ENTRIES = 3_000_000
 
 
-def weighted_mean(X: Matrix, weight: Array | None = None) -> Array:
-    """Weighted mean of all rows, zero rows included, in float64; a sparse X stays sparse."""
-    n, m = X.shape
+def weighted_mean(X: Matrix | RowSource, weight: Array | None = None) -> Array:
+    """Weighted mean of all rows, zero rows included, in float64; a sparse X stays sparse.
+
+    Rows in files are checked on the way: a NaN or infinity is a `DataError` that names it.
+    """
+    n = X.shape[0]
     share = np.ones(n) if weight is None else weight / weight.max()
     # The shares sum to 1, which keeps the sum within the range of the data.
     share = share / share.sum()
+    return _sum_in_files(X, share) if isinstance(X, RowSource) else _sum_in_memory(X, share)
+
+
+def _sum_in_memory(X: Matrix, share: Array) -> Array:
+    n, m = X.shape
     entries = X.nnz if sparse.issparse(X) else n * m
     height = max(1, BLOCK_ENTRIES * n // max(entries, 1))
     total = np.zeros(m)
     for first in range(0, n, height):
         total += X[first : first + height].T @ share[first : first + height]
     return total
+
+
+def _sum_in_files(source: RowSource, share: Array) -> Array:
+    def weighted_sum(block: Block) -> tuple[Array]:
+        refuse_non_finite(source, block.span.start, block.matrix)
+        return (block.matrix.T @ share[block.span],)
+
+    return np.asarray(RawRows(source).sweep(weighted_sum)[0])

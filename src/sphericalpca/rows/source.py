@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ __all__ = ["RowSource"]
 
 class RowSource(ABC):
     """A matrix in one or several files, read anew in every pass.
+
+    It holds no open file: whoever reads opens what is needed, and closes it again.
 
     Attributes
     ----------
@@ -37,6 +39,21 @@ class RowSource(ABC):
 
     @property
     @abstractmethod
+    def row_bytes(self) -> float:
+        """What a row takes in memory as `read` returns it; the mean over sparse rows."""
+
+    @property
+    def extra_row_bytes(self) -> float:
+        """What a reader needs beside that for each row of a block, to convert it."""
+        return 0.0
+
+    @property
+    def reader_bytes(self) -> int:
+        """What a reader needs however few rows it returns at a time."""
+        return 0
+
+    @property
+    @abstractmethod
     def cuts(self) -> Sequence[int]:
         """0, ..., n: where a reader can begin without reading what comes before.
 
@@ -49,13 +66,13 @@ class RowSource(ABC):
         return False
 
     @abstractmethod
-    def read(self, span: slice, rows: int) -> Iterator[Matrix]:
+    def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
         """Arrays or CSR matrices of at most `rows` rows each, the rows of `span` in order.
 
         Several threads may read at the same time.  What was returned may be overwritten once the
         matrix after the next was asked for: readers may take turns with two buffers.
         A file that ends early, or holds something else than numbers, is a `DataError` that
-        names it and the row.
+        names it and the row.  Closing the generator closes its files.
         """
 
     @abstractmethod
@@ -65,3 +82,7 @@ class RowSource(ABC):
     @abstractmethod
     def place(self, row: int) -> str:
         """Where a row is, in words: ``row 17 of 'part-3.parquet'``."""
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"<{n} x {m} {self.dtype} rows of {self.name}>"

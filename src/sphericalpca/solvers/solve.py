@@ -91,7 +91,9 @@ def solve(
         rng.bit_generator.state = journey.rng
         ahead = _after(journey, n_init, lambda: random_start(problem, n_components, rng))
     for number, start in enumerate(ahead, journey.number):
-        journey.number, journey.rng = number, dict(rng.bit_generator.state)
+        journey.number = number
+        if checkpoint is not None:
+            journey.rng = dict(rng.bit_generator.state)
 
         def keep(run: Run, start: Start | Run = start) -> None:
             journey.run, journey.seconds = run, time.perf_counter() - began

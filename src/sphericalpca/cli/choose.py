@@ -1,0 +1,143 @@
+"""``sphericalpca choose``: how many dimensions keep the neighbours."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sphericalpca.cli.console import examples, open_console, print_table
+from sphericalpca.cli.reading import check_output, open_files, reading_options
+
+if TYPE_CHECKING:
+    from sphericalpca.dimensions import CurvePoint, DimensionChoice
+
+__all__ = ["choose"]
+
+SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+COUNT = click.IntRange(min=1)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command(
+    epilog=examples(
+        "sphericalpca choose vectors.npy --recall 0.95 --k 10",
+        "sphericalpca choose vectors.npy --recall 0.9 -o model.safetensors --plot curve.png",
+        "sphericalpca choose 'parts/*.parquet' --column embedding --largest 512 --json",
+    )
+)
+@click.argument("files", metavar="IN...", nargs=-1, required=True)
+@click.option("--recall", type=SHARE, default=0.95, show_default=True, help="Share to be kept.")
+@click.option("--k", type=COUNT, default=10, show_default=True, help="Neighbours of each query.")
+@click.option("--queries", type=COUNT, default=1000, show_default=True, help="Rows to hold out.")
+@click.option("--largest", type=COUNT, help="Consider at most so many dimensions.")
+@click.option("-o", "--output", type=FILE, help="Keep the model that was chosen.")
+@click.option("--plot", type=FILE, help="Draw the curve to a PNG file.")
+@reading_options
+@click.option("--tol", default=1e-4, show_default=True, help="Residual at which fits stop.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of queries.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **options: Any) -> None:
+    """Find the smallest number of dimensions that keeps the nearest neighbours by cosine.
+
+    Some rows are held out as queries, a model is fitted to the others, and the queries'
+    nearest rows are compared with those in the full space.  The choice is careful: the lower
+    end of the 95 % interval of the recall must reach the target.
+    """
+    for path in (output, plot):
+        if path is not None:
+            check_output(path, force=options["force"])
+    choice = _choose(files, options)
+    if output is not None:
+        choice.model.save(output)
+    if plot is not None:
+        _draw(choice, plot)
+    if options["as_json"]:
+        click.echo(json.dumps(choice.to_dict()))
+    else:
+        _tell(choice)
+
+
+def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
+    from sphericalpca.dimensions import choose_components  # noqa: PLC0415 - slow to import
+
+    names = ("recall", "k", "queries", "largest", "tol")
+    source = open_files(files, options)
+    with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        choice = choose_components(
+            source,
+            random_state=options["seed"],
+            progress=tell,
+            **{name: options[name] for name in names},
+        )
+    for warning in said:
+        click.echo(f"Warning: {warning.message}", err=True)
+    if not choice.reached:
+        click.echo(
+            f"Warning: no number of dimensions up to {choice.n_components} surely keeps a recall "
+            f"of {choice.recall:g}: raise --largest or --queries, or lower --recall.",
+            err=True,
+        )
+    return choice
+
+
+@contextmanager
+def _showing(*, quiet: bool) -> Iterator[Any]:
+    """A callable that shows each point of the curve when it is there."""
+    console = open_console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    with console.status("The true neighbours ...") as status:
+
+        def tell(point: CurvePoint) -> None:
+            status.update(f"{point.n_components} dimensions keep {point.recall:.3f}")
+
+        yield tell
+
+
+def _tell(choice: DimensionChoice) -> None:
+    header = ("", "dimensions", "recall", "95 % interval", "SVD", "mean cosine", "bytes", "index")
+    lines = [
+        (
+            "*" if point.n_components == choice.n_components else "",
+            f"{point.n_components}",
+            f"{point.recall:.3f}",
+            f"{point.low:.3f} to {point.high:.3f}",
+            f"{point.svd_recall:.3f}" if point.svd_recall == point.svd_recall else "",
+            f"{point.mean_cosine:.4f}",
+            f"{point.bytes_per_vector:,}",
+            _size(point.index_bytes),
+        )
+        for point in choice.curve
+    ]
+    print_table(header, lines, numbers=header[1:])
+    click.echo()
+    click.echo(f"{choice}")
+
+
+def _size(size: float) -> str:
+    """Bytes in words: 4.6 MB."""
+    for unit in ("bytes", "kB", "MB", "GB"):
+        if size < 1000:
+            return f"{size:.3g} {unit}"
+        size /= 1000
+    return f"{size:,.3g} TB"
+
+
+def _draw(choice: DimensionChoice, path: Path) -> None:
+    from sphericalpca.plotting.files import new_figure, save_picture  # noqa: PLC0415
+    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415
+
+    pyplot()  # says what to install if matplotlib is missing
+    figure = new_figure((6.4, 4.0))
+    choice.plot(ax=figure.add_subplot())
+    save_picture(figure, path)

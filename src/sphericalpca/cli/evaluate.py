@@ -1,0 +1,145 @@
+"""``sphericalpca evaluate``: a model beside its rivals, as a page and as rows."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sphericalpca.cli.console import examples, open_console
+from sphericalpca.cli.reading import named, open_files, reading_options
+from sphericalpca.exceptions import MissingExtraError
+
+if TYPE_CHECKING:
+    from sphericalpca.evaluation import Evaluation
+
+__all__ = ["evaluate"]
+
+PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
+
+
+@click.command(
+    epilog=examples(
+        "sphericalpca evaluate model.safetensors vectors.npy --out evaluation",
+        "sphericalpca evaluate model.safetensors new.npy --out drift --queries 500 --json",
+    )
+)
+@click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
+@click.argument("files", metavar="IN...", nargs=-1, required=True)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="Folder for the page and the rows.",
+)
+@click.option(
+    "--queries",
+    type=click.IntRange(min=1),
+    default=1000,
+    show_default=True,
+    help="Rows to hold out.",
+)
+@click.option(
+    "--at", default="1,10,100", show_default=True, help="Numbers of neighbours, with commas."
+)
+@reading_options
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of queries.")
+@click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def evaluate(model: Path, files: tuple[str, ...], out: Path, **options: Any) -> None:
+    """Compare a model's nearest neighbours with the true ones, beside its rivals.
+
+    Some rows are held out as queries.  The rivals (SVD, centred PCA, the first coordinates, a
+    random projection) and a second Spherical PCA are fitted to the others; the model is
+    taken as it is.  The mean cosine of the rows is compared with that at the model's fit.
+    """
+    at = _numbers(options["at"])
+    for package in ("jinja2", "matplotlib", "pandas"):
+        _require(package)
+    _check_folder(out, force=options["force"])
+    found = _evaluate(model, files, at, options)
+    _write(found, out, model=model.name, data=named(files))
+    if options["as_json"]:
+        click.echo(json.dumps(found.to_dict()))
+    else:
+        _tell(found, out)
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        raise click.BadParameter(f"{text!r} is not a list such as 1,10,100.") from None
+
+
+def _require(package: str) -> None:
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        raise MissingExtraError("The page", package, "reproduce") from None
+
+
+def _check_folder(out: Path, *, force: bool) -> None:
+    for name in (PAGE, ROWS, NUMBERS):
+        if (out / name).exists() and not force:
+            raise FileExistsError(
+                f"{out / name} exists: choose another folder, or overwrite it with --force."
+            )
+
+
+def _evaluate(
+    model: Path, files: tuple[str, ...], at: tuple[int, ...], options: dict[str, Any]
+) -> Evaluation:
+    from sphericalpca import SphericalPCA, evaluation  # noqa: PLC0415 - slow to import
+
+    fitted = SphericalPCA.load(model)
+    source = open_files(files, options)
+    with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = evaluation.evaluate(
+            fitted,
+            source,
+            at=at,
+            queries=options["queries"],
+            random_state=options["seed"],
+            progress=tell,
+        )
+    for line in dict.fromkeys(str(warning.message) for warning in said):
+        click.echo(f"Warning: {line}", err=True)
+    return found
+
+
+@contextmanager
+def _showing(*, quiet: bool) -> Iterator[Any]:
+    console = open_console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    with console.status("Reading ...") as status:
+        yield lambda what: status.update(f"Searching: {what}")
+
+
+def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
+    """The page comes last: where it is, the numbers are."""
+    from sphericalpca.evaluation_report import render  # noqa: PLC0415 - slow to import
+    from sphericalpca.files import write_whole  # noqa: PLC0415
+
+    page = render(found, model=model, data=data)
+    write_whole(out / ROWS, found.to_csv().encode())
+    write_whole(out / NUMBERS, json.dumps(found.to_dict(), indent=1).encode())
+    write_whole(out / PAGE, page.encode())
+
+
+def _tell(found: Evaluation, out: Path) -> None:
+    from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - slow to import
+
+    for sentence in findings(found):
+        click.echo(f"- {sentence}")
+    click.echo(f"The page: {out / PAGE}")

@@ -1,0 +1,99 @@
+"""``sphericalpca info``: what a model file holds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sphericalpca.cli.console import examples, print_table
+from sphericalpca.exceptions import DataError
+
+__all__ = ["info"]
+
+
+@click.command(
+    epilog=examples(
+        "sphericalpca info model.safetensors",
+        "sphericalpca info model.safetensors --json",
+    )
+)
+@click.argument("model", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def info(model: Path, as_json: bool) -> None:
+    """Tell what a model file holds.
+
+    Its size, parameters, how the fit went, how far it is at most from the best subspace (if a
+    certificate was saved with it), and the versions that wrote it.
+    """
+    facts = _facts(model)
+    if as_json:
+        click.echo(json.dumps(facts))
+    else:
+        print_table(["fact", "value"], _lines(facts))
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    """The header and what the arrays tell; the file is checked as if it were to be used."""
+    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
+    from sphericalpca.modelfile import read_model  # noqa: PLC0415
+
+    model = SphericalPCA.load(path)
+    header, _ = read_model(path)
+    try:
+        return {
+            "file": str(path),
+            "bytes": path.stat().st_size,
+            "class": header["class"],
+            "format": header["format"],
+            "n_features": model.components_.shape[1],
+            "n_components": model.components_.shape[0],
+            "dtype": str(model.components_.dtype),
+            "centred": model.mean_ is not None,
+            "feature_names": bool(header["feature_names"]),
+            "fit": _fit(header["fitted"]),
+            "solver": _solver(header["solver"]),
+            "certificate": _certificate(header["certificate"]),
+            "parameter": dict(header["parameters"]),
+            "version": dict(header["versions"]),
+        }
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise DataError(f"{str(path)!r} is not a whole model ({error!r}): save it again.") from None
+
+
+def _fit(fitted: dict[str, Any]) -> dict[str, Any]:
+    return {name.rstrip("_"): fitted[name] for name in fitted if name != "n_features_in_"}
+
+
+def _solver(record: dict[str, Any]) -> str:
+    options = ", ".join(f"{name}={value!r}" for name, value in record["options"].items())
+    return f"{record['name']}({options})"
+
+
+def _certificate(record: dict[str, Any] | None) -> dict[str, Any] | None:
+    return None if record is None else {name: record[name] for name in ("gap", "rigorous")}
+
+
+def _lines(facts: dict[str, Any]) -> list[list[str]]:
+    """One line for each fact; a group gives its name to its facts."""
+    lines = []
+    for name, value in facts.items():
+        group = value if isinstance(value, dict) else {"": value}
+        lines += [[f"{name} {key}".strip(), _show(what)] for key, what in group.items()]
+    return lines
+
+
+def _show(value: Any) -> str:
+    """A value in words; a text from a file of others cannot command the terminal."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    text = str(value)
+    return text if text.isprintable() else repr(text)

@@ -1,0 +1,93 @@
+"""What commands that read files share: options, checks, progress."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sphericalpca.cli.console import open_console
+
+if TYPE_CHECKING:
+    from sphericalpca.rows import RowSource
+
+__all__ = [
+    "check_output",
+    "named",
+    "open_files",
+    "reading_options",
+    "showing_rows",
+    "split_names",
+]
+
+_OPTIONS = (
+    click.option("--column", help="Column that holds the vectors (Parquet, Arrow)."),
+    click.option("--columns", help="Numeric columns, separated by commas (Parquet, Arrow)."),
+    click.option("--key", help="Path of the data set (HDF5)."),
+    click.option(
+        "--memory-budget", default="512MB", show_default=True, help="For readers and blocks."
+    ),
+)
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that say what of the files is to be read."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return command
+
+
+def open_files(files: Sequence[str], options: dict[str, Any]) -> RowSource:
+    """The rows of the files named on the command line."""
+    from sphericalpca import open_rows  # noqa: PLC0415 - slow to import
+
+    return open_rows(
+        list(files),
+        column=options["column"],
+        columns=split_names(options["columns"]),
+        key=options["key"],
+        memory_budget=options["memory_budget"],
+    )
+
+
+def named(files: Sequence[str]) -> str:
+    """What to call the rows: the name of their file, or of the first of several."""
+    first = Path(files[0]).name
+    return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+
+
+def split_names(text: str | None) -> list[str] | None:
+    """Names separated by commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def check_output(output: Path, *, force: bool) -> None:
+    """Refuse to overwrite, and to write where there is no folder."""
+    if output.exists() and not force:
+        raise FileExistsError(f"{output} exists: choose another name, or add --force.")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
+
+
+@contextmanager
+def showing_rows(total: int, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
+    """A callable that is told of rows and shows how many are done, on a terminal."""
+    console = open_console(stderr=True)
+    if quiet or not console.is_terminal:
+        yield None
+        return
+    from rich.progress import (  # noqa: PLC0415 - slow to import
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("rows"), TimeRemainingColumn())
+    with Progress(*columns, console=console, transient=True) as progress:
+        task = progress.add_task("", total=total)
+        yield lambda rows: progress.advance(task, rows)

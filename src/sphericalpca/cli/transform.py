@@ -1,0 +1,73 @@
+"""``sphericalpca transform``: files in, unit vectors out."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sphericalpca.cli.console import examples
+from sphericalpca.cli.reading import (
+    check_output,
+    open_files,
+    reading_options,
+    showing_rows,
+    split_names,
+)
+
+__all__ = ["transform"]
+
+
+@click.command(
+    epilog=examples(
+        "sphericalpca transform model.safetensors vectors.npy -o small.npy",
+        "sphericalpca transform model.safetensors 'parts/*.parquet' -o small.parquet",
+        "sphericalpca transform model.safetensors texts.parquet --keep id,title -o small.parquet",
+    )
+)
+@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("files", metavar="IN...", nargs=-1, required=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Path(dir_okay=False, path_type=Path),
+    required=True,
+    help="Where the vectors go: .npy, .parquet or .arrow.",
+)
+@reading_options
+@click.option("--name", default="vector", show_default=True, help="Column of the new vectors.")
+@click.option("--keep", help="Other columns to carry over, separated by commas; default: all.")
+@click.option("--force", is_flag=True, help="Overwrite an existing file.")
+@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def transform(
+    model: Path, files: tuple[str, ...], output: Path, name: str, keep: str | None, **options: Any
+) -> None:
+    """Write the unit vectors that a model makes of the rows of files.
+
+    Rows stream by: memory stays the same however many there are.  Other columns of Parquet
+    and Arrow files (identifiers, texts) are carried over to Parquet and Arrow outputs.
+    """
+    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
+    from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
+
+    check_output(output, force=options["force"])
+    fitted = SphericalPCA.load(model)
+    rows = open_files(files, options)
+    kept = split_names(keep)
+    with showing_rows(rows.shape[0], quiet=options["quiet"]) as watch, warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows without a direction are told below
+        n_zero = transform_file(fitted, rows, output, name=name, keep=kept, watch=watch)
+    found = {
+        "output": str(output),
+        "n_samples": rows.shape[0],
+        "n_components": len(fitted.components_),
+        "n_without_direction": n_zero,
+    }
+    if n_zero:
+        click.echo(f"Warning: {n_zero} rows have no direction and are zero in {output}.", err=True)
+    line = f"{output}: {rows.shape[0]:,} unit vectors of {found['n_components']} numbers."
+    click.echo(json.dumps(found) if options["as_json"] else line)

@@ -1,0 +1,132 @@
+"""What a search for the number of dimensions found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from math import isnan, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sphericalpca.estimators import SphericalPCA
+from sphericalpca.linalg import Array
+
+if TYPE_CHECKING:
+    from sphericalpca.plotting import DimensionsDisplay
+
+__all__ = ["CurvePoint", "DimensionChoice"]
+
+
+@dataclass(frozen=True)
+class CurvePoint:
+    """What a number of components keeps, and what it costs.
+
+    Attributes
+    ----------
+    n_components : int
+    recall : float
+        Mean share of the k true neighbours that were found, over the held-out queries.
+    low, high : float
+        Ends of its confidence interval.
+    mean_cosine : float
+        Between rows and their images, over the rows that were not held out.
+    bytes_per_vector : int
+        In float32.
+    index_bytes : int
+        Of all vectors of the base, in float32, without an index structure.
+    svd_recall : float
+        Recall of the uncentred SVD with unit rows; NaN where it was not measured.
+    """
+
+    n_components: int
+    recall: float
+    low: float
+    high: float
+    mean_cosine: float
+    bytes_per_vector: int
+    index_bytes: int
+    svd_recall: float = nan
+
+
+@dataclass(frozen=True)
+class DimensionChoice:
+    """The smallest number of components that keeps the neighbours, and the whole curve.
+
+    Attributes
+    ----------
+    n_components : int
+        The number chosen: the lower end of its interval reaches the target.
+    reached : bool
+        False if no number of components did; then all are taken.
+    model : SphericalPCA
+        Fitted with that number to the rows that were not held out.
+    curve : list of CurvePoint
+        By increasing number of components.  The chosen point is measured on the model; those
+        below on leading components of a fit, improved where they are few, and those above
+        with singular vectors added: near what fits of their own would reach.
+    recall : float
+        The target.
+    k, n_queries, n_base, n_features : int
+        Neighbours asked for, queries held out, other rows, columns.
+    confidence : float
+        Of the intervals.
+    fit_seconds, search_seconds : float
+        What fits and searches took.
+    """
+
+    n_components: int
+    reached: bool
+    model: SphericalPCA
+    curve: list[CurvePoint]
+    recall: float
+    k: int
+    n_queries: int
+    n_base: int
+    n_features: int
+    confidence: float
+    fit_seconds: float
+    search_seconds: float
+
+    @property
+    def chosen(self) -> CurvePoint:
+        """The point of the curve that was chosen."""
+        return next(p for p in self.curve if p.n_components == self.n_components)
+
+    def column(self, name: str) -> Array:
+        """One number of all points of the curve, such as "recall"."""
+        return np.array([getattr(point, name) for point in self.curve])
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, for JSON; NaN becomes None."""
+        found = {name: value for name, value in vars(self).items() if name not in LONG}
+        return found | {"curve": [_plain(asdict(point)) for point in self.curve]}
+
+    def plot(self, ax: Any = None) -> DimensionsDisplay:
+        """Draw recall and mean cosine against the number of components.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        from sphericalpca.plotting import DimensionsDisplay  # noqa: PLC0415 - for pictures only
+
+        return DimensionsDisplay.from_choice(self, ax=ax)
+
+    def __str__(self) -> str:
+        point = self.chosen
+        return (
+            f"{self.n_components} of {self.n_features} components keep {point.recall:.3f} of the "
+            f"{self.k} nearest neighbours by cosine ({self.confidence:.0%} interval "
+            f"{point.low:.3f} to {point.high:.3f}, {self.n_queries:,} held-out queries, "
+            f"{self.n_base:,} other rows) in {point.bytes_per_vector} bytes per vector."
+            + ("" if self.reached else f" The target {self.recall:g} was not reached.")
+        )
+
+
+LONG = ("model", "curve")
+
+
+def _plain(point: dict[str, Any]) -> dict[str, Any]:
+    """JSON does not know NaN."""
+    return {name: None if isnan(value) else value for name, value in point.items()}

@@ -1,0 +1,67 @@
+"""What reduced rows keep of the neighbours of held-out queries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sphericalpca.dimensions.choice import CurvePoint
+from sphericalpca.linalg import Array, row_norms
+from sphericalpca.metrics import HeldOut, Share, mean_share
+
+__all__ = ["Clock", "Measure"]
+
+FLOAT32 = 4
+
+
+class Clock:
+    """Seconds, by what they were spent on."""
+
+    def __init__(self) -> None:
+        self.seconds = {"fit": 0.0, "search": 0.0}
+
+    @contextmanager
+    def running(self, what: str) -> Iterator[None]:
+        """Count the time within this context."""
+        began = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[what] += time.perf_counter() - began
+
+
+class Measure:
+    """Recall of the held-out queries' neighbours, and what else a curve tells.
+
+    Parameters
+    ----------
+    held : HeldOut
+    confidence : float
+        Of the intervals.
+    clock : Clock
+    """
+
+    def __init__(self, held: HeldOut, confidence: float, clock: Clock) -> None:
+        self.held, self._confidence, self._clock = held, confidence, clock
+
+    def recall(self, Z: Array) -> Share:
+        """The mean recall of a search by cosine among the rows of Z, shape (n, r)."""
+        k = self.held.k
+        with self._clock.running("search"):
+            found = self.held.recall(self.held.search(Z, k), k)
+        return mean_share(found, k, self._confidence)
+
+    def point(self, Z: Array) -> CurvePoint:
+        """A point of the curve; Z holds projections of unit rows."""
+        share, r, lengths = self.recall(Z), Z.shape[1], row_norms(Z)
+        base = (self.held.weight > 0) & (lengths > 0)
+        return CurvePoint(
+            n_components=r,
+            recall=share.mean,
+            low=share.low,
+            high=share.high,
+            mean_cosine=min(float(lengths[base].mean()), 1.0),
+            bytes_per_vector=FLOAT32 * r,
+            index_bytes=FLOAT32 * r * self.held.n_base,
+        )

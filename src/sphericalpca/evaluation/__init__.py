@@ -1,0 +1,17 @@
+"""Does a model keep what it should?  Neighbours against those of rivals, and drift.
+
+::
+
+    comparison.py  evaluate: held-out queries, every method, one result
+    methods.py     the model and its rivals, as projections of all rows and a way to search
+    centred.py     centred PCA of unit rows
+    drift.py       the mean cosine then and now
+    result.py      the numbers, as an object and as flat rows
+    findings.py    sentences that follow from the numbers, by rules
+"""
+
+from sphericalpca.evaluation.comparison import evaluate
+from sphericalpca.evaluation.drift import Drift, check_drift
+from sphericalpca.evaluation.result import Evaluation, EvaluationRow
+
+__all__ = ["Drift", "Evaluation", "EvaluationRow", "check_drift", "evaluate"]

@@ -1,0 +1,132 @@
+"""A model beside its rivals, on queries that were held out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any
+
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.door import check_matrix, generator
+from sphericalpca.estimators.fitting import checked_problem
+from sphericalpca.evaluation.drift import check_drift
+from sphericalpca.evaluation.methods import METHODS, Method, projections
+from sphericalpca.evaluation.result import Evaluation
+from sphericalpca.linalg import Array
+from sphericalpca.metrics import HeldOut
+from sphericalpca.rows import as_rows
+
+__all__ = ["evaluate"]
+
+# How many candidates are ranked with full vectors, in multiples of k.
+SECOND_STAGE = (1, 2, 5, 10, 50)
+# Smaller dimensions that curves are drawn for: halves, down to this.
+SMALLEST = 8
+
+Recalls = dict[tuple[str, int, int, int], Array]
+
+
+def evaluate(
+    model: SphericalPCA,
+    X: Any,
+    *,
+    at: Sequence[int] = (1, 10, 100),
+    queries: int = 1000,
+    random_state: Any = None,
+    progress: Callable[[str], Any] | None = None,
+) -> Evaluation:
+    """Recall of the nearest neighbours by cosine, beside the rivals that people use.
+
+    Rows are held out as queries; their true neighbours are the nearest of all other rows
+    by cosine in the full space.  The model is taken as it is: if it was fitted to these rows,
+    it has seen the queries.  Its rivals, and a second Spherical PCA, are fitted to the other
+    rows only, with as many components: the uncentred SVD (dot product, unit rows), centred
+    PCA (dot product, cosine, Euclidean distance), the first coordinates and a random
+    projection (unit rows).  All see rows of unit length.
+
+    Parameters
+    ----------
+    model : fitted SphericalPCA
+    X : array, sparse matrix or rows in files, shape (n_samples, n_features)
+    at : sequence of int, default=(1, 10, 100)
+        Numbers of neighbours.  Curves are drawn for 10, or for the first.
+    queries : int, default=1000
+        Rows to hold out, at most a fifth of all.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw of queries and of the random projection.
+    progress : callable, optional
+        Told what is being done.
+
+    Returns
+    -------
+    evaluation : Evaluation
+        With flat `rows`, the `drift` of X against the model's fit, `to_csv` and `to_dict`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import SphericalPCA, evaluate
+    >>> X = load_digits().data
+    >>> found = evaluate(SphericalPCA(16).fit(X), X, at=(1, 10), random_state=0)
+    >>> found.row("model", k=10).recall > found.row("truncation", k=10).recall
+    True
+    """
+    check_is_fitted(model)
+    at = _checked_at(at)
+    tell = progress or _nobody
+    X = check_matrix(model, X, reset=False)
+    rng = generator(random_state)
+    tell("true neighbours")
+    held = HeldOut.draw(X, queries, max(at), rng)
+    problem = checked_problem(as_rows(X, weight=held.weight))
+    k = 10 if 10 in at else at[0]
+    recalls: Recalls = {}
+    for source, Z in projections(model, X, problem, held.weight, rng):
+        for method in (method for method in METHODS if method.source == source):
+            tell(method.label)
+            recalls |= _recalls(method, Z, held, at, k)
+    return Evaluation(
+        n_samples=X.shape[0],
+        n_features=X.shape[1],
+        n_components=model.n_components_,
+        n_queries=len(held.ids),
+        at=at,
+        k=k,
+        recalls=_in_order(recalls),
+        drift=check_drift(model, X),
+        svd_ratio=float(model.svd_ratio_),
+    )
+
+
+def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: int) -> Recalls:
+    """One method: all numbers of neighbours, two stages, and smaller dimensions."""
+    r = Z.shape[1]
+    stages = [min(k * times, held.n_base) for times in SECOND_STAGE]
+    found = held.search(Z, min(max(*at, *stages), held.n_base), method.metric)
+    recalls = {(method.name, r, j, j): held.recall(found[:, :j], j) for j in at}
+    for candidates in stages:
+        recalls[method.name, r, k, candidates] = held.recall(found[:, :candidates], k)
+    size = r // 2
+    while size >= SMALLEST:
+        found = held.search(Z[:, :size], k, method.metric)
+        recalls[method.name, size, k, k] = held.recall(found, k)
+        size //= 2
+    return recalls
+
+
+def _nobody(what: str) -> None:
+    """Is told of the progress."""
+
+
+def _in_order(recalls: Recalls) -> Recalls:
+    order = {method.name: place for place, method in enumerate(METHODS)}
+    return dict(sorted(recalls.items(), key=lambda item: (order[item[0][0]], *item[0][1:])))
+
+
+def _checked_at(at: Sequence[int]) -> tuple[int, ...]:
+    chosen = tuple(at) if isinstance(at, (list, tuple)) else ()
+    if not chosen or not all(isinstance(k, Integral) and int(k) >= 1 for k in chosen):
+        raise ValueError(f"at={at!r} must be whole numbers of at least 1, such as (1, 10, 100).")
+    return tuple(sorted({int(k) for k in chosen}))

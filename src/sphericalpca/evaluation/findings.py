@@ -1,0 +1,155 @@
+"""Sentences that follow from the numbers, by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from sphericalpca.evaluation.methods import METHODS, MODEL, SVD_UNIT
+from sphericalpca.evaluation.result import Evaluation, Outcome, Standing
+
+__all__ = ["findings", "listed"]
+
+# A second stage that loses less than this finds all, for practical purposes.
+ENOUGH = 0.99
+
+LABELS = {method.name: method.label for method in METHODS}
+
+
+def findings(found: Evaluation) -> list[str]:
+    """What the numbers say, the most important first."""
+    return [
+        _kept(found),
+        _honest_rival(found),
+        *_other_rivals(found),
+        _second_stage(found),
+        _refit(found),
+        _drift(found),
+    ]
+
+
+def listed(items: Iterable[str]) -> str:
+    """a; a and b; a, b and c."""
+    names = list(items)
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def _kept(found: Evaluation) -> str:
+    row = found.row(MODEL, k=found.k)
+    r, m = found.n_components, found.n_features
+    return (
+        f"{r} of {m} dimensions, {4 * r:,} bytes per vector in place of {4 * m:,} in float32, keep "
+        f"{_share(row.recall)} of the {_neighbours(found.k)} by cosine (95 % interval "
+        f"{_share(row.low)} to {_share(row.high)}, {found.n_queries:,} queries)."
+    )
+
+
+def _honest_rival(found: Evaluation) -> str:
+    """SVD + unit rows: the same output space, without a solver."""
+    parts = {k: found.standings(k)[SVD_UNIT] for k in found.at}
+    where = {
+        outcome: [k for k, part in parts.items() if part.outcome == outcome]
+        for outcome in ("ahead", "level", "behind")
+    }
+    if len(where["level"]) == len(parts):
+        return (
+            f"SVD + unit rows ties with Spherical PCA at {_places(parts)} "
+            f"({_differences(parts.values())}): on these rows the plain SVD, followed by unit "
+            "rows, keeps as many neighbours."
+        )
+    texts = [
+        f"{word} at {_places(where[outcome])} ({_differences(parts[k] for k in where[outcome])})"
+        for outcome, word in (("ahead", "ahead of it"), ("level", "level"), ("behind", "behind it"))
+        if where[outcome]
+    ]
+    return f"SVD + unit rows is the nearest rival: Spherical PCA is {listed(texts)}."
+
+
+def _other_rivals(found: Evaluation) -> list[str]:
+    standings = found.standings(found.k)
+    others = [name for name in standings if name not in (MODEL, SVD_UNIT)]
+    words: tuple[tuple[Outcome, str], ...] = (
+        ("ahead", "Spherical PCA finds more than"),
+        ("level", "no difference is shown to"),
+        ("behind", "Spherical PCA finds less than"),
+    )
+    texts = []
+    for outcome, word in words:
+        names = [name for name in others if standings[name].outcome == outcome]
+        rivals = [f"{LABELS[name]} ({_shift(standings[name].difference.mean)})" for name in names]
+        if rivals:
+            texts.append(f"At recall@{found.k}, {word} {'; '.join(rivals)}.")
+    return texts
+
+
+def _second_stage(found: Evaluation) -> str:
+    rows = [row for row in found.rows if row.method == MODEL and row.k == found.k]
+    rows = [row for row in rows if row.n_components == found.n_components]
+    enough = next((row for row in rows if row.recall >= ENOUGH), rows[-1])
+    candidates = f"the first {enough.candidates:,} with full vectors"
+    if enough.candidates == found.k:
+        return f"A second stage is not needed: {_share(enough.recall)} are found without it."
+    return (
+        f"In two stages, a search among reduced vectors and a ranking of {candidates}, "
+        f"{_share(enough.recall)} of the {_neighbours(found.k)} are found"
+        f"{'' if enough.recall >= ENOUGH else ', the most that was tried'}."
+    )
+
+
+def _refit(found: Evaluation) -> str:
+    gap = found.standings(found.k)[MODEL]
+    if gap.outcome == "level":
+        return (
+            f"Spherical PCA fitted anew to these rows, the queries left out, is level with this "
+            f"model ({_gap(gap)} at recall@{found.k})."
+        )
+    word = "more" if gap.outcome == "ahead" else "less"
+    return (
+        f"Spherical PCA fitted anew to these rows, the queries left out, finds {word} than this "
+        f"model ({_gap(gap)} at recall@{found.k})"
+        f"{': a new fit is worth it.' if word == 'more' else '.'}"
+    )
+
+
+def _drift(found: Evaluation) -> str:
+    drift = found.drift
+    now = f"{drift.now:.4f} on these {drift.n_samples:,} rows ({drift.low:.4f} to {drift.high:.4f})"
+    if drift.verdict == "unknown":
+        return f"The mean cosine is {now}; the model, a truncated one, does not know it at its fit."
+    then = f"The mean cosine was {drift.then:.4f} at the fit and is {now}"
+    words = {
+        "none": "no drift",
+        "lower": "these rows have drifted away from the model: fit it again",
+        "higher": "these rows lie nearer to the model's subspace than those of its fit",
+    }
+    return f"{then}: {words[drift.verdict]}."
+
+
+def _neighbours(k: int) -> str:
+    return "nearest neighbour" if k == 1 else f"{k} nearest neighbours"
+
+
+def _places(ks: Iterable[int]) -> str:
+    return f"recall{listed(f'@{k}' for k in ks)}"
+
+
+def _gap(standing: Standing) -> str:
+    gap = standing.difference
+    return f"{_shift(gap.mean)}, 95 % interval {_shift(gap.low)} to {_shift(gap.high)}"
+
+
+def _differences(standings: Iterable[Standing]) -> str:
+    means = [standing.difference.mean for standing in standings]
+    ends = list(dict.fromkeys(_shift(end) for end in (min(means), max(means))))
+    return f"difference{'s' if len(ends) > 1 else ''} {' to '.join(ends)}"
+
+
+def _share(value: float) -> str:
+    """.742, 1.000."""
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _shift(value: float) -> str:
+    """Always with its sign: +.012, −.003, .000."""
+    size = _share(abs(value))
+    sign = "" if size == ".000" else "+" if value > 0 else "\N{MINUS SIGN}"
+    return sign + size

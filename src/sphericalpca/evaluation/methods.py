@@ -1,0 +1,89 @@
+"""The model and its rivals: projections of all rows, and how neighbours are searched there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+
+from sphericalpca.dimensions.ladder import silently
+from sphericalpca.estimators import SphericalPCA
+from sphericalpca.evaluation.centred import centred_pca
+from sphericalpca.linalg import Array
+from sphericalpca.metrics.search import Metric
+from sphericalpca.problem import Problem
+from sphericalpca.solvers.start import svd_start
+
+__all__ = ["METHODS", "MODEL", "REFIT", "SVD_UNIT", "Method", "projections"]
+
+
+@dataclass(frozen=True)
+class Method:
+    """One way to reduce and search.
+
+    Attributes
+    ----------
+    name : str
+    label : str
+        For people.
+    source : str
+        Which projections it searches; several methods share some.
+    metric : {"cosine", "inner", "euclidean"}
+        Cosine among projections is the inner product of unit rows.
+    """
+
+    name: str
+    label: str
+    source: str
+    metric: Metric
+
+
+MODEL, REFIT, SVD_UNIT = "model", "refit", "svd-unit"
+
+METHODS = (
+    Method(MODEL, "this model", MODEL, "cosine"),
+    Method(REFIT, "Spherical PCA", REFIT, "cosine"),
+    Method(SVD_UNIT, "SVD + unit rows", "svd", "cosine"),
+    Method("svd-dot", "SVD, dot product", "svd", "inner"),
+    Method("pca-cosine", "centred PCA, cosine", "pca", "cosine"),
+    Method("pca-dot", "centred PCA, dot product", "pca", "inner"),
+    Method("pca-euclidean", "centred PCA, Euclidean", "pca", "euclidean"),
+    Method("truncation", "first coordinates + unit rows", "truncation", "cosine"),
+    Method("random", "random projection + unit rows", "random", "cosine"),
+)
+
+
+def projections(
+    model: SphericalPCA, X: Any, problem: Problem, weight: Array, rng: np.random.Generator
+) -> Iterator[tuple[str, Array]]:
+    """Each source's projections of all rows, shape (n, r), one at a time.
+
+    The model is taken as it is; all others are fitted to the rows of positive weight,
+    scaled to unit length.
+    """
+    rows, r = problem.rows, model.n_components_
+    m = rows.shape[1]
+
+    def refit() -> Array:
+        options = {"n_components": r, "init": model.components_.T}
+        with silently():
+            anew = clone(model).set_params(**options).fit(X, sample_weight=weight)
+            return np.asarray(anew.transform(X))
+
+    def pca() -> Array:
+        mean, U = centred_pca(problem, r, rng)
+        return np.asarray(rows.project(U) - (mean @ U).astype(rows.dtype))
+
+    sources: dict[str, Callable[[], Array]] = {
+        MODEL: lambda: model.transform(X),
+        REFIT: refit,
+        "svd": lambda: rows.project(svd_start(problem, r, rng).U),
+        "pca": pca,
+        "truncation": lambda: rows.project(np.eye(m, r)),
+        "random": lambda: rows.project(rng.standard_normal((m, r)) / np.sqrt(r)),
+    }
+    for name, make in sources.items():
+        yield name, make()

@@ -1,0 +1,182 @@
+"""The numbers of an evaluation, as an object and as flat rows."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import io
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from sphericalpca.evaluation.drift import NEGLIGIBLE, Drift
+from sphericalpca.evaluation.methods import METHODS, REFIT
+from sphericalpca.linalg import Array
+from sphericalpca.metrics import PairedDifference, holm, mean_share, paired_difference
+
+__all__ = ["Evaluation", "EvaluationRow", "Outcome", "Standing"]
+
+# How one method stands to another.
+Outcome = Literal["ahead", "behind", "level"]
+
+LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class EvaluationRow:
+    """One number.
+
+    Attributes
+    ----------
+    method, label : str
+    n_components : int
+    k : int
+        How many true neighbours were to be found.
+    candidates : int
+        Among how many found.  More than k: the search is followed by ranking these with full
+        vectors, which puts every true neighbour among them where it belongs.
+    recall, low, high : float
+        Mean share found, and its 95 % interval.
+    difference, difference_low, difference_high : float
+        Spherical PCA, fitted to the same rows as its rivals, minus the method, paired over
+        queries; NaN for itself.
+    """
+
+    method: str
+    label: str
+    n_components: int
+    k: int
+    candidates: int
+    recall: float
+    low: float
+    high: float
+    difference: float = math.nan
+    difference_low: float = math.nan
+    difference_high: float = math.nan
+
+
+@dataclass(frozen=True)
+class Standing:
+    """How a method stands to another: the paired difference, and what may be said of it."""
+
+    difference: PairedDifference
+    outcome: Outcome
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a model and its rivals keep of the neighbours of held-out queries.
+
+    Attributes
+    ----------
+    n_samples, n_features, n_components, n_queries : int
+    at : tuple of int
+        Numbers of neighbours asked for.
+    k : int
+        The one of them that curves are drawn for.
+    recalls : dict from (method, n_components, k, candidates) to array of shape (n_queries,)
+    drift : Drift
+        Of all rows against those of the model's fit.
+    svd_ratio : float
+        Of the model: above 0.9999 the plain SVD would have done.
+    """
+
+    n_samples: int
+    n_features: int
+    n_components: int
+    n_queries: int
+    at: tuple[int, ...]
+    k: int
+    recalls: dict[tuple[str, int, int, int], Array]
+    drift: Drift
+    svd_ratio: float
+
+    @cached_property
+    def rows(self) -> list[EvaluationRow]:
+        """All numbers, one row each."""
+        labels = {method.name: method.label for method in METHODS}
+        found = []
+        for (method, r, k, candidates), values in self.recalls.items():
+            share = mean_share(values, k)
+            row = EvaluationRow(
+                method, labels[method], r, k, candidates, share.mean, share.low, share.high
+            )
+            if method != REFIT:
+                gap = paired_difference(self.recalls[REFIT, r, k, candidates], values)
+                row = dataclasses.replace(
+                    row,
+                    difference=gap.mean,
+                    difference_low=gap.low,
+                    difference_high=gap.high,
+                )
+            found.append(row)
+        return found
+
+    def row(
+        self, method: str, *, k: int, candidates: int | None = None, r: int | None = None
+    ) -> EvaluationRow:
+        """One of the rows; by default for the model's dimension and without re-ranking."""
+        wanted = (method, self.n_components if r is None else r, k, candidates or k)
+        return next(
+            row
+            for row in self.rows
+            if (row.method, row.n_components, row.k, row.candidates) == wanted
+        )
+
+    def standings(self, k: int) -> dict[str, Standing]:
+        """How Spherical PCA, fitted to the same rows, stands to each method at k neighbours.
+
+        "Ahead" and "behind" need a 95 % interval without 0, a p-value of at most .05
+        (Wilcoxon, Holm-corrected over the methods) and half a point of difference.
+        """
+        r = self.n_components
+        mine = self.recalls[REFIT, r, k, k]
+        gaps = {
+            method.name: paired_difference(mine, self.recalls[method.name, r, k, k])
+            for method in METHODS
+            if method.name != REFIT
+        }
+        adjusted = holm([gap.p_value for gap in gaps.values()])
+        return {
+            name: Standing(gap, _outcome(gap, p))
+            for (name, gap), p in zip(gaps.items(), adjusted, strict=True)
+        }
+
+    def to_csv(self) -> str:
+        """The rows as text."""
+        text = io.StringIO()
+        names = [field.name for field in dataclasses.fields(EvaluationRow)]
+        writer = csv.DictWriter(text, names, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(dataclasses.asdict(row) for row in self.rows)
+        return text.getvalue()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, for JSON; NaN becomes None."""
+        drift = {name: value for name, value in vars(self.drift).items() if name != "cosines"}
+        facts = ("n_samples", "n_features", "n_components", "n_queries", "svd_ratio")
+        return {
+            **{name: _plain(getattr(self, name)) for name in facts},
+            "drift": {name: _plain(value) for name, value in drift.items()}
+            | {"verdict": self.drift.verdict},
+            "rows": [
+                {name: _plain(value) for name, value in dataclasses.asdict(row).items()}
+                for row in self.rows
+            ],
+        }
+
+
+def _outcome(gap: PairedDifference, p: float) -> Outcome:
+    shown = not gap.low <= 0 <= gap.high and p <= LEVEL
+    if not shown or abs(gap.mean) < NEGLIGIBLE:
+        return "level"
+    return "ahead" if gap.mean > 0 else "behind"
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,102 @@
+"""Tables of the page."""
+
+from __future__ import annotations
+
+from sphericalpca.evaluation.methods import METHODS, REFIT
+from sphericalpca.evaluation.result import Evaluation, EvaluationRow
+from sphericalpca.experiments.report.tables.grid import (
+    HIGHER,
+    LEVEL,
+    LOWER,
+    NOTHING,
+    Entry,
+    Row,
+    Table,
+    share,
+    shift,
+)
+
+__all__ = ["recall_table", "stages_table"]
+
+SIGNS = {
+    "ahead": (LOWER, "lower than Spherical PCA"),
+    "behind": (HIGHER, "higher than Spherical PCA"),
+    "level": (LEVEL, "level with Spherical PCA"),
+}
+
+
+def recall_table(found: Evaluation) -> Table:
+    """Every method at every number of neighbours."""
+    standings = {k: found.standings(k) for k in found.at}
+    best = {k: max(_row(found, method.name, k).recall for method in METHODS) for k in found.at}
+
+    def entry(method: str, k: int) -> Entry:
+        row = _row(found, method, k)
+        sign, meaning = ("", "")
+        if method != REFIT:
+            sign, meaning = SIGNS[standings[k][method].outcome]
+        below = (f"{share(row.low)} to {share(row.high)}",)
+        top = row.recall == best[k]
+        return Entry(share(row.recall), "", below, best=top, sign=sign, meaning=meaning)
+
+    def gap(method: str) -> Entry:
+        if method == REFIT:
+            return NOTHING
+        row = _row(found, method, found.k)
+        return Entry(
+            shift(row.difference),
+            "",
+            (f"{shift(row.difference_low)} to {shift(row.difference_high)}",),
+        )
+
+    return Table(
+        name="recall",
+        title=f"Neighbours kept by {found.n_components} dimensions",
+        caption=(
+            f"Mean recall over {found.n_queries:,} held-out queries, with 95 % intervals; ★ the "
+            f"largest. {LOWER} lower and {HIGHER} higher than Spherical PCA, {LEVEL} no difference "
+            "shown, or one below half a point. Gap: Spherical PCA minus the method at "
+            f"recall@{found.k}, paired over queries. This model is taken as it is; if it was "
+            "fitted to these rows, it has seen the queries. All others are fitted without them."
+        ),
+        corner="Method",
+        columns=(*(f"recall@{k}" for k in found.at), f"gap at {found.k}"),
+        rows=tuple(
+            Row(
+                method.label,
+                "",
+                (*(entry(method.name, k) for k in found.at), gap(method.name)),
+            )
+            for method in METHODS
+        ),
+    )
+
+
+def stages_table(found: Evaluation) -> Table:
+    """Recall after ranking the first candidates with full vectors."""
+    stages = sorted(
+        {
+            row.candidates
+            for row in found.rows
+            if row.n_components == found.n_components and row.k == found.k
+        }
+    )
+
+    def entry(method: str, candidates: int) -> Entry:
+        return Entry(share(found.row(method, k=found.k, candidates=candidates).recall))
+
+    return Table(
+        name="stages",
+        title=f"Two stages: recall@{found.k} after ranking the first candidates with full vectors",
+        caption="Columns: how many candidates of the first stage are ranked.",
+        corner="Method",
+        columns=tuple(f"{candidates:,}" for candidates in stages),
+        rows=tuple(
+            Row(method.label, "", tuple(entry(method.name, stage) for stage in stages))
+            for method in METHODS
+        ),
+    )
+
+
+def _row(found: Evaluation, method: str, k: int) -> EvaluationRow:
+    return found.row(method, k=k)

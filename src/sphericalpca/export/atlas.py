@@ -1,0 +1,72 @@
+"""Embedding Atlas: a Parquet file of unit vectors beside the columns that describe them.
+
+Its program reads a column of vectors (``--vector``) and lays them out in the plane by UMAP
+with cosine distance, or takes coordinates as they are (``--x``, ``--y``, ``--z``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.export.packages import optional
+from sphericalpca.files import replacing
+from sphericalpca.linalg import Array
+
+__all__ = ["write_atlas"]
+
+VECTOR = "vector"
+AXES = ("x", "y", "z")
+
+
+def write_atlas(
+    path: str | Path, V: Array, columns: Mapping[str, Sequence[Any]] | None = None
+) -> None:
+    """Write unit vectors and the columns that describe them to Parquet.
+
+    Then ``embedding-atlas FILE --vector vector --text TEXT`` shows them.  With two or three
+    components there are columns "x", "y" and "z" too, and ``--x x --y y`` shows the circle or
+    sphere itself.
+
+    Parameters
+    ----------
+    path : str or Path
+    V : array of shape (n_samples, n_components)
+        What `transform` returned.
+    columns : mapping of str to sequence, optional
+        Such as the texts; each of n_samples values.
+    """
+    arrow = optional("pyarrow", "A Parquet file", "pyarrow", "files")
+    parquet = optional("pyarrow.parquet", "A Parquet file", "pyarrow", "files")
+    V = np.ascontiguousarray(V, dtype=np.float32)
+    if V.ndim != 2:
+        raise DataError(f"V has {V.ndim} dimensions, but a matrix is needed: give one row each.")
+    table = {**_checked(columns or {}, len(V), V.shape[1]), **_vectors(arrow, V)}
+    with replacing(Path(path)) as temporary:
+        parquet.write_table(arrow.table(table), temporary)
+
+
+def _vectors(arrow: Any, V: Array) -> dict[str, Any]:
+    r = V.shape[1]
+    lists = arrow.FixedSizeListArray.from_arrays(arrow.array(V.ravel()), r)
+    return {VECTOR: lists} | {name: V[:, place] for place, name in enumerate(_axes(r))}
+
+
+def _axes(r: int) -> Sequence[str]:
+    """Two of many coordinates of a unit vector say little about where it is."""
+    return AXES[:r] if r in (2, 3) else ()
+
+
+def _checked(columns: Mapping[str, Sequence[Any]], rows: int, r: int) -> dict[str, Any]:
+    for name, values in columns.items():
+        if name in (VECTOR, *_axes(r)):
+            raise DataError(f"A column is named {name!r}, as are the vectors: rename it.")
+        if len(values) != rows:
+            raise DataError(
+                f"Column {name!r} has {len(values)} values for {rows} rows: give one for each."
+            )
+    return dict(columns)

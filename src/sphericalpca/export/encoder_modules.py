@@ -1,0 +1,76 @@
+"""sentence-transformers: a linear layer and a normalisation, to be appended to an encoder.
+
+The folder is in that library's own format, which is JSON and safetensors: neither the
+library nor torch is needed to write it.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sphericalpca.export.folders import replacing_folder
+from sphericalpca.export.packages import optional
+from sphericalpca.export.unit_map import UnitMap, unit_map
+from sphericalpca.files import write_whole
+
+__all__ = ["write_sentence_transformers"]
+
+LINEAR, NORMALISATION = "0_Dense", "1_Normalize"
+LIST = "modules.json"
+
+# The old places of these classes: later versions know them too, older ones know no others.
+TYPES = {
+    LINEAR: "sentence_transformers.models.Dense",
+    NORMALISATION: "sentence_transformers.models.Normalize",
+}
+
+
+def write_sentence_transformers(model: Any, folder: str | Path) -> None:
+    """Write the model as modules of sentence-transformers, whole or not at all.
+
+    A Dense layer without activation (and without bias, unless `center`) and a Normalize::
+
+        encoder = SentenceTransformer("all-MiniLM-L6-v2")
+        reducer = SentenceTransformer("reducer")
+        model = SentenceTransformer(modules=[*encoder, *reducer])
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted to what the encoder returns.
+    folder : str or Path
+        Made, or replaced if it holds an older export and nothing else.
+    """
+    safetensors = optional("safetensors.numpy", "A folder of modules", "safetensors", "files")
+    reducer = unit_map(model)
+    tensors = {"linear.weight": reducer.matrix}
+    bias = reducer.offset
+    if bias is not None:
+        tensors["linear.bias"] = bias
+    with replacing_folder(Path(folder), ours=(LIST, *TYPES)) as new:
+        _write_json(new / LIST, _modules())
+        _write_json(new / LINEAR / "config.json", _linear(reducer))
+        write_whole(new / LINEAR / "model.safetensors", safetensors.save(tensors))
+        _write_json(new / NORMALISATION / "config.json", {})
+
+
+def _modules() -> list[dict[str, Any]]:
+    return [
+        {"idx": place, "name": str(place), "path": path, "type": kind}
+        for place, (path, kind) in enumerate(TYPES.items())
+    ]
+
+
+def _linear(reducer: UnitMap) -> dict[str, Any]:
+    return {
+        "in_features": reducer.n_features,
+        "out_features": reducer.n_components,
+        "bias": reducer.mean is not None,
+        "activation_function": "torch.nn.modules.linear.Identity",
+    }
+
+
+def _write_json(path: Path, content: Any) -> None:
+    write_whole(path, json.dumps(content, indent=2).encode())

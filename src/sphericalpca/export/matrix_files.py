@@ -1,0 +1,79 @@
+"""The matrix itself, in files that say how to use it."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.export.unit_map import UnitMap, unit_map
+from sphericalpca.files import write_whole
+
+__all__ = ["matrix_record", "write_json", "write_npy", "write_npz"]
+
+# Zero rows stay zero.
+SCALE = "V = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), 1e-30)"
+
+
+def matrix_record(model: Any) -> dict[str, Any]:
+    """The map as plain values: lists, numbers and text.
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted.
+
+    Returns
+    -------
+    record : dict
+        "U" has a list of n_components numbers for each feature; "mean" is None unless the
+        model is centred; "apply" is a line of Python from X, U and mean to V.
+    """
+    reducer = unit_map(model)
+    return {
+        "about": "Spherical PCA: rows of X to rows of V, of unit length",
+        "n_features": reducer.n_features,
+        "n_components": reducer.n_components,
+        "dtype": str(reducer.U.dtype),
+        "normalise": True,
+        "apply": _apply(reducer),
+        "mean": None if reducer.mean is None else reducer.mean.tolist(),
+        "U": reducer.U.tolist(),
+    }
+
+
+def write_json(model: Any, path: Path) -> None:
+    """Write `matrix_record`; numbers have all their digits."""
+    write_whole(path, json.dumps(matrix_record(model)).encode())
+
+
+def write_npz(model: Any, path: Path) -> None:
+    """Write "U", "mean" (if centred), "normalise" and "apply" for ``numpy.load``."""
+    reducer = unit_map(model)
+    arrays = {"U": reducer.U, "normalise": np.array(True), "apply": np.array(_apply(reducer))}  # noqa: FBT003
+    if reducer.mean is not None:
+        arrays["mean"] = reducer.mean
+    content = io.BytesIO()
+    np.savez(content, allow_pickle=False, **arrays)
+    write_whole(path, content.getvalue())
+
+
+def write_npy(model: Any, path: Path) -> None:
+    """Write U alone; only for models without a mean."""
+    reducer = unit_map(model)
+    if reducer.mean is not None:
+        raise DataError(
+            "A .npy file holds one array, but this model is centred and has a mean besides: "
+            "export it to npz or json."
+        )
+    content = io.BytesIO()
+    np.save(content, reducer.U, allow_pickle=False)
+    write_whole(path, content.getvalue())
+
+
+def _apply(reducer: UnitMap) -> str:
+    return f"Y = {'X' if reducer.mean is None else '(X - mean)'} @ U; {SCALE}"

@@ -1,0 +1,98 @@
+"""ONNX: the map as a graph of a few old operators, which every runtime knows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.export.packages import optional
+from sphericalpca.export.unit_map import UnitMap, unit_map
+from sphericalpca.files import write_whole
+
+__all__ = ["INPUT", "OUTPUT", "to_onnx", "write_onnx"]
+
+INPUT, OUTPUT = "vectors", "components"
+
+# Of 2022: ONNX 1.12, onnxruntime 1.12.  Reductions have their axes as an attribute up to here.
+OPSET, IR_VERSION = 17, 8
+
+ALONG_ROWS = {"axes": [1], "keepdims": 1}
+
+
+def to_onnx(model: Any) -> Any:
+    """The model as an ONNX graph.
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted.
+
+    Returns
+    -------
+    graph : onnx.ModelProto
+        From "vectors", float32 of shape (batch, n_features), to "components", float32 of
+        shape (batch, n_components).  The batch is of any size; zero rows stay zero.
+    """
+    onnx = optional("onnx", "A graph of ONNX", "onnx", "onnx")
+    reducer = unit_map(model)
+    graph = onnx.helper.make_graph(
+        _nodes(onnx, reducer),
+        "spherical_pca",
+        [_matrix(onnx, INPUT, reducer.n_features)],
+        [_matrix(onnx, OUTPUT, reducer.n_components)],
+        _constants(onnx, reducer),
+        doc_string="Rows to unit vectors: subtract the mean if there is one, multiply, normalise.",
+    )
+    made = onnx.helper.make_model(
+        graph,
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="sphericalpca",
+    )
+    onnx.checker.check_model(made, full_check=True)
+    return made
+
+
+def write_onnx(model: Any, path: Path) -> None:
+    """Write the graph of `to_onnx`."""
+    write_whole(path, to_onnx(model).SerializeToString())
+
+
+def _nodes(onnx: Any, reducer: UnitMap) -> list[Any]:
+    make = onnx.helper.make_node
+    centring = [] if reducer.mean is None else [make("Sub", [INPUT, "mean"], ["centred"])]
+    rows = "centred" if centring else INPUT
+    return [
+        *centring,
+        make("MatMul", [rows, "U"], ["projected"]),
+        # Rows are brought near length 1 first: squares of very long or short ones leave float32.
+        make("Abs", ["projected"], ["sizes"]),
+        make("ReduceMax", ["sizes"], ["peak"], **ALONG_ROWS),
+        make("Max", ["peak", "smallest"], ["scale"]),
+        make("Div", ["projected", "scale"], ["scaled"]),
+        # From 1 on, unless the row is zero: then it is divided by 1 and stays zero.
+        make("ReduceL2", ["scaled"], ["length"], **ALONG_ROWS),
+        make("Max", ["length", "one"], ["divisor"]),
+        make("Div", ["scaled", "divisor"], [OUTPUT]),
+    ]
+
+
+def _constants(onnx: Any, reducer: UnitMap) -> list[Any]:
+    named = {
+        "U": np.ascontiguousarray(reducer.matrix.T),
+        "mean": reducer.centre,
+        "smallest": np.array([np.finfo(np.float32).tiny]),
+        "one": np.ones(1, dtype=np.float32),
+    }
+    return [
+        onnx.numpy_helper.from_array(array, name)
+        for name, array in named.items()
+        if array is not None
+    ]
+
+
+def _matrix(onnx: Any, name: str, columns: int) -> Any:
+    kind = onnx.TensorProto.FLOAT
+    return onnx.helper.make_tensor_value_info(name, kind, ["batch", columns])

@@ -1,0 +1,140 @@
+"""All targets by name: how each is written, and what to do with it then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from sphericalpca.export.databases import (
+    MODEL_FILE,
+    lancedb_snippet,
+    pgvector_snippet,
+    qdrant_snippet,
+)
+from sphericalpca.export.encoder_modules import write_sentence_transformers
+from sphericalpca.export.faiss_index import factory_string, write_faiss
+from sphericalpca.export.matrix_files import write_json, write_npy, write_npz
+from sphericalpca.export.onnx_graph import INPUT, OUTPUT, write_onnx
+from sphericalpca.export.unit_map import unit_map
+from sphericalpca.files import write_whole
+
+__all__ = ["TARGETS", "Job", "Target", "export_model"]
+
+
+@dataclass(frozen=True)
+class Job:
+    """One export: the model, where to, and what some targets want besides."""
+
+    model: Any
+    path: Path
+    index: str = "Flat"
+    model_file: str = MODEL_FILE
+
+
+@dataclass(frozen=True)
+class Target:
+    """How to write it, and a sentence that tells how it is used."""
+
+    write: Callable[[Job], None]
+    hint: Callable[[Job], str]
+    takes_index: bool = False
+
+
+def export_model(
+    model: Any, path: str | Path, to: str, *, index: str | None = None, model_file: str = MODEL_FILE
+) -> str:
+    """Write a fitted model for another program, whole or not at all.
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted.
+    path : str or Path
+        A file, or for "sentence-transformers" a folder; replaced if it is there.
+    to : {"faiss", "onnx", "sentence-transformers", "npy", "npz", "json", "pgvector", \
+            "qdrant", "lancedb"}
+        The target.
+    index : str, optional
+        For faiss, the factory string of the index behind the model, "Flat" by default.
+    model_file : str, default="model.safetensors"
+        For qdrant and lancedb, where the text loads the model from.
+
+    Returns
+    -------
+    hint : str
+        How it is used, in a sentence.
+    """
+    if to not in TARGETS:
+        raise ValueError(f"to={to!r} is no target: choose among {', '.join(TARGETS)}.")
+    target = TARGETS[to]
+    if index is not None and not target.takes_index:
+        raise ValueError(f"index={index!r} is for faiss, not for {to}: leave it out.")
+    job = Job(model, Path(path), "Flat" if index is None else index, model_file)
+    target.write(job)
+    return target.hint(job)
+
+
+def _write_text(text: Callable[[Job], str]) -> Callable[[Job], None]:
+    return lambda job: write_whole(job.path, text(job).encode())
+
+
+def _hint_faiss(job: Job) -> str:
+    m, shape = unit_map(job.model).n_features, factory_string(job.model, job.index)
+    return (
+        f"faiss.read_index takes it; add and search full vectors, scores are cosines.  It has the "
+        f'shape of faiss.index_factory({m}, "{shape}", faiss.METRIC_INNER_PRODUCT), with this '
+        "model's matrix in place of PCA's."
+    )
+
+
+def _hint_onnx(job: Job) -> str:
+    reducer = unit_map(job.model)
+    return (
+        f'Input "{INPUT}", float32, n x {reducer.n_features}; '
+        f'output "{OUTPUT}", n x {reducer.n_components}.'
+    )
+
+
+def _hint_modules(job: Job) -> str:
+    place = repr(str(job.path))
+    return f"SentenceTransformer(modules=[*encoder, *SentenceTransformer({place})]) appends it."
+
+
+def _hint_npy(job: Job) -> str:
+    reducer = unit_map(job.model)
+    return f"U, {reducer.n_features} x {reducer.n_components}: Y = X @ U, then rows of unit length."
+
+
+def _hint_matrix(job: Job) -> str:
+    reducer = unit_map(job.model)
+    return f'"U", {reducer.n_features} x {reducer.n_components}; "apply" says how to use it.'
+
+
+def _hint_text(job: Job) -> str:
+    return f"A text to start from, for unit vectors of {unit_map(job.model).n_components} numbers."
+
+
+TARGETS: Mapping[str, Target] = MappingProxyType(
+    {
+        "faiss": Target(
+            lambda job: write_faiss(job.model, job.path, job.index), _hint_faiss, takes_index=True
+        ),
+        "onnx": Target(lambda job: write_onnx(job.model, job.path), _hint_onnx),
+        "sentence-transformers": Target(
+            lambda job: write_sentence_transformers(job.model, job.path), _hint_modules
+        ),
+        "npy": Target(lambda job: write_npy(job.model, job.path), _hint_npy),
+        "npz": Target(lambda job: write_npz(job.model, job.path), _hint_matrix),
+        "json": Target(lambda job: write_json(job.model, job.path), _hint_matrix),
+        "pgvector": Target(_write_text(lambda job: pgvector_snippet(job.model)), _hint_text),
+        "qdrant": Target(
+            _write_text(lambda job: qdrant_snippet(job.model, job.model_file)), _hint_text
+        ),
+        "lancedb": Target(
+            _write_text(lambda job: lancedb_snippet(job.model, job.model_file)), _hint_text
+        ),
+    }
+)

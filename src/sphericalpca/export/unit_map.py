@@ -1,0 +1,87 @@
+"""What a fitted model does to a row: subtract, multiply, scale to unit length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.estimators import SphericalPCA
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+
+__all__ = ["UnitMap", "unit_map"]
+
+
+@dataclass(frozen=True)
+class UnitMap:
+    """The map ``x -> U'(x - mean) / ||U'(x - mean)||``.
+
+    Attributes
+    ----------
+    U : ndarray of shape (n_features, n_components)
+        Orthonormal columns.
+    mean : ndarray of shape (n_features,) or None
+        What is subtracted first; None if nothing is.
+    """
+
+    U: Array
+    mean: Array | None
+
+    @property
+    def n_features(self) -> int:
+        """Length of the vectors that go in."""
+        return int(self.U.shape[0])
+
+    @property
+    def n_components(self) -> int:
+        """Length of the unit vectors that come out."""
+        return int(self.U.shape[1])
+
+    @property
+    def matrix(self) -> Array:
+        """U' in float32, rows one after another: the weight of a linear layer."""
+        return np.ascontiguousarray(self.U.T, dtype=np.float32)
+
+    @property
+    def centre(self) -> Array | None:
+        """The mean in float32."""
+        if self.mean is None:
+            return None
+        with np.errstate(over="ignore"):
+            centre = self.mean.astype(np.float32)
+        if not np.isfinite(centre).all():
+            raise DataError(
+                f"The mean has an entry of {np.abs(self.mean).max():.1e}, but the target computes "
+                "in float32, up to 3e38: scale the data before fitting."
+            )
+        return centre
+
+    @property
+    def offset(self) -> Array | None:
+        """``-U' mean`` in float32: the bias of a linear layer.
+
+        Adding it after the product loses digits where the mean is much longer than what is left
+        of a row without it; targets that can, subtract `centre` first.
+        """
+        centre = self.centre
+        if centre is None:
+            return None
+        return -(centre.astype(np.float64) @ self.matrix.T).astype(np.float32)
+
+
+def unit_map(model: Any) -> UnitMap:
+    """The map of a fitted SphericalPCA; the same whether or not `normalize` was set.
+
+    With `normalize` the fit looks at directions only.  `transform` gives unit vectors in both
+    cases, and the length of a row does not matter for them.
+    """
+    if not isinstance(model, SphericalPCA):
+        raise TypeError(
+            f"A {type(model).__name__} cannot be exported: give a fitted SphericalPCA, which is "
+            "one matrix and a normalisation."
+        )
+    check_is_fitted(model)
+    return UnitMap(U=model.components_.T, mean=model.mean_)

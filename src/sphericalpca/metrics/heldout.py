@@ -1,0 +1,152 @@
+"""Queries held out of the data: do their neighbours survive a reduction?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse, stats
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.metrics.neighbours import nearest_neighbours, recall_per_query
+from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbours
+from sphericalpca.rows import Matrix, RowSource, as_rows
+
+__all__ = ["HeldOut", "Share", "mean_share"]
+
+# Rows beyond the k-th that are looked at for ties with it, as copies of one text are.
+SPARE = 64
+# Cosines this many rounding errors apart are equal.
+ROUNDING = 8
+# Of few rows no more than this part is held out.
+LARGEST_PART = 0.2
+
+
+@dataclass(frozen=True)
+class Share:
+    """A mean share over queries, with its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Queries, and their true neighbours by cosine among the other rows.
+
+    Attributes
+    ----------
+    ids : int array of shape (n_queries,)
+        Row numbers of the queries, increasing.
+    truth : Neighbours
+        More than `k` for each query, so that ties with the k-th can be told.
+    k : int
+        The largest number of neighbours that can be asked for.
+    n_rows : int
+        Rows of the data, queries included.
+    """
+
+    ids: Ids
+    truth: Neighbours
+    k: int
+    n_rows: int
+
+    @staticmethod
+    def draw(X: Matrix | RowSource, count: int, k: int, rng: np.random.Generator) -> HeldOut:
+        """Draw `count` rows that have a direction, at most a fifth of all, and search for each."""
+        if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
+            raise DataError(
+                f"X is a {type(X).__name__}, but neighbours are searched in this process: pass an "
+                "array, a sparse matrix, or files opened by open_rows."
+            )
+        norms = as_rows(X).facts.norm
+        there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
+        count = min(count, int(LARGEST_PART * len(there)))
+        n_base = len(there) - count
+        if count < 2 or not 1 <= k <= n_base:
+            raise DataError(
+                f"X has {len(there)} rows with a direction, too few to hold out queries and look "
+                f"for k={k} neighbours among the rest: pass at least {max(10, 2 * k)} rows."
+            )
+        ids = np.sort(rng.choice(there, count, replace=False))
+        absent = np.concatenate([ids, zero])
+        found = nearest_neighbours(
+            X, _take_rows(X, ids), min(k + SPARE, n_base), left_out=absent, metric="cosine"
+        )
+        return HeldOut(ids, found, k, X.shape[0])
+
+    @property
+    def n_base(self) -> int:
+        """Rows that were not held out."""
+        return self.n_rows - len(self.ids)
+
+    @property
+    def weight(self) -> Array:
+        """Weights for a fit that never sees the queries: 0 for them, 1 for other rows."""
+        weight = np.ones(self.n_rows)
+        weight[self.ids] = 0.0
+        return weight
+
+    def right(self, k: int) -> Ids:
+        """All rows that are right among the first k: those that tie with the k-th count."""
+        scores = self.truth.scores
+        slack = ROUNDING * float(np.finfo(scores.dtype).eps)
+        ties = scores >= scores[:, k - 1 : k] - slack
+        return np.where(ties, self.truth.ids, NOBODY)
+
+    def search(self, Z: Array, k: int, metric: Metric = "cosine") -> Ids:
+        """Ids that a search among reduced rows finds; Z, shape (n_rows, r), has the queries too."""
+        return nearest_neighbours(Z, Z[self.ids], k, metric=metric, left_out=self.ids).ids
+
+    def recall(self, found: Ids, k: int) -> Array:
+        """The share of the k true neighbours that are among those found, for each query."""
+        return recall_per_query(self.right(k), found, k)
+
+
+def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
+    """The mean of shares such as recalls, one for each query, and its interval.
+
+    Queries are independent, the k hits of one query are not.  Wilson's interval for as
+    many independent trials as have the variance that the queries show; where all queries
+    agree (all hits are right, say) it does not shrink to a point.
+
+    Parameters
+    ----------
+    shares : array-like of shape (n_queries,)
+        From 0 to 1.
+    k : int
+        Trials that a share consists of.
+    confidence : float, default=0.95
+
+    Returns
+    -------
+    share : Share
+    """
+    values = np.asarray(shares, dtype=np.float64)
+    n, mean = len(values), float(values.mean())
+    spread, chance = float(values.var(ddof=1)) if n > 1 else 0.0, mean * (1 - mean)
+    trials = float(n)
+    if chance > 0:
+        trials = n * k if spread == 0 else min(max(n * chance / spread, n), n * k)
+    z = float(stats.t.ppf((1 + confidence) / 2, max(n - 1, 1)))
+    centre = (mean + z * z / (2 * trials)) / (1 + z * z / trials)
+    half = z / (1 + z * z / trials) * math.sqrt(chance / trials + (z / (2 * trials)) ** 2)
+    # Rounding must not put the mean outside.
+    low, high = min(centre - half, mean), max(centre + half, mean)
+    return Share(mean, max(low, 0.0), min(high, 1.0))
+
+
+def _take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:
+    """Rows by their increasing numbers."""
+    if not isinstance(X, RowSource):
+        return X[ids]
+    first, taken = 0, []
+    for block in X.read(slice(0, X.shape[0]), BLOCK_ROWS):
+        here = ids[(ids >= first) & (ids < first + block.shape[0])] - first
+        taken.append(block[here])
+        first += block.shape[0]
+    return sparse.vstack(taken).tocsr() if sparse.issparse(taken[0]) else np.concatenate(taken)

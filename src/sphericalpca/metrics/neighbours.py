@@ -1,0 +1,169 @@
+"""Nearest neighbours by exact search, and how many of them another search finds."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.metrics.search import Ids, Metric, Neighbours, Question, blocked_search
+from sphericalpca.metrics.search_faiss import faiss_search
+from sphericalpca.rows import Matrix, RowSource, first_non_finite
+
+__all__ = ["Ids", "Metric", "Neighbours", "nearest_neighbours", "recall_at_k", "recall_per_query"]
+
+BACKENDS = ("auto", "numpy", "faiss")
+
+# Pairs of ids that are compared at a time.
+PAIRS = 20_000_000
+
+
+def nearest_neighbours(
+    base: Matrix | RowSource,
+    queries: Matrix | None = None,
+    k: int = 10,
+    *,
+    metric: Metric = "cosine",
+    members: Any = None,
+    left_out: Any = None,
+    backend: Literal["auto", "numpy", "faiss"] = "auto",
+) -> Neighbours:
+    """The k rows of the base that are nearest to each query, by exact search.
+
+    Parameters
+    ----------
+    base : array or CSR matrix of shape (n, m), or rows in files
+    queries : array or CSR matrix of shape (n_queries, m), optional
+        By default all rows of the base, or its `members`.
+    k : int, default=10
+    metric : {"cosine", "inner", "euclidean"}, default="cosine"
+        A zero row has cosine 0 with every other.
+    members : int array of shape (n_queries,), optional
+        Row numbers of the queries in the base: no row is a neighbour of its own.
+    left_out : int array, optional
+        Rows of the base that are nobody's neighbours.
+    backend : {"auto", "numpy", "faiss"}, default="auto"
+        "faiss" computes in float32 and holds a copy of the base; rows that tie at the last
+        place may be others.  "auto" is numpy, which measured faster.
+
+    Returns
+    -------
+    neighbours : Neighbours
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca.metrics import nearest_neighbours
+    >>> base = np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 3.0]])
+    >>> nearest_neighbours(base, np.array([[2.0, 1.0]]), k=2).ids.tolist()
+    [[1, 0]]
+    """
+    _check_choice("metric", metric, get_args(Metric))
+    _check_choice("backend", backend, BACKENDS)
+    if queries is None:
+        members = np.arange(base.shape[0]) if members is None else members
+        if isinstance(base, RowSource):
+            raise TypeError("queries=None needs a base in memory: pass the queries as an array.")
+        queries = base[np.asarray(members)]
+    question = Question(
+        queries,
+        k,
+        metric,
+        None if members is None else np.asarray(members, dtype=np.int64),
+        np.unique(np.asarray([] if left_out is None else left_out, dtype=np.int64)),
+    )
+    _check(base, question)
+    return faiss_search(base, question) if backend == "faiss" else blocked_search(base, question)
+
+
+def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Array:
+    """The share of each query's k true neighbours that were found, shape (n_queries,).
+
+    Parameters
+    ----------
+    true_ids : int array of shape (n_queries, t)
+        All rows that are right.  Where some tie at the k-th place there are more than k of
+        them: any k are as good.  Negative numbers stand for nobody.
+    found_ids : int array of shape (n_queries, f)
+        What was found, each row once; k of them can be right at most.
+    k : int, optional
+        By default the number of columns of `true_ids`.
+
+    Returns
+    -------
+    recall : array of shape (n_queries,)
+    """
+    true, found = np.asarray(true_ids), np.asarray(found_ids)
+    if true.ndim != 2 or found.ndim != 2 or len(true) != len(found):
+        raise ValueError(
+            f"true_ids of shape {true.shape} and found_ids of shape {found.shape} must be tables "
+            "with one line for each query."
+        )
+    k = true.shape[1] if k is None else k
+    lines = max(1, PAIRS // max(1, true.shape[1] * found.shape[1]))
+    hits = np.zeros(len(true))
+    for first in range(0, len(true), lines):
+        part = slice(first, first + lines)
+        same = true[part, :, None] == found[part, None, :]
+        hits[part] = (same & (true[part, :, None] >= 0)).any(axis=1).sum(axis=1)
+    return np.minimum(hits / k, 1.0)
+
+
+def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
+    """The mean share of the k true neighbours that were found.
+
+    Parameters
+    ----------
+    true_ids, found_ids, k
+        As in `recall_per_query`.
+
+    Returns
+    -------
+    recall : float
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import recall_at_k
+    >>> recall_at_k([[4, 7], [1, 2]], [[7, 9], [2, 1]])
+    0.75
+    """
+    return float(recall_per_query(true_ids, found_ids, k).mean())
+
+
+def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}.")
+
+
+def _check(base: Any, question: Question) -> None:
+    (n, m), shape = base.shape, question.queries.shape
+    members, left_out = question.members, question.left_out
+    if len(shape) != 2 or shape[1] != m:
+        raise DataError(
+            f"The queries have shape {shape}, but the base has {m} columns: pass queries of shape "
+            f"(n_queries, {m})."
+        )
+    if members is not None and members.shape != shape[:1]:
+        raise DataError(
+            f"members has shape {members.shape}, but there are {shape[0]} queries: pass one row "
+            "number for each."
+        )
+    for name, ids in (("members", members), ("left_out", left_out)):
+        if ids is not None and ids.size and not (ids.min() >= 0 and ids.max() < n):
+            raise DataError(f"{name} must hold row numbers of the base, from 0 to {n - 1}.")
+    there = n - len(left_out) - (members is not None)
+    if not 1 <= question.k <= there:
+        raise DataError(
+            f"k={question.k} must be from 1 to {there}, the number of rows that can be neighbours: "
+            "lower it, or pass more rows."
+        )
+    for name, matrix in (("base", base), ("queries", question.queries)):
+        # Files are checked by whoever opens them.
+        place = None if isinstance(matrix, RowSource) else first_non_finite(matrix)
+        if place is not None:
+            raise DataError(
+                f"Row {place[0]} of the {name} holds {place[2]} in column {place[1]}, but every "
+                "entry must be finite: repair or drop that row."
+            )

@@ -1,0 +1,227 @@
+"""Exact search, block by block: bounded memory, all threads.
+
+Of each block only scores above a floor are looked at that at least k of them reach:
+finding such a value is many times faster than finding where the k best ones are.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from sphericalpca.linalg import Array, row_norms, unit_rows
+from sphericalpca.parallel import equal_ends, parallel, spread, workers
+from sphericalpca.rows import Matrix, RowSource, in_memory
+
+__all__ = [
+    "NOBODY",
+    "Ids",
+    "Metric",
+    "Neighbours",
+    "Question",
+    "as_float",
+    "blocked_search",
+    "prepared",
+]
+
+# Rows of the base at a time, if they are short; long rows make smaller blocks.
+BLOCK_ROWS = 16_384
+BLOCK_ENTRIES = 16_000_000
+# Scores that a thread holds at a time.
+SCORES = 4_000_000
+
+# To find the best of a line, columns are put in groups of this many, or of fewer if there
+# would be less than so many groups for each neighbour wanted.
+DEPTH = 64
+GROUPS = 4
+
+# In the place of a neighbour that is not there.
+NOBODY = -1
+
+Ids = npt.NDArray[np.int64]
+Metric = Literal["cosine", "inner", "euclidean"]
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """The nearest rows of each query.
+
+    Attributes
+    ----------
+    ids : int array of shape (n_queries, k)
+        Row numbers in the base, nearest first, of equal ones the first row; -1 where there
+        were fewer than k rows.
+    scores : array of shape (n_queries, k)
+        Cosines, inner products, or minus the squared distances: larger is nearer.
+    """
+
+    ids: Ids
+    scores: Array
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is asked of a base; see `nearest_neighbours`."""
+
+    queries: Matrix
+    k: int
+    metric: Metric
+    members: Ids | None
+    left_out: Ids
+
+
+@dataclass(frozen=True)
+class _Block:
+    """Rows of the base, from number `first` on, and their lengths where they matter."""
+
+    first: int
+    rows: Matrix
+    lengths: Array | None
+
+
+def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
+    """The answer, by numpy and scipy."""
+    queries = as_float(question.queries)
+    # Differences of numbers far from zero would lose digits; distances do not mind a shift.
+    dense = not (sparse.issparse(base) or sparse.issparse(queries))
+    shift = queries.mean(axis=0) if question.metric == "euclidean" and dense else None
+    question = replace(question, queries=prepared(queries, question.metric, shift))
+    count = queries.shape[0]
+    best = Neighbours(np.empty((count, 0), np.int64), np.empty((count, 0), queries.dtype))
+    with parallel():
+        for block in _blocks(base, question.metric, shift):
+            best = _after(block, best, question)
+    return best
+
+
+def prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
+    """Unit rows for cosines; rows less `shift`, if there is one."""
+    if metric != "cosine":
+        return matrix if shift is None else matrix - shift
+    if not sparse.issparse(matrix):
+        return unit_rows(matrix)[0]
+    lengths = _lengths(matrix)
+    inverse = 1 / np.where(lengths > 0, lengths, 1)
+    return (sparse.diags_array(inverse.astype(matrix.dtype)) @ matrix).tocsr()
+
+
+def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[_Block]:
+    n, m = base.shape
+    height = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // m))
+    if isinstance(base, RowSource):
+        parts = base.read(slice(0, n), height)
+    else:
+        parts = (base[first : first + height] for first in range(0, n, height))
+    first = 0
+    for part in parts:
+        rows = as_float(part) if shift is None else as_float(part) - shift
+        yield _Block(first, rows, None if metric == "inner" else _lengths(rows))
+        first += rows.shape[0]
+
+
+def _after(block: _Block, best: Neighbours, question: Question) -> Neighbours:
+    """The best of those known and of a block."""
+
+    def look(part: slice) -> Neighbours:
+        scores = _scores(question.queries[part], block, question.metric)
+        _strike_out(scores, block.first, part, question)
+        known = Neighbours(best.ids[part], best.scores[part])
+        return _merged(known, scores, block.first, question.k)
+
+    found = spread(look, _query_parts(question.queries.shape[0], block.rows.shape[0]))
+    ids, scores = zip(*((part.ids, part.scores) for part in found), strict=True)
+    return Neighbours(np.concatenate(ids), np.concatenate(scores))
+
+
+def _query_parts(count: int, width: int) -> list[slice]:
+    parts = max(workers(), -(-count * width // SCORES))
+    ends = equal_ends(count, min(parts, count))
+    return list(itertools.starmap(slice, itertools.pairwise(ends)))
+
+
+def _scores(queries: Matrix, block: _Block, metric: Metric) -> Array:
+    """How near each row of the block is to each query: larger is nearer."""
+    product = queries @ block.rows.T
+    scores: Array = np.asarray(product.toarray() if sparse.issparse(product) else product)
+    if block.lengths is None:
+        return scores
+    if metric == "cosine":
+        scores /= np.where(block.lengths > 0, block.lengths, 1).astype(scores.dtype)
+        return scores
+    scores *= 2
+    scores -= (block.lengths**2).astype(scores.dtype)
+    scores -= (_lengths(queries) ** 2).astype(scores.dtype)[:, None]
+    np.minimum(scores, 0, out=scores)
+    return scores
+
+
+def _strike_out(scores: Array, first: int, part: slice, question: Question) -> None:
+    """Rows that may not be neighbours get the score of nobody."""
+    width = scores.shape[1]
+    absent = question.left_out - first
+    scores[:, absent[(absent >= 0) & (absent < width)]] = -np.inf
+    if question.members is not None:
+        own = question.members[part] - first
+        here = np.flatnonzero((own >= 0) & (own < width))
+        scores[here, own[here]] = -np.inf
+
+
+def _merged(known: Neighbours, scores: Array, first: int, k: int) -> Neighbours:
+    """The k best of those known and of a block whose rows begin with number `first`."""
+    count, kept = len(scores), known.ids.shape[1]
+    floor = _floor(scores, k)
+    if kept == k:
+        floor = np.maximum(floor, known.scores[:, -1])
+    # What was struck out is below any number.
+    floor = np.maximum(floor, np.finfo(scores.dtype).min)
+    # In one dimension, where numpy finds them several times faster.
+    line, column = np.divmod(np.flatnonzero(scores >= floor[:, None]), scores.shape[1])
+    lines = np.concatenate([np.repeat(np.arange(count), kept), line])
+    ids = np.concatenate([known.ids.ravel(), column + first])
+    values = np.concatenate([known.scores.ravel(), scores[line, column]])
+    return _first_of_each(count, k, lines, ids, values)
+
+
+def _floor(scores: Array, k: int) -> Array:
+    """For each line a value that at least k of its scores reach, and few more.
+
+    The k-th largest of the maxima of many groups of columns is one.
+    """
+    count, width = scores.shape
+    depth = min(DEPTH, width // (GROUPS * k))
+    if depth < 2:
+        return np.partition(scores, width - min(k, width), axis=1)[:, width - min(k, width)]
+    groups = width // depth
+    maxima = scores[:, : depth * groups].reshape(count, depth, groups).max(axis=1)
+    return np.asarray(np.partition(maxima, groups - k, axis=1)[:, groups - k])
+
+
+def _first_of_each(count: int, k: int, lines: Ids, ids: Ids, values: Array) -> Neighbours:
+    """The k largest values of each line; of equal ones those with the smallest ids."""
+    order = np.lexsort((ids, -values, lines))
+    lines, ids, values = lines[order], ids[order], values[order]
+    place = np.arange(len(lines)) - np.searchsorted(lines, lines)
+    kept = place < k
+    out = Neighbours(np.full((count, k), NOBODY), np.full((count, k), -np.inf, values.dtype))
+    out.ids[lines[kept], place[kept]] = ids[kept]
+    out.scores[lines[kept], place[kept]] = values[kept]
+    return out
+
+
+def _lengths(matrix: Matrix) -> Array:
+    if sparse.issparse(matrix):
+        return in_memory(matrix, normalize=False).facts.norm
+    return row_norms(matrix)
+
+
+def as_float(matrix: Matrix) -> Matrix:
+    """float32 and float64 as they are, float16 as float32, all else as float64."""
+    matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
+    single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
+    return matrix.astype(np.float32 if single else np.float64, copy=False)

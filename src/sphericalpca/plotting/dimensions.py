@@ -1,0 +1,135 @@
+"""What fewer dimensions keep."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from sphericalpca.linalg import Array
+from sphericalpca.plotting.style import INK, PALETTE, new_axes, tidy
+
+__all__ = ["DimensionsDisplay"]
+
+RECALL, SVD, COSINE = PALETTE[:3]
+
+
+class DimensionsDisplay:
+    """Recall of neighbours, with its interval, and mean cosine against the number of components.
+
+    Parameters
+    ----------
+    n_components : array-like of shape (n_points,)
+        Increasing.
+    recall, low, high : array-like of shape (n_points,)
+        Recall and the ends of its interval.
+    mean_cosine : array-like of shape (n_points,)
+    svd_recall : array-like of shape (n_points,), optional
+        Of the SVD with unit rows; NaN where it is not known.
+    chosen : int, optional
+        The number of components to be marked.
+    target : float, optional
+        The recall to be marked.
+    k : int, optional
+        Neighbours asked for, for the label.
+
+    Attributes
+    ----------
+    ax_ : matplotlib Axes
+    figure_ : matplotlib Figure
+    recall_line_, svd_line_, cosine_line_ : matplotlib Line2D
+        `svd_line_` is None where there is nothing to draw.
+    """
+
+    def __init__(
+        self,
+        n_components: Any,
+        recall: Any,
+        low: Any,
+        high: Any,
+        mean_cosine: Any,
+        *,
+        svd_recall: Any = None,
+        chosen: int | None = None,
+        target: float | None = None,
+        k: int | None = None,
+    ) -> None:
+        self.n_components: Array = np.asarray(n_components)
+        self.recall: Array = np.asarray(recall, dtype=np.float64)
+        self.low: Array = np.asarray(low, dtype=np.float64)
+        self.high: Array = np.asarray(high, dtype=np.float64)
+        self.mean_cosine: Array = np.asarray(mean_cosine, dtype=np.float64)
+        nothing = np.full(len(self.recall), np.nan)
+        self.svd_recall: Array = nothing if svd_recall is None else np.asarray(svd_recall)
+        self.chosen, self.target, self.k = chosen, target, k
+
+    @classmethod
+    def from_choice(cls, choice: Any, *, ax: Any = None) -> Self:
+        """Draw the curve of a `DimensionChoice`.
+
+        Parameters
+        ----------
+        choice : DimensionChoice
+        ax : matplotlib Axes, optional
+            Where to draw; a new figure by default.
+        """
+        names = ("n_components", "recall", "low", "high", "mean_cosine")
+        return cls(
+            *(choice.column(name) for name in names),
+            svd_recall=choice.column("svd_recall"),
+            chosen=choice.n_components,
+            target=choice.recall,
+            k=choice.k,
+        ).plot(ax=ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on `ax` or on a new figure."""
+        self.ax_ = new_axes((6.0, 3.8)) if ax is None else ax
+        self.figure_ = self.ax_.figure
+        self._draw_curves()
+        self._mark_choice()
+        self._label()
+        return self
+
+    def _draw_curves(self) -> None:
+        ax, r = self.ax_, self.n_components
+        ax.fill_between(r, self.low, self.high, color=RECALL, alpha=0.2, linewidth=0)
+        label = "recall" if self.k is None else f"recall@{self.k}"
+        solid = {"linewidth": 1.6, "marker": "o", "markersize": 3.5}
+        (self.recall_line_,) = ax.plot(r, self.recall, color=RECALL, label=label, **solid)
+        self.svd_line_ = None
+        known = np.isfinite(self.svd_recall)
+        if known.any():
+            # Often the two are the same: larger marks look out from under the other curve.
+            style = {"linestyle": "--", "marker": "s", "markersize": 6, "linewidth": 1.2}
+            style["zorder"] = 1.5
+            (self.svd_line_,) = ax.plot(
+                r[known], self.svd_recall[known], color=SVD, label="SVD + unit rows", **style
+            )
+        (self.cosine_line_,) = ax.plot(
+            r, self.mean_cosine, color=COSINE, linestyle="-.", linewidth=1.2, label="mean cosine"
+        )
+
+    def _mark_choice(self) -> None:
+        thin = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
+        if self.target is not None:
+            self.ax_.axhline(self.target, **thin)
+        if self.chosen is not None:
+            self.ax_.axvline(self.chosen, **thin)
+            above = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
+            style = {"ha": "center", "color": INK, "fontsize": 9}
+            text = f"r = {self.chosen}"
+            self.ax_.annotate(text, (self.chosen, 1), xytext=(0, 3), **above, **style)
+
+    def _label(self) -> None:
+        from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter  # noqa: PLC0415
+
+        ax, ends = self.ax_, np.log2(self.n_components[[0, -1]])
+        ax.set(xscale="log", ylim=(0, 1.02))
+        powers = 2.0 ** np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1)
+        ax.xaxis.set_major_locator(FixedLocator(powers.tolist()))
+        ax.xaxis.set_minor_locator(NullLocator())
+        ax.xaxis.set_major_formatter(ScalarFormatter())
+        tidy(ax, grid="y")
+        ax.set(xlabel="components", ylabel="share kept")
+        ax.legend(frameon=False, fontsize=9, loc="best")

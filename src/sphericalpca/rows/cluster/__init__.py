@@ -1,0 +1,17 @@
+"""Rows on a Dask cluster: chunks stay with the workers, and sums travel."""
+
+from sphericalpca.rows.cluster.chunk import checked_chunk
+from sphericalpca.rows.cluster.collection import fetched, from_dask, is_frame
+from sphericalpca.rows.cluster.inprocess import DaskSource
+from sphericalpca.rows.cluster.matrix import ClusterMatrix
+from sphericalpca.rows.cluster.rows import ClusterRows
+
+__all__ = [
+    "ClusterMatrix",
+    "ClusterRows",
+    "DaskSource",
+    "checked_chunk",
+    "fetched",
+    "from_dask",
+    "is_frame",
+]

@@ -1,0 +1,55 @@
+"""From a Dask array or data frame to rows: on a cluster, or in this process."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.linalg import Array
+from sphericalpca.rows.cluster.crew import Crew, active_client
+from sphericalpca.rows.cluster.inprocess import DaskSource
+from sphericalpca.rows.cluster.matrix import ClusterMatrix
+
+__all__ = ["fetched", "from_dask", "is_frame"]
+
+
+def from_dask(X: Any, dtype: np.dtype[Any]) -> ClusterMatrix | DaskSource:
+    """The rows of a Dask array or data frame, converted to `dtype`.
+
+    With a client they are loaded into the memory of its cluster.  Without one they are
+    computed in this process, chunk by chunk, anew in every pass.
+    """
+    columns = len(X.columns) if is_frame(X) else X.shape[1]
+    chunks = [list(np.atleast_1d(row)) for row in X.to_delayed()]
+    firsts = [None] * len(chunks) if is_frame(X) else _firsts(X.chunks[0])
+    client = active_client()
+    if client is None:
+        return DaskSource(chunks, columns, dtype)
+    return ClusterMatrix(chunks, columns, dtype, firsts, client)
+
+
+def fetched(values: Any) -> Array:
+    """All of a one-dimensional Dask array or series, in this process."""
+    lazy = list(np.ravel(values.to_delayed()))
+    client = active_client()
+    if client is None:
+        parts = importlib.import_module("dask").compute(*lazy, scheduler="threads")
+    else:
+        crew = Crew(client)
+        parts = crew.gather(crew.compute(lazy))
+    return np.concatenate([np.asarray(part) for part in parts])
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame rather than an array."""
+    return hasattr(X, "columns")
+
+
+def _firsts(heights: tuple[float, ...]) -> list[int | None]:
+    """The first row of each chunk, None after a chunk of unknown height."""
+    ends = itertools.accumulate(heights[:-1], initial=0.0)
+    return [None if math.isnan(end) else int(end) for end in ends]

@@ -1,0 +1,94 @@
+"""Dask without a cluster: chunks are computed in this process, anew in every pass."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from bisect import bisect_right
+from collections.abc import Generator, Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.cluster.chunk import chunk_matrix, place_in_chunk
+from sphericalpca.rows.source import RowSource
+
+__all__ = ["DaskSource"]
+
+# What readers may use beside the chunks that they have computed.
+MEMORY_BUDGET = 512 * 2**20
+
+
+class DaskSource(RowSource):
+    """Chunks of a Dask collection as a source of rows, of which few are in memory at a time.
+
+    Parameters
+    ----------
+    chunks : sequence of sequences of Delayed
+        For each chunk of rows its parts, one after the other all of the columns.
+    columns : int
+        How many columns there are.
+    dtype : float32 or float64
+    """
+
+    name = "the Dask collection"
+    memory_budget = MEMORY_BUDGET
+
+    def __init__(self, chunks: Sequence[Sequence[Any]], columns: int, dtype: np.dtype[Any]) -> None:
+        self._chunks, self.dtype = chunks, dtype
+        self.shape = (0, columns)
+        sizes = [_size(self._computed(k)) for k in range(len(chunks))]
+        self._ends = [0, *itertools.accumulate(rows for rows, _ in sizes)]
+        self.stored = sum(stored for _, stored in sizes)
+        self.shape = (self._ends[-1], columns)
+        if self.shape[0] == 0:
+            raise DataError("X has 0 rows in all of its chunks. Pass at least one row.")
+
+    @property
+    def row_bytes(self) -> float:
+        """What a row takes in memory."""
+        n, m = self.shape
+        index = 0 if self.stored == n * m else np.dtype(np.int32).itemsize
+        return self.stored / n * (self.dtype.itemsize + index)
+
+    @property
+    def cuts(self) -> Sequence[int]:
+        """The ends of the chunks."""
+        return sorted(set(self._ends))
+
+    def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
+        """The rows of `span`, chunk after chunk, at most `rows` at a time."""
+        for k, (first, last) in enumerate(itertools.pairwise(self._ends)):
+            begin, end = max(first, span.start), min(last, span.stop)
+            if begin >= end:
+                continue
+            matrix = self._computed(k)
+            if matrix.shape[0] != last - first:
+                raise DataError(
+                    f"Chunk {k} of X has {matrix.shape[0]} rows now, but had {last - first} when "
+                    "first computed: a Dask collection must be the same whenever it is computed."
+                )
+            for row in range(begin, end, rows):
+                yield matrix[row - first : min(row + rows, end) - first]
+
+    def check_unchanged(self) -> None:
+        """Nothing to look at: what a chunk holds is seen when it is computed."""
+
+    def place(self, row: int) -> str:
+        """Which chunk a row is in."""
+        k = max(bisect_right(self._ends[:-1], row) - 1, 0)
+        return place_in_chunk(row - self._ends[k], k, self._ends[k])
+
+    def _computed(self, k: int) -> Matrix:
+        # One thread for each reader, of which there are as many as threads.
+        pieces = importlib.import_module("dask").compute(
+            *self._chunks[k], scheduler="single-threaded"
+        )
+        return chunk_matrix(pieces, self.shape[1], self.dtype, k)
+
+
+def _size(matrix: Matrix) -> tuple[int, int]:
+    return matrix.shape[0], matrix.nnz if sparse.issparse(matrix) else matrix.size

@@ -1,0 +1,113 @@
+"""How rows are read from a source: in parts, in blocks, one block ahead of its use."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any, TypeVar
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.parallel import equal_ends
+from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.finite import first_non_finite
+from sphericalpca.rows.source import RowSource
+
+__all__ = ["ahead", "best_block_rows", "part_ends", "read_blocks", "refuse_non_finite"]
+
+# As in memory: blocks of a few megabytes serve both products of a pass from cache, and each
+# adds an m x r matrix to the sum, so it should hold many more numbers than there are columns.
+BLOCK_ENTRIES = 2_000_000
+SPARSE_BLOCK_ENTRIES = 500_000
+SPARSE_ENTRIES_PER_COLUMN = 16
+# Of every part one block is in use, the next one is read, a third holds the rows less their mean.
+BLOCKS_ALIVE = 3
+# Projections have rows of their own, to so many components.
+COMPONENTS = 256
+
+Item = TypeVar("Item")
+
+
+def best_block_rows(source: RowSource, readers: int) -> int:
+    """Rows of a block: of the best size, or of less if the budget is small."""
+    n, m = source.shape
+    best = BLOCK_ENTRIES
+    if source.stored < n * m:
+        best = max(SPARSE_BLOCK_ENTRIES, SPARSE_ENTRIES_PER_COLUMN * m)
+    projection = min(m, COMPONENTS) * source.dtype.itemsize
+    per_row = BLOCKS_ALIVE * source.row_bytes + source.extra_row_bytes + projection
+    room = source.memory_budget / readers - source.reader_bytes
+    if room < per_row:
+        needed = int(readers * (source.reader_bytes + per_row)) + 1
+        raise DataError(
+            f"memory_budget is {source.memory_budget} bytes, but reading {source.name} on "
+            f"{readers} threads takes at least {needed}: raise it{_cause(source, per_row)}."
+        )
+    return max(1, int(min(best * n / max(source.stored, 1), room / per_row)))
+
+
+def _cause(source: RowSource, per_row: float) -> str:
+    large = source.reader_bytes > per_row
+    return ", or write the file in smaller row groups, record batches or chunks" if large else ""
+
+
+def part_ends(source: RowSource, count: int) -> list[int]:
+    """0, ..., n: the ends of at most so many parts, of about equal length, none empty."""
+    n = source.shape[0]
+    ends = equal_ends(n, min(count, n))
+    if not source.any_row:
+        cuts = list(source.cuts)
+        ends = sorted({_nearest(cuts, end) for end in ends})
+    return ends
+
+
+def _nearest(cuts: list[int], row: int) -> int:
+    k = bisect_left(cuts, row)
+    return min(cuts[max(k - 1, 0) : k + 1], key=lambda cut: abs(cut - row))
+
+
+def read_blocks(
+    source: RowSource, span: slice, rows: int
+) -> Generator[tuple[slice, Matrix], None, None]:
+    """The rows of `span` in blocks of at most so many, each with the rows that it holds.
+
+    A block may be overwritten when the next but one is asked for.
+    """
+    first = span.start
+    with closing(ahead(source.read(span, rows))) as matrices:
+        for matrix in matrices:
+            block = slice(first, first + matrix.shape[0])
+            yield block, matrix
+            first = block.stop
+    source.check_unchanged()
+    if first != span.stop:
+        raise DataError(
+            f"{source.name} ended before {source.place(first)}, but had {source.shape[0]} rows "
+            "when it was opened: do not change files during a fit."
+        )
+
+
+def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
+    """The items, of which the next is fetched by another thread while one is in use.
+
+    However this ends, its thread has ended and the generator of the items is closed.
+    """
+    nothing: Any = object()
+    # Left in this order: the thread finishes its item first, and only then are files closed.
+    with closing(items), ThreadPoolExecutor(1) as reader:
+        coming = reader.submit(next, items, nothing)
+        while (item := coming.result()) is not nothing:
+            coming = reader.submit(next, items, nothing)
+            yield item
+
+
+def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
+    """Name the file, row and column of a NaN or infinity; the matrix begins with row `first`."""
+    place = first_non_finite(matrix)
+    if place is not None:
+        row, column, value = place
+        raise DataError(
+            f"X contains {value} in {source.place(first + row)}, column {column}, but every entry "
+            "must be finite: repair or drop that row."
+        )

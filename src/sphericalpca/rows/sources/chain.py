@@ -1,0 +1,114 @@
+"""Several files as one matrix."""
+
+from __future__ import annotations
+
+import itertools
+from bisect import bisect_right
+from collections.abc import Generator, Sequence
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.sources.filesource import FileSource
+
+__all__ = ["ChainedRows", "chain"]
+
+
+def chain(files: Sequence[FileSource]) -> RowSource:
+    """The files' rows, one file after another; files without rows are left out."""
+    parts = [file for file in files if file.shape[0] > 0]
+    if not parts:
+        names = files[0].name if len(files) == 1 else f"{files[0].name} and the other files"
+        raise DataError(f"{names} hold no rows: name at least one file that does.")
+    for part in parts:
+        _check_alike(parts[0], part)
+    # All compute in one type: the widest.
+    dtype = np.result_type(*{part.dtype for part in parts})
+    for part in parts:
+        part.dtype = dtype
+    return parts[0] if len(parts) == 1 else ChainedRows(parts)
+
+
+def _check_alike(first: FileSource, other: FileSource) -> None:
+    m = other.shape[1]
+    if m == 0:
+        raise DataError(f"{other.name} has no columns: rows need at least one number.")
+    if m != first.shape[1]:
+        raise DataError(
+            f"{other.name} has {m} columns, but {first.name} has {first.shape[1]}: files that are "
+            "one matrix must have as many columns."
+        )
+    if other.columns != first.columns:
+        raise DataError(
+            f"{other.name} and {first.name} have other columns, or in another order: name those "
+            "to be read with columns=[...]."
+        )
+
+
+class ChainedRows(RowSource):
+    """The rows of several sources, in their order.
+
+    Parameters
+    ----------
+    parts : sequence of RowSource
+        With one number of columns, type and memory budget.
+    """
+
+    def __init__(self, parts: Sequence[RowSource]) -> None:
+        self.parts = list(parts)
+        self._ends = [0, *itertools.accumulate(part.shape[0] for part in self.parts)]
+        self.shape = (self._ends[-1], self.parts[0].shape[1])
+        self.dtype = self.parts[0].dtype
+        self.stored = sum(part.stored for part in self.parts)
+        self.memory_budget = self.parts[0].memory_budget
+        self.name = f"{len(self.parts)} files from {self.parts[0].name} to {self.parts[-1].name}"
+
+    @property
+    def row_bytes(self) -> float:
+        """Of the file with the longest rows."""
+        return max(part.row_bytes for part in self.parts)
+
+    @property
+    def extra_row_bytes(self) -> float:
+        """Of the file that needs most."""
+        return max(part.extra_row_bytes for part in self.parts)
+
+    @property
+    def reader_bytes(self) -> int:
+        """Of the file that needs most."""
+        return max(part.reader_bytes for part in self.parts)
+
+    @property
+    def any_row(self) -> bool:
+        """Whether that holds for each file."""
+        return all(part.any_row for part in self.parts)
+
+    @property
+    def cuts(self) -> Sequence[int]:
+        """The files' own, and where they begin."""
+        inner = (
+            begin + cut
+            for begin, part in zip(self._ends, self.parts, strict=False)
+            for cut in part.cuts
+        )
+        return sorted(set(inner))
+
+    def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
+        """Blocks of one file after another."""
+        for begin, part in zip(self._ends, self.parts, strict=False):
+            first = max(span.start - begin, 0)
+            last = min(span.stop - begin, part.shape[0])
+            if first < last:
+                yield from part.read(slice(first, last), rows)
+
+    def check_unchanged(self) -> None:
+        """Raise a `DataError` if a file is not the one that was opened any more."""
+        for part in self.parts:
+            part.check_unchanged()
+
+    def place(self, row: int) -> str:
+        """Where a row is, in words."""
+        k = min(bisect_right(self._ends, row), len(self.parts)) - 1
+        return self.parts[k].place(row - self._ends[k])

@@ -1,0 +1,117 @@
+"""Which columns of a Parquet or Arrow table are the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import Options, optional
+
+__all__ = ["Selection", "select"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Columns of a table: one of lists, or several of numbers.
+
+    Attributes
+    ----------
+    names : tuple of str
+    storage : dtype
+        Of their numbers.
+    lists : bool
+    length : int or None
+        How many numbers a row has; None for lists of which the schema does not tell.
+    """
+
+    names: tuple[str, ...]
+    storage: np.dtype[Any]
+    lists: bool
+    length: int | None
+
+
+def select(schema: Any, options: Options, file: DataFile) -> Selection:
+    """The columns that the options name, or those that are meant if they name none."""
+    types = {field.name: field.type for field in schema}
+    if options.columns is not None:
+        return _numbers(options.columns, types, file)
+    if options.column is not None:
+        return _lists(options.column, types, file)
+    vectors = [name for name, kind in types.items() if _is_vector(kind)]
+    if len(vectors) > 1:
+        raise DataError(
+            f"{file.name} has several columns of lists ({_listed(vectors)}): name one of them with "
+            "column=..."
+        )
+    if vectors:
+        return _lists(vectors[0], types, file)
+    numbers = tuple(name for name, kind in types.items() if _is_number(kind))
+    if not numbers:
+        raise DataError(
+            f"{file.name} has no column of numbers or lists of numbers (it has "
+            f"{_listed(types)}): write the rows as such."
+        )
+    return _numbers(numbers, types, file)
+
+
+def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
+    kind = _type_of(name, types, file)
+    if not _is_vector(kind):
+        raise DataError(
+            f"Column {name!r} of {file.name} is of type {kind}, but rows are lists of numbers: "
+            "name such a column, or columns of numbers with columns=[...]."
+        )
+    length = kind.list_size if _arrow_types().is_fixed_size_list(kind) else None
+    return Selection((name,), _number_type(kind.value_type), lists=True, length=length)
+
+
+def _numbers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> Selection:
+    storage = []
+    for name in names:
+        kind = _type_of(name, types, file)
+        if not _is_number(kind):
+            raise DataError(
+                f"Column {name!r} of {file.name} is of type {kind}, but must hold numbers: leave "
+                "it out of columns, or convert it."
+            )
+        storage.append(_number_type(kind))
+    if len(set(names)) < len(names) or not names:
+        raise DataError(f"columns={list(names)} must name columns, each once.")
+    return Selection(names, np.result_type(*storage), lists=False, length=len(names))
+
+
+def _type_of(name: str, types: dict[str, Any], file: DataFile) -> Any:
+    if name not in types:
+        raise DataError(f"{file.name} has no column {name!r}: it has {_listed(types)}.")
+    return types[name]
+
+
+def _arrow_types() -> Any:
+    return optional("pyarrow.types", "Parquet and Arrow files")
+
+
+def _is_number(kind: Any) -> bool:
+    types = _arrow_types()
+    return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+def _is_vector(kind: Any) -> bool:
+    types = _arrow_types()
+    lists = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return bool(lists and _is_number(kind.value_type))
+
+
+def _number_type(kind: Any) -> np.dtype[Any]:
+    found: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
+    return found
+
+
+def _listed(names: Iterable[str], most: int = 10) -> str:
+    names = list(names)
+    rest = [f"and {len(names) - most} more"] if len(names) > most else []
+    return ", ".join([*map(repr, names[:most]), *rest])

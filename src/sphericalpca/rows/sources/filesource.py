@@ -1,0 +1,110 @@
+"""What all formats share: one file, a storage type, and the type of the arithmetic."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError, MissingExtraError
+from sphericalpca.linalg import Array
+from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.sources.datafile import DataFile
+
+__all__ = ["FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user says about the inside of files: see `open_rows`."""
+
+    column: str | None = None
+    columns: tuple[str, ...] | None = None
+    key: str | None = None
+    memory_budget: int = 512_000_000
+
+
+class FileSource(RowSource):
+    """The rows of one file.
+
+    Parameters
+    ----------
+    file : DataFile
+        As it was before anything was read from it.
+    shape : (n, m)
+    storage : dtype
+        Of the numbers in the file.
+    memory_budget : int
+    """
+
+    def __init__(
+        self, file: DataFile, shape: tuple[int, int], storage: Any, memory_budget: int
+    ) -> None:
+        self.file = file
+        self.name = file.name
+        self.shape = (int(shape[0]), int(shape[1]))
+        self.storage = np.dtype(storage)
+        self.dtype = arithmetic_type(self.storage, file)
+        self.stored = self.shape[0] * self.shape[1]
+        self.memory_budget = memory_budget
+        self.columns: tuple[str, ...] | None = None
+
+    @property
+    def converts(self) -> bool:
+        """Whether numbers are brought to another type than they have in the file."""
+        return bool(self.storage != self.dtype)
+
+    @property
+    def row_bytes(self) -> float:
+        """What a row takes in memory."""
+        return float(self.shape[1] * self.dtype.itemsize)
+
+    @property
+    def extra_row_bytes(self) -> float:
+        """A buffer of numbers as they are in the file, if they are converted."""
+        return float(self.shape[1] * self.storage.itemsize) if self.converts else 0.0
+
+    @property
+    def cuts(self) -> Sequence[int]:
+        """The whole file is one part, unless a format can do better."""
+        return [0, self.shape[0]]
+
+    def check_unchanged(self) -> None:
+        """Raise a `DataError` if the file is not the one that was opened any more."""
+        self.file.check_unchanged()
+
+    def place(self, row: int) -> str:
+        """Where a row is, in words."""
+        return self.file.place(row)
+
+
+def arithmetic_type(storage: np.dtype[Any], file: DataFile) -> np.dtype[Any]:
+    """float32 where it holds every number of the storage type, else float64."""
+    kind, size = storage.kind, storage.itemsize
+    if kind == "f":
+        return np.dtype(np.float32 if size <= 4 else np.float64)
+    if kind in "iub":
+        return np.dtype(np.float32 if size <= 2 else np.float64)
+    raise DataError(
+        f"{file.name} holds numbers of type {storage}, but rows must be real numbers: write them "
+        "as float32 or float64."
+    )
+
+
+def rewritten(values: Array, out: Array) -> Array:
+    """The values in the type of `out`; a number outside its range becomes an infinity."""
+    with np.errstate(over="ignore"):
+        np.copyto(out, values, casting="unsafe")
+    return out
+
+
+def optional(module: str, what: str) -> Any:
+    """An optional module, or an error that says how to install it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        package = module.partition(".")[0]
+        raise MissingExtraError(f"Reading {what}", package, "files") from None

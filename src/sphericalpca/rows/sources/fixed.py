@@ -1,0 +1,121 @@
+"""Dense rows at known places of a file, fetched by positioned reads.
+
+Files are not mapped into memory: a mapped file that is cut short while it is read ends the
+whole program with a bus error; a read that comes back short is an error like any other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Generator, Iterator
+from io import FileIO
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import FileSource, rewritten
+
+__all__ = ["ColumnMajorRows", "FixedRows", "RowMajorRows", "fill"]
+
+
+def fill(memory: Any, file: Any, position: int) -> bool:
+    """Fill a contiguous array with the bytes from `position` on; False if the file is too short."""
+    rest = memoryview(memory.reshape(-1).view(np.uint8))
+    file.seek(position)
+    while rest:
+        got = file.readinto(rest)
+        if not got:
+            return False
+        rest = rest[got:]
+    return True
+
+
+class FixedRows(FileSource):
+    """Rows that can all be reached directly."""
+
+    @property
+    def any_row(self) -> bool:
+        """Yes."""
+        return True
+
+    def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
+        """Blocks in two buffers that take turns."""
+        height = max(1, min(rows, span.stop - span.start))
+        # Numbers that are converted need one buffer to come from, and two to go to.
+        raw = itertools.cycle([self._buffer(height) for _ in range(1 if self.converts else 2)])
+        converted = itertools.cycle(self._outputs(height))
+        with self.file.being_read(), FileIO(self.file.path) as file:
+            for first in range(span.start, span.stop, height):
+                count = min(height, span.stop - first)
+                values = self._values(file, next(raw), first, count)
+                yield rewritten(values, next(converted)[:count]) if self.converts else values
+
+    def _outputs(self, height: int) -> Iterator[Array]:
+        m = self.shape[1]
+        return iter([np.empty((height, m), self.dtype) for _ in range(2 * self.converts)])
+
+    def _too_short(self, row: int) -> DataError:
+        return DataError(
+            f"{self.name} ends before the end of {self.place(row)}, but had {self.shape[0]} rows "
+            "when it was opened: do not change files during a fit."
+        )
+
+    @abstractmethod
+    def _buffer(self, height: int) -> Any:
+        """Memory for so many rows as they are in the file."""
+
+    @abstractmethod
+    def _values(self, file: FileIO, buffer: Any, first: int, count: int) -> Array:
+        """`count` rows from `first` on, as a view of the buffer, in the storage type."""
+
+
+class RowMajorRows(FixedRows):
+    """Rows one after another, from `offset` on."""
+
+    def __init__(
+        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, offset: int
+    ) -> None:
+        super().__init__(file, shape, storage, budget)
+        self._offset = offset
+
+    def _buffer(self, height: int) -> Any:
+        return np.empty((height, self.shape[1]), self.storage)
+
+    def _values(self, file: FileIO, buffer: Any, first: int, count: int) -> Array:
+        size = buffer[:1].nbytes
+        if not fill(buffer[:count], file, self._offset + first * size):
+            raise self._too_short(first)
+        return np.asarray(buffer[:count])
+
+
+class ColumnMajorRows(FixedRows):
+    """Columns one after another: every block takes a piece of each, in a read of its own.
+
+    With blocks of thousands of rows a piece is tens of kilobytes, so that this is about as fast
+    as rows in order when the file is in the system's cache, and slower from a disk.
+    """
+
+    def __init__(
+        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, offset: int
+    ) -> None:
+        super().__init__(file, shape, storage, budget)
+        self._offset = offset
+
+    def _buffer(self, height: int) -> Any:
+        return np.empty((self.shape[1], height), self.storage)
+
+    def _outputs(self, height: int) -> Iterator[Array]:
+        # Transposed too, so that numbers are converted in the order in which they lie.
+        m = self.shape[1]
+        return iter([np.empty((m, height), self.dtype).T for _ in range(2 * self.converts)])
+
+    def _values(self, file: FileIO, buffer: Any, first: int, count: int) -> Array:
+        n, size = self.shape[0], self.storage.itemsize
+        for column, piece in enumerate(buffer[:, :count]):
+            if not fill(piece, file, self._offset + (column * n + first) * size):
+                raise self._too_short(first)
+        return np.asarray(buffer[:, :count].T)

@@ -1,0 +1,140 @@
+"""HDF5 files: a 2-D data set.
+
+Its numbers are read directly where they lie in one piece; data sets in chunks, perhaps
+compressed, through h5py, which reads for one thread at a time.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.parallel import allowed_threads
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import FileSource, Options, optional, rewritten
+from sphericalpca.rows.sources.fixed import RowMajorRows
+
+__all__ = ["open_hdf5"]
+
+# What ann-benchmarks calls the vectors to be searched.
+USUAL_KEY = "train"
+# For chunks in memory: a prime, and many more than there are.
+CACHE_SLOTS = 10_007
+
+
+def open_hdf5(file: DataFile, options: Options) -> FileSource:
+    """The rows of a data set of an HDF5 file."""
+    h5py = optional("h5py", "HDF5 files")
+    with file.being_read(), h5py.File(file.path, "r") as opened:
+        key = _find_key(opened, options.key, file)
+        dataset = opened[key]
+        if dataset.dtype.kind not in "fiub":
+            raise DataError(
+                f"Data set {key!r} of {file.name} is of type {dataset.dtype}, but rows must be "
+                "real numbers: write them as float32 or float64."
+            )
+        direct = dataset.chunks is None and not (dataset.external or dataset.is_virtual)
+        offset = dataset.id.get_offset() if direct else None
+        shape, storage, chunks = dataset.shape, dataset.dtype, dataset.chunks
+    if offset is not None:
+        return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
+    return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)
+
+
+def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
+    choices = _matrices(opened)
+    listed = ", ".join(f"{name!r} {shape}" for name, shape in choices.items()) or "none"
+    if key is not None:
+        if not _is_matrix(opened.get(key)):
+            raise DataError(
+                f"{file.name} has no 2-D data set {key!r}: name one of those that it has with "
+                f"key=..., which are {listed}."
+            )
+        return key
+    if USUAL_KEY in choices:
+        return USUAL_KEY
+    numeric = [name for name in choices if opened[name].dtype.kind in "fiub"]
+    if len(numeric) == 1:
+        return numeric[0]
+    found = "no numeric 2-D data set" if not numeric else "several 2-D data sets"
+    raise DataError(f"{file.name} has {found}: name one with key=...; it has {listed}.")
+
+
+def _matrices(opened: Any) -> dict[str, tuple[int, ...]]:
+    """Names and shapes of all 2-D data sets."""
+    found: dict[str, tuple[int, ...]] = {}
+
+    def visit(name: str, item: Any) -> None:
+        if _is_matrix(item):
+            found[name] = item.shape
+
+    opened.visititems(visit)
+    return found
+
+
+def _is_matrix(item: Any) -> bool:
+    return len(getattr(item, "shape", None) or ()) == 2
+
+
+class ChunkedRows(FileSource):
+    """Rows of a data set in chunks."""
+
+    def __init__(
+        self,
+        file: DataFile,
+        shape: tuple[int, int],
+        storage: Any,
+        memory_budget: int,
+        *,
+        key: str,
+        chunks: tuple[int, int] | None,
+    ) -> None:
+        super().__init__(file, shape, storage, memory_budget)
+        self._key = key
+        self._chunk_rows = chunks[0] if chunks else 1
+
+    @property
+    def any_row(self) -> bool:
+        """Yes: two readers that begin inside a chunk unpack it both, once in a pass."""
+        return True
+
+    @property
+    def reader_bytes(self) -> int:
+        """The chunks that a row is in."""
+        return int(self._chunk_rows * self.shape[1] * self.storage.itemsize)
+
+    def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
+        """Blocks in two buffers that take turns; of whole chunks, if these are small."""
+        h5py = optional("h5py", "HDF5 files")
+        ends = self._block_ends(span, rows)
+        height, m = int(np.diff(ends).max(initial=0)), self.shape[1]
+        buffers = 1 if self.converts else 2
+        raw = itertools.cycle([np.empty((height, m), self.storage) for _ in range(buffers)])
+        converted = itertools.cycle(
+            [np.empty((height, m), self.dtype) for _ in range(2 * self.converts)]
+        )
+        # Chunks that serve several blocks stay in memory meanwhile; readers share that memory.
+        cache = {"rdcc_nbytes": self.reader_bytes * allowed_threads(), "rdcc_nslots": CACHE_SLOTS}
+        with self.file.being_read(), h5py.File(self.file.path, "r", **cache) as opened:
+            dataset = opened[self._key]
+            for first, last in itertools.pairwise(ends):
+                values = next(raw)[: last - first]
+                with self.file.being_read(first):
+                    dataset.read_direct(values, np.s_[first:last])
+                if self.converts:
+                    values = rewritten(values, next(converted)[: last - first])
+                yield values
+
+    def _block_ends(self, span: slice, rows: int) -> list[int]:
+        """Blocks of at most so many rows that end where chunks do, if these are small enough."""
+        chunk = self._chunk_rows if self._chunk_rows <= rows else 1
+        ends = [span.start]
+        while ends[-1] < span.stop:
+            end = ends[-1] + rows
+            ends.append(min(end - end % chunk, span.stop))
+        return ends

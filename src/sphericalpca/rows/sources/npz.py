@@ -1,0 +1,221 @@
+"""CSR matrices as ``scipy.sparse.save_npz`` writes them: a zip archive of ``.npy`` files.
+
+The row pointer is kept in memory; indices and numbers are read a block at a time.  From an
+archive that is not compressed a block is reached directly; a compressed one is unpacked from
+its front, so that one thread reads it all.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from io import FileIO
+from typing import Any
+from zipfile import ZIP_STORED, ZipFile
+
+import numpy as np
+from numpy.lib import format as npy_format
+from scipy import sparse
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import FileSource, Options, rewritten
+from sphericalpca.rows.sources.fixed import fill
+from sphericalpca.rows.sources.npy import read_header
+
+__all__ = ["open_npz"]
+
+# Of a zip archive: the fixed part of the header before each member, which ends with the
+# lengths of its name and of an extra field.
+LOCAL_HEADER = 30
+
+
+@dataclass(frozen=True)
+class Member:
+    """A 1-D array inside the archive, and where its numbers begin.
+
+    The offset counts from the beginning of the archive if it is stored as it is, from that of the
+    unpacked member if it is compressed.
+    """
+
+    name: str
+    length: int
+    dtype: np.dtype[Any]
+    offset: int
+    compressed: bool
+
+
+def open_npz(file: DataFile, options: Options) -> FileSource:
+    """The rows of a sparse ``.npz`` file."""
+    with file.being_read(), ZipFile(file.path) as archive:
+        if not {"format.npy", "data.npy", "shape.npy"} <= set(archive.namelist()):
+            raise DataError(
+                f"{file.name} is not a sparse matrix: write one with scipy.sparse.save_npz, and a "
+                "dense array with numpy.save, as .npy."
+            )
+        _refuse_other_formats(file, _small_array(archive, "format.npy").item())
+        shape = tuple(_small_array(archive, "shape.npy").tolist())
+        pointer = _small_array(archive, "indptr.npy").astype(np.int64, copy=False)
+        data, indices = (_member(archive, file, name) for name in ("data.npy", "indices.npy"))
+        _check_structure(file, shape, pointer, data, indices)
+    budget = options.memory_budget
+    return CompressedSparseRows(file, shape, pointer, budget, data=data, indices=indices)
+
+
+def _small_array(archive: ZipFile, name: str) -> Any:
+    with archive.open(name) as handle:
+        return npy_format.read_array(handle, allow_pickle=False)
+
+
+def _refuse_other_formats(file: DataFile, kind: str | bytes) -> None:
+    name = kind.decode() if isinstance(kind, bytes) else kind
+    if name != "csr":
+        raise DataError(
+            f"{file.name} holds a {name.upper()} matrix, but rows are read from CSR: save "
+            "X.tocsr()."
+        )
+
+
+def _member(archive: ZipFile, file: DataFile, name: str) -> Member:
+    with archive.open(name) as handle:
+        header = read_header(handle)
+    info = archive.getinfo(name)
+    compressed, offset = info.compress_type != ZIP_STORED, header.offset
+    if info.file_size != header.end:
+        raise ValueError(f"{name} has {info.file_size} bytes instead of {header.end}")
+    if not compressed:
+        with FileIO(file.path) as raw:
+            raw.seek(info.header_offset)
+            local = raw.read(LOCAL_HEADER)
+        names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
+        offset += info.header_offset + LOCAL_HEADER + names
+    return Member(name, header.shape[0], header.dtype, offset, compressed)
+
+
+def _check_structure(
+    file: DataFile, shape: Any, pointer: Any, data: Member, indices: Member
+) -> None:
+    good = (
+        len(shape) == 2
+        and pointer.shape == (shape[0] + 1,)
+        and pointer[0] == 0
+        and pointer[-1] == data.length == indices.length
+        and (np.diff(pointer) >= 0).all()
+        and indices.dtype.kind == "i"
+    )
+    if not good:
+        raise DataError(
+            f"{file.name} is not a CSR matrix: its row pointer, indices and numbers do not fit "
+            "together; write it again."
+        )
+
+
+class CompressedSparseRows(FileSource):
+    """The rows of a CSR matrix."""
+
+    def __init__(
+        self,
+        file: DataFile,
+        shape: tuple[int, int],
+        pointer: Any,
+        memory_budget: int,
+        *,
+        data: Member,
+        indices: Member,
+    ) -> None:
+        super().__init__(file, shape, data.dtype, memory_budget)
+        self.stored = data.length
+        self._pointer = pointer
+        self._data = data
+        self._indices = indices
+
+    @property
+    def any_row(self) -> bool:
+        """Unless it is compressed."""
+        return not (self._data.compressed or self._indices.compressed)
+
+    @property
+    def _mean_length(self) -> float:
+        return self.stored / max(self.shape[0], 1)
+
+    @property
+    def row_bytes(self) -> float:
+        """Numbers, indices and one pointer."""
+        return 8 + self._mean_length * (self.dtype.itemsize + self._indices.dtype.itemsize)
+
+    @property
+    def extra_row_bytes(self) -> float:
+        """Of numbers that are converted."""
+        return self._mean_length * self.storage.itemsize if self.converts else 0.0
+
+    def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
+        """Blocks in two pairs of buffers that take turns."""
+        ends = self._block_ends(span, rows)
+        longest = int(np.diff(self._pointer[ends]).max(initial=0))
+        wide = self._indices.dtype.itemsize > 4
+        buffers = itertools.cycle(
+            (np.empty(longest, self.dtype), np.empty(longest, np.int64 if wide else np.int32))
+            for _ in range(2)
+        )
+        with ExitStack() as stack:
+            data, indices = (self._opened(part, stack) for part in (self._data, self._indices))
+            for first, last in itertools.pairwise(ends):
+                begin, end = self._pointer[first], self._pointer[last]
+                numbers, places = _shortened(next(buffers), end - begin)
+                with self.file.being_read(first):
+                    _take(self._data, data, begin, numbers)
+                    _take(self._indices, indices, begin, places)
+                yield self._matrix(first, last, numbers, places)
+
+    def _block_ends(self, span: slice, rows: int) -> list[int]:
+        """Blocks of at most so many rows, and as many numbers as these have on average."""
+        limit = max(1, int(rows * self._mean_length))
+        ends = [span.start]
+        while ends[-1] < span.stop:
+            first = ends[-1]
+            within = np.searchsorted(self._pointer, self._pointer[first] + limit, "right") - 1
+            ends.append(min(max(int(within), first + 1), first + rows, span.stop))
+        return ends
+
+    def _opened(self, member: Member, stack: ExitStack) -> Any:
+        """A handle of the archive, or of one of its members if that is compressed."""
+        with self.file.being_read():
+            if not member.compressed:
+                return stack.enter_context(FileIO(self.file.path))
+            archive = stack.enter_context(ZipFile(self.file.path))
+            return stack.enter_context(archive.open(member.name))
+
+    def _matrix(self, first: int, last: int, numbers: Array, places: Any) -> Matrix:
+        m, pointer = self.shape[1], self._pointer[first : last + 1]
+        # An index that is out of range would make products read memory that is not theirs.
+        if len(places) and (places.min() < 0 or places.max() >= m):
+            k = int(np.argmax((places < 0) | (places >= m)))
+            row = int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1
+            raise DataError(
+                f"X has a number in column {places[k]} of {self.place(first + row)}, but has "
+                f"{m} columns: the file is damaged; write it again."
+            )
+        matrix = sparse.csr_array((last - first, m), dtype=self.dtype)
+        matrix.data, matrix.indices = numbers, places
+        matrix.indptr = (pointer - pointer[0]).astype(places.dtype)
+        if not matrix.has_canonical_format:
+            matrix.sum_duplicates()
+        return matrix
+
+
+def _shortened(buffers: tuple[Any, Any], length: int) -> tuple[Any, Any]:
+    return buffers[0][:length], buffers[1][:length]
+
+
+def _take(member: Member, handle: Any, begin: int, out: Array) -> None:
+    """Fill `out` with the member's numbers from `begin` on."""
+    same = member.dtype == out.dtype
+    raw = out if same else np.empty(len(out), member.dtype)
+    if not fill(raw, handle, member.offset + int(begin) * member.dtype.itemsize):
+        raise EOFError("it ends early")
+    if not same:
+        rewritten(raw, out)

@@ -1,0 +1,141 @@
+"""From a path to the rows in its files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.sources.arrow import open_arrow
+from sphericalpca.rows.sources.budget import parse_budget
+from sphericalpca.rows.sources.chain import chain
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import FileSource, Options
+from sphericalpca.rows.sources.hdf5 import open_hdf5
+from sphericalpca.rows.sources.npy import open_npy
+from sphericalpca.rows.sources.npz import open_npz
+from sphericalpca.rows.sources.parquet import open_parquet
+from sphericalpca.rows.sources.paths import find_paths
+from sphericalpca.rows.sources.vecs import open_vecs
+
+__all__ = ["open_rows"]
+
+Opener = Callable[[DataFile, Options], FileSource]
+
+ARRAYS: dict[str, Opener] = {
+    ".npy": open_npy,
+    ".npz": open_npz,
+    ".fvecs": open_vecs,
+    ".bvecs": open_vecs,
+}
+TABLES: dict[str, Opener] = {
+    ".parquet": open_parquet,
+    ".pq": open_parquet,
+    ".arrow": open_arrow,
+    ".feather": open_arrow,
+    ".ipc": open_arrow,
+}
+HDF5: dict[str, Opener] = {".h5": open_hdf5, ".hdf5": open_hdf5, ".hdf": open_hdf5}
+FORMATS = ARRAYS | TABLES | HDF5
+
+
+def open_rows(
+    path: Any,
+    *,
+    column: str | None = None,
+    columns: Sequence[str] | None = None,
+    key: str | None = None,
+    memory_budget: int | str = "512MB",
+) -> RowSource:
+    """A matrix in files, to be fitted without being loaded.
+
+    Nothing but headers is read here.  Each pass of a fit reads the rows anew, in blocks, the
+    next one while one is computed on, in bounded memory.  The files must stay as they are
+    meanwhile: a change is an error.
+
+    Parameters
+    ----------
+    path : path, pattern or list of those
+        Several files are one matrix, in the order given; those that match a pattern such as
+        ``"part-*.parquet"`` in natural order.  The format follows from the suffix:
+
+        - ``.npy``: a 2-D array, in C or Fortran order;
+        - ``.npz``: a CSR matrix, from ``scipy.sparse.save_npz``; compressed ones are read by
+          one thread only;
+        - ``.parquet``, ``.pq``, ``.arrow``, ``.feather``, ``.ipc``: a column of lists, or
+          columns of numbers;
+        - ``.h5``, ``.hdf5``, ``.hdf``: a 2-D data set;
+        - ``.fvecs``, ``.bvecs``: vectors with their lengths.
+    column : str, optional
+        Which column of a Parquet or Arrow file holds the rows as lists of one length.  May
+        be left out if there is one such column only.
+    columns : list of str, optional
+        Which columns of numbers of a Parquet or Arrow file are the columns of the matrix.  If
+        there is no column of lists, all columns of numbers by default.
+    key : str, optional
+        Path of the data set inside an HDF5 file: by default ``"train"``, else the only one
+        that is 2-D and numeric.
+    memory_budget : int or str, default="512MB"
+        How much memory blocks may take together, in bytes or in words such as ``"2GB"``.
+        Some 40 bytes for each row, for lengths and weights, come on top, and what a
+        solver keeps.
+
+    Returns
+    -------
+    rows : RowSource
+        With `shape` and `dtype`; to be passed as X to `SphericalPCA`.  float16 and integers
+        of up to 16 bits are computed in float32; float64 and larger integers in float64.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile
+    >>> from sphericalpca import SphericalPCA, open_rows
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = pathlib.Path(folder.name) / "embeddings.npy"
+    >>> np.save(path, np.random.default_rng(0).standard_normal((1000, 20), dtype=np.float32))
+    >>> rows = open_rows(path)
+    >>> rows.shape
+    (1000, 20)
+    >>> SphericalPCA(n_components=3).fit(rows).transform(rows).shape
+    (1000, 3)
+    >>> folder.cleanup()
+    """
+    if isinstance(columns, str):
+        raise TypeError(f"columns={columns!r} is text, but must be a list: [{columns!r}].")
+    chosen = None if columns is None else tuple(columns)
+    options = Options(column, chosen, key, parse_budget(memory_budget))
+    if column is not None and columns is not None:
+        raise ValueError(
+            f"column={column!r} names a column of lists and columns={columns!r} columns of "
+            "numbers: pass one of the two."
+        )
+    return chain([_open(path, options) for path in find_paths(path)])
+
+
+def _open(path: Path, options: Options) -> FileSource:
+    suffix = path.suffix.lower()
+    file = DataFile.at(path)
+    if suffix not in FORMATS:
+        raise DataError(
+            f"{file.name} has the suffix {suffix!r}, but the format of rows is known by one of "
+            f"{', '.join(FORMATS)}: convert or rename it."
+        )
+    _refuse_foreign(file, options, suffix)
+    return FORMATS[suffix](file, options)
+
+
+def _refuse_foreign(file: DataFile, options: Options, suffix: str) -> None:
+    """Options that say nothing to this format are a mistake."""
+    if suffix not in TABLES:
+        for name in ("column", "columns"):
+            if getattr(options, name) is not None:
+                raise DataError(
+                    f"{name} is for Parquet and Arrow files, but {file.name} is neither: leave it "
+                    "out."
+                )
+    if suffix not in HDF5 and options.key is not None:
+        raise DataError(
+            f"key={options.key!r} is for HDF5 files, but {file.name} is none: leave it out."
+        )

@@ -1,0 +1,122 @@
+"""Parquet files, a record batch at a time."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from sphericalpca.linalg import Array
+from sphericalpca.rows.sources.columns import Selection, select
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import FileSource, Options, optional
+from sphericalpca.rows.sources.table import TableRows, list_length
+
+__all__ = ["open_parquet"]
+
+# Bytes that are read ahead of every column; without such a limit whole row groups would be.
+READ_AHEAD = 256 * 1024
+# What a column takes while it is decoded: a page of the usual size, packed and unpacked.
+PAGES = 2 * 2**20
+# With each number of a list its levels of repetition and definition are decoded, two bytes each.
+LEVELS = 4
+# Rows of other columns that are read at a time.
+OTHERS = 10_000
+
+
+def open_parquet(file: DataFile, options: Options) -> FileSource:
+    """The rows of a Parquet file."""
+    with file.being_read(), _parquet(file) as parquet:
+        selection = select(parquet.schema_arrow, options, file)
+        first = parquet.iter_batches(batch_size=1, columns=list(selection.names))
+        length = list_length(file, selection, first)
+        groups = map(parquet.metadata.row_group, range(parquet.metadata.num_row_groups))
+        ends = [0, *itertools.accumulate(group.num_rows for group in groups)]
+        decoding = _decoding_bytes(parquet.metadata, selection)
+    budget = options.memory_budget
+    return ParquetRows(file, selection, ends, length, budget, decoding=decoding)
+
+
+@contextmanager
+def _parquet(file: DataFile) -> Iterator[Any]:
+    arrow = optional("pyarrow", "Parquet files")
+    parquet = optional("pyarrow.parquet", "Parquet files")
+    # A file of our own, so that it is closed for certain, and not mapped into memory.
+    with (
+        arrow.OSFile(str(file.path)) as handle,
+        parquet.ParquetFile(
+            handle, pre_buffer=False, buffer_size=READ_AHEAD, page_checksum_verification=True
+        ) as opened,
+    ):
+        yield opened
+
+
+def _decoding_bytes(metadata: Any, selection: Selection) -> int:
+    """What a reader needs to decode the chosen columns, however few rows it wants."""
+    if metadata.num_row_groups == 0:
+        return 0
+    # Columns could tell more, but the library ends the program where these are damaged.
+    return min(int(metadata.row_group(0).total_byte_size), PAGES * len(selection.names))
+
+
+class ParquetRows(TableRows):
+    """Rows in row groups, which are where a reader can begin."""
+
+    def __init__(
+        self,
+        file: DataFile,
+        selection: Selection,
+        ends: Sequence[int],
+        length: int,
+        memory_budget: int,
+        *,
+        decoding: int,
+    ) -> None:
+        super().__init__(file, selection, ends[-1], length, memory_budget)
+        self._ends = ends
+        self._decoding = decoding
+
+    @property
+    def extra_row_bytes(self) -> float:
+        """Two record batches of numbers; of lists the levels of nesting, and room to grow."""
+        size = self.storage.itemsize
+        return float(self.shape[1] * (size + LEVELS if self._selection.lists else 2 * size))
+
+    @property
+    def reader_bytes(self) -> int:
+        """Pages of all columns."""
+        return self._decoding
+
+    @property
+    def cuts(self) -> Sequence[int]:
+        """The row groups."""
+        return self._ends
+
+    def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
+        """Blocks of record batches, decoded a batch at a time."""
+        groups = [
+            k
+            for k, (begin, end) in enumerate(itertools.pairwise(self._ends))
+            if begin < span.stop and end > span.start
+        ]
+        if not groups:
+            return
+        with self.file.being_read(), _parquet(self.file) as parquet:
+            batches = parquet.iter_batches(
+                batch_size=rows,
+                row_groups=groups,
+                columns=list(self._selection.names),
+                use_threads=False,
+            )
+            yield from self._matrices(batches, self._ends[groups[0]], span, rows)
+
+    def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
+        """Record batches of other columns."""
+        with self.file.being_read(), _parquet(self.file) as parquet:
+            for batch in parquet.iter_batches(batch_size=OTHERS, columns=list(names)):
+                yield batch.select(list(names))
+
+    def _schema(self) -> Any:
+        with self.file.being_read(), _parquet(self.file) as parquet:
+            return parquet.schema_arrow

@@ -1,0 +1,124 @@
+"""Rows in the columns of a table that comes in record batches: Parquet and Arrow files."""
+
+from __future__ import annotations
+
+import itertools
+from abc import abstractmethod
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.rows.sources.columns import Selection
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import FileSource, optional, rewritten
+
+__all__ = ["TableRows", "list_length"]
+
+
+class TableRows(FileSource):
+    """Rows in one column of lists, or in several columns of numbers."""
+
+    def __init__(
+        self, file: DataFile, selection: Selection, rows: int, length: int, memory_budget: int
+    ) -> None:
+        super().__init__(file, (rows, length), selection.storage, memory_budget)
+        self.columns = None if selection.lists else selection.names
+        self._selection = selection
+
+    @property
+    def extra_row_bytes(self) -> float:
+        """None: blocks are views of record batches, or are filled from these directly."""
+        return 0.0
+
+    def other_schema(self) -> Any:
+        """The columns of the table that are not these rows."""
+        schema = self._schema()
+        others = [field for field in schema if field.name not in self._selection.names]
+        return optional("pyarrow", "tables").schema(others)
+
+    @abstractmethod
+    def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
+        """Record batches of the columns of these names, in the order of the rows."""
+
+    @abstractmethod
+    def _schema(self) -> Any:
+        """Of the whole table."""
+
+    def _matrices(
+        self, batches: Iterator[Any], first: int, span: slice, rows: int
+    ) -> Generator[Array, None, None]:
+        """The rows of `span` as arrays, from record batches that begin with row `first`."""
+        buffers = itertools.cycle(self._buffers(min(rows, span.stop - span.start)))
+        while first < span.stop:
+            with self.file.being_read(first):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            begin, end = max(span.start - first, 0), min(span.stop - first, batch.num_rows)
+            for row in range(begin, end, rows):
+                piece = batch.slice(row, min(rows, end - row))
+                with self.file.being_read(first + row):
+                    matrix = self._matrix(piece, first + row, next(buffers)[: piece.num_rows])
+                yield matrix
+            first += batch.num_rows
+
+    def _buffers(self, height: int) -> list[Array]:
+        """Two to take turns; empty ones where the numbers of a record batch serve as they are."""
+        m = self.shape[1]
+        if self._selection.lists:
+            used = height if self.converts else 0
+            return [np.empty((used, m), self.dtype) for _ in range(2)]
+        # Columns are written one after another, so that is how they should lie.
+        return [np.empty((m, height), self.dtype).T for _ in range(2)]
+
+    def _matrix(self, batch: Any, first: int, out: Array) -> Array:
+        if not self._selection.lists:
+            for k, name in enumerate(self._selection.names):
+                self._refuse_nulls(batch.column(name), first, 1, name)
+                rewritten(batch.column(name).to_numpy(zero_copy_only=False), out[:, k])
+            return out
+        lists, m = batch.column(self._selection.names[0]), self.shape[1]
+        self._refuse_nulls(lists, first, 1, self._selection.names[0])
+        self._refuse_lengths(lists, first)
+        values = lists.flatten()
+        self._refuse_nulls(values, first, m, self._selection.names[0])
+        numbers = values.to_numpy(zero_copy_only=False).reshape(-1, m)
+        return rewritten(numbers, out) if self.converts else np.asarray(numbers)
+
+    def _refuse_nulls(self, values: Any, first: int, width: int, name: str) -> None:
+        if values.null_count:
+            k = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
+            inside = f", at place {k % width} of its list" if width > 1 else ""
+            raise DataError(
+                f"Column {name!r} is null in {self.place(first + k // width)}{inside}, but every "
+                "entry must be a number: fill or drop that row."
+            )
+
+    def _refuse_lengths(self, lists: Any, first: int) -> None:
+        if hasattr(lists, "offsets"):
+            lengths = np.diff(lists.offsets.to_numpy())
+            wrong = np.flatnonzero(lengths != self.shape[1])
+            if len(wrong):
+                raise DataError(
+                    f"The list in {self.place(first + int(wrong[0]))} has {lengths[wrong[0]]} "
+                    f"numbers, but that in row 0 has {self.shape[1]}: rows must be of one length."
+                )
+
+
+def list_length(file: DataFile, selection: Selection, batches: Iterator[Any]) -> int:
+    """How many numbers the rows have, if need be from the first one; 0 if there is none."""
+    if selection.length is not None:
+        return selection.length
+    for batch in batches:
+        if batch.num_rows:
+            first = batch.column(selection.names[0])[0]
+            if not first.is_valid:
+                raise DataError(
+                    f"Column {selection.names[0]!r} is null in {file.place(0)}, but every entry "
+                    "must be a number: fill or drop that row."
+                )
+            return len(first)
+    return 0

@@ -1,0 +1,55 @@
+"""``.fvecs`` and ``.bvecs``: before each row its length, a little-endian int32."""
+
+from __future__ import annotations
+
+from io import FileIO
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.rows.sources.filesource import FileSource, Options
+from sphericalpca.rows.sources.fixed import RowMajorRows
+
+__all__ = ["open_vecs"]
+
+NUMBERS = {".fvecs": "<f4", ".bvecs": "u1"}
+
+
+def open_vecs(file: DataFile, options: Options) -> FileSource:
+    """The rows of an ``.fvecs`` (float32) or ``.bvecs`` (uint8) file."""
+    numbers = np.dtype(NUMBERS[file.path.suffix.lower()])
+    with file.being_read(), file.path.open("rb") as handle:
+        first = handle.read(4)
+    m = int.from_bytes(first, "little", signed=True)
+    size = 4 + m * numbers.itemsize
+    if file.size and (m < 1 or file.size % size):
+        raise DataError(
+            f"{file.name} has {file.size} bytes, which is no multiple of the {size} that a row of "
+            f"{m} numbers takes: it was cut short or is of another format; write it again."
+        )
+    return LengthPrefixedRows(
+        file, (file.size // size, max(m, 0)), numbers, options.memory_budget, offset=0
+    )
+
+
+class LengthPrefixedRows(RowMajorRows):
+    """Rows that each begin with their length, which is verified."""
+
+    def _buffer(self, height: int) -> Any:
+        m = self.shape[1]
+        return np.empty(height, [("length", "<i4"), ("numbers", self.storage, (m,))])
+
+    def _values(self, file: FileIO, buffer: Any, first: int, count: int) -> Array:
+        super()._values(file, buffer, first, count)
+        m, lengths = self.shape[1], buffer["length"][:count]
+        wrong = np.flatnonzero(lengths != m)
+        if len(wrong):
+            raise DataError(
+                f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}, but the "
+                f"first has {m}: the file is damaged; write it again."
+            )
+        # A view with a gap after each row, which BLAS reads as it is.
+        return np.asarray(buffer["numbers"][:count])

@@ -1,0 +1,251 @@
+"""A stream of batches: each is read once, and a few m x r matrices are all that is kept.
+
+Exact alternation sets U to the polar factor of the gradient, the mean of x v' over all
+rows.  A stream cannot come back to rows that are gone, so it keeps a running mean M of
+their gradients.  But each v belongs to the U of its time, and M alone lags behind.  When
+U makes a step D, the gradient of a row changes, to first order, by
+
+    x x'D (I - v v') / ||U'x||,    on average about    A D (I - C),
+
+where A is the mean of x x' / ||U'x||, and C that of v v' with weights 1 / ||U'x||.  So M
+is moved by that much whenever U moves.  At rest D is zero: where this is only nearly true
+it costs some speed, but the stream still ends where alternation ends.
+
+A is m x m.  It is known by its products with a basis S of some 2 r columns, U among them
+(a Nystroem approximation), and S follows its strongest directions from batch to batch.
+
+Where U'x vanishes, v turns at once.  Rows near to that would rule A and C, so v is there
+taken for smooth: for U'x / s, with s^2 = ||U'x||^2 + h^2 ||x||^2.  Its derivative has 1 / s
+in place of 1 / ||U'x||, and v v' ||U'x||^2 / s^2 in place of v v'.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sphericalpca.linalg import (
+    Array,
+    canonical_rotation,
+    combination,
+    fix_signs,
+    frobenius,
+    inner,
+    orthonormal_outside,
+    polar,
+    product,
+    refined,
+)
+from sphericalpca.problem import CanonicalForm, Problem, directions, symmetric
+from sphericalpca.rows import Block, Rows
+from sphericalpca.solvers.start import svd_start
+
+__all__ = ["Stream"]
+
+# Beside U the basis has r columns, and at least so many.
+FEWEST_BESIDE = 8
+# The h above, in multiples of the cosine between U and random directions, sqrt(r / m).
+SMOOTHING = 0.5
+
+
+class _Means(NamedTuple):
+    """Means over rows; those of a stream fade.
+
+    Attributes
+    ----------
+    cosine : float
+        Of ||U'x|| / ||x||, with the U that was there before the row came.
+    moment : float64 array, shape (r, r)
+        Of v v'.
+    sharpness : float
+        Of ||x|| / s.
+    radial : float64 array, shape (r, r)
+        Of v v' ||U'x||^2 ||x|| / s^3; over the sharpness it is C.
+    """
+
+    cosine: float
+    moment: Array
+    sharpness: float
+    radial: Array
+
+    def mixed(self, old: float, other: _Means) -> _Means:
+        """These with the share `old`, the others with the rest."""
+        new = 1.0 - old
+        return _Means(
+            old * self.cosine + new * other.cosine,
+            old * self.moment + new * other.moment,
+            old * self.sharpness + new * other.sharpness,
+            old * self.radial + new * other.radial,
+        )
+
+    @property
+    def tangential(self) -> Array:
+        """I - C."""
+        return np.asarray(np.eye(len(self.radial)) - self.radial / self.sharpness)
+
+
+class Stream(NamedTuple):
+    """What the rows of a stream have told so far.
+
+    In all means the say of a row is its weight times its place in the stream.  So the
+    latter half has three quarters of the say: enough to outgrow a poor beginning and to
+    follow data that change, while many rows share the noise.
+
+    Attributes
+    ----------
+    basis : array, shape (m, k)
+        Orthonormal columns S; the first r are U.
+    gradient : array, shape (m, r)
+        M, the mean of x v' at the current U.
+    curvature : float64 array, shape (k, k)
+        S'AS, for A the mean of x x' / s.
+    means : _Means
+    weight : float
+        Sum of the weights of all rows that have a direction.
+    n_rows : int
+        Number of rows.
+    """
+
+    basis: Array
+    gradient: Array
+    curvature: Array
+    means: _Means
+    weight: float = 0.0
+    n_rows: int = 0
+
+    @staticmethod
+    def at(basis: Array, n_components: int) -> Stream:
+        """A stream before its first row; the basis begins with the U to begin at."""
+        r, basis = n_components, _filled(basis, n_components)
+        m, k = basis.shape
+        nothing = _Means(0.0, np.zeros((r, r)), 0.0, np.zeros((r, r)))
+        return Stream(basis, np.zeros((m, r), basis.dtype), np.zeros((k, k)), nothing)
+
+    @staticmethod
+    def at_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Stream:
+        """A stream before its first row, at the SVD of the rows that it begins with."""
+        columns = _columns(problem.rows.shape[1], n_components)
+        U = svd_start(problem, columns, rng).U
+        return Stream.at(U.astype(problem.rows.dtype, copy=False), n_components)
+
+    @staticmethod
+    def at_solution(
+        U: Array, shares: Array, cosine: float, *, length: float, weight: float
+    ) -> Stream:
+        """A stream whose past is known by its solution alone, and by the length of its rows.
+
+        At a solution M = U H, where H is the mean of ||U'x|| v v'.  That is near to the mean
+        length of projections times the mean of v v', the diagonal matrix of the shares.
+        """
+        r, pull, moment = len(shares), length * cosine * shares, np.diag(shares)
+        basis, _, curvature, *_ = Stream.at(U, r)
+        curvature[:r, :r] = np.diag(pull)
+        means = _Means(cosine, moment, 1.0, moment)
+        return Stream(basis, U * pull.astype(U.dtype), curvature, means, weight)
+
+    @property
+    def U(self) -> Array:
+        """The subspace, shape (m, r)."""
+        return self.basis[:, : self.gradient.shape[1]]
+
+    def after(self, rows: Rows) -> Stream:
+        """The stream once these rows were learned: one read of them, one exact U step."""
+        n_rows, weight = self.n_rows + rows.shape[0], self.weight + rows.totals.weight
+        if rows.totals.weight == 0:
+            return self._replace(n_rows=n_rows)
+        old = (self.weight / weight) ** 2  # places from 0 to w add up to w^2 / 2
+        seen, gradient, products = _look_at(rows, self.basis, self.gradient.shape[1])
+        means = self.means.mixed(old, seen)
+        past = product(self.basis, self.curvature.astype(self.basis.dtype))
+        N = _factor(self.basis, _mixed(old, past, products))
+        M = _mixed(old, self.gradient, gradient)
+        U = polar(M).factor
+        turn = inner(N, U - self.U) @ means.tangential
+        M += product(N, turn.astype(M.dtype))
+        basis = _widened(U, N)
+        coordinates = np.asarray(inner(basis, N), dtype=np.float64)
+        return Stream(basis, M, coordinates @ coordinates.T, means, weight, n_rows)
+
+    def canonical(self) -> CanonicalForm:
+        """U rotated so that the mean of v v' is diagonal; the value of f is not known."""
+        Q, eigenvalues = canonical_rotation(self.means.moment)
+        total, r = eigenvalues.sum(), len(eigenvalues)
+        return CanonicalForm(
+            U=refined(fix_signs(product(self.U, Q.astype(self.basis.dtype)))),
+            shares=eigenvalues / total if total > 0 else np.full(r, 1 / r),
+            value=math.nan,
+            mean_cosine=min(self.means.cosine, 1.0) if self.weight > 0 else math.nan,
+        )
+
+
+def _columns(m: int, r: int) -> int:
+    """How many columns a basis has."""
+    return min(r + max(r, FEWEST_BESIDE), m)
+
+
+def _mixed(old: float, A: Array, B: Array) -> Array:
+    return combination(np.array([old, 1.0 - old]), [A, B])
+
+
+def _look_at(rows: Rows, basis: Array, r: int) -> tuple[_Means, Array, Array]:
+    """Means over these rows alone: those of `_Means`, the gradient, and A S."""
+    kernel = partial(_look, basis=basis.astype(rows.dtype, copy=False), r=r)
+    sums = rows.sweep(kernel, columns=2 * basis.shape[1] + r)
+    *means, products = (part / rows.totals.weight for part in sums)
+    products = products.astype(basis.dtype, copy=False)
+    return _Means(*means), products[:, :r], products[:, r:]
+
+
+def _look(block: Block, basis: Array, r: int) -> tuple[Any, ...]:
+    Y = block.project(basis)
+    V, lengths = directions(block, Y[:, :r])
+    norm = np.where(block.norm > 0, block.norm, 1.0)
+    cosines = lengths / norm
+    smooth = np.hypot(cosines, SMOOTHING * math.sqrt(r / len(basis)))
+    Y /= (smooth * norm).astype(Y.dtype)[:, None]
+    return (
+        float(block.weight @ cosines),
+        block.moment(V),
+        float(block.weight @ (1.0 / smooth)),
+        block.moment(V * (cosines / smooth**1.5).astype(V.dtype)[:, None]),
+        block.correlate(np.hstack([V, Y]), overwrite=True),
+    )
+
+
+def _factor(S: Array, AS: Array) -> Array:
+    """N with N N' = AS (S'AS)^-1 (AS)', which is A where the span of S holds that of A."""
+    values, Q = np.linalg.eigh(symmetric(np.asarray(inner(S, AS), dtype=np.float64)))
+    kept = values > _rounding(float(values[-1]), S.dtype)
+    return product(AS, (Q[:, kept] / np.sqrt(values[kept])).astype(S.dtype))
+
+
+def _widened(U: Array, N: Array) -> Array:
+    """An orthonormal basis of U and of the longest directions of N beside it."""
+    room = _columns(*U.shape) - U.shape[1]
+    R = N - product(U, inner(U, N))
+    squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
+    squares, Q = squares[::-1][:room], Q[:, ::-1][:, :room]
+    kept = squares > _rounding(frobenius(N) ** 2, U.dtype)
+    E = product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(U.dtype))
+    return _filled(np.hstack([U, refined(E)]), U.shape[1])
+
+
+def _filled(basis: Array, r: int) -> Array:
+    """The basis with as many columns as it should have.
+
+    Rows in the span of U tell of no direction beside it, and those of U never would: A U
+    spans what the next U does.  Random ones are as good as any to look along.
+    """
+    m, k = basis.shape
+    R = np.random.default_rng(0).standard_normal((m, _columns(m, r) - k)).astype(basis.dtype)
+    if R.size == 0:
+        return basis
+    return np.hstack([basis, orthonormal_outside(basis, R - product(basis, inner(basis, R)))])
+
+
+def _rounding(largest: float, dtype: Any) -> float:
+    """Eigenvalues up to this one are rounding errors of the largest."""
+    return float(np.finfo(dtype).eps ** 0.75) * max(largest, 0.0)

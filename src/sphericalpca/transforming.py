@@ -1,0 +1,97 @@
+"""Files in, unit vectors out: `transform` for data that do not fit in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
+from pathlib import Path
+
+from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.reporting import warn_of_zero_rows
+from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
+from sphericalpca.parallel import allowed_threads, parallel
+from sphericalpca.problem import components
+from sphericalpca.rows import RowSource, in_memory
+from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
+from sphericalpca.writing import carried_columns, open_writer
+
+__all__ = ["transform_blocks", "transform_file"]
+
+
+def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, None, None]:
+    """The components of the rows of files, a block of rows at a time, in their order.
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted.
+    rows : RowSource
+        From `open_rows`.
+
+    Yields
+    ------
+    V : ndarray of shape (rows of the block, n_components)
+        As `SphericalPCA.transform` would return them.
+    """
+    if rows.shape[1] != model.n_features_in_:
+        raise DataError(
+            f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
+            f"{model.n_features_in_}: pass vectors of the same kind."
+        )
+    U = model.components_.T.astype(rows.dtype)
+    height = best_block_rows(rows, allowed_threads())
+    span = slice(0, rows.shape[0])
+    with parallel(), closing(read_blocks(rows, span, height)) as blocks:
+        for place, matrix in blocks:
+            refuse_non_finite(rows, place.start, matrix)
+            piece = in_memory(matrix, normalize=model.normalize, mean=model.mean_)
+            yield components(piece, U)
+
+
+def transform_file(
+    model: SphericalPCA,
+    rows: RowSource,
+    output: str | Path,
+    *,
+    name: str = "vector",
+    keep: Sequence[str] | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> int:
+    """Write the components of the rows of files to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted.
+    rows : RowSource
+        From `open_rows`.
+    output : str or Path
+        ``.npy``, ``.parquet`` or ``.arrow``.
+    name : str, default="vector"
+        The column of vectors in a table.
+    keep : list of str, optional
+        Which other columns of input tables go into an output table; all by default.
+    watch : callable, optional
+        Told how many rows were written after each block.
+
+    Returns
+    -------
+    n_zero : int
+        How many rows have no direction, and are zero in the result; a warning tells them too.
+    """
+    output, n_zero = Path(output), 0
+    table = output.suffix.lower() != ".npy"
+    carried = carried_columns(rows, keep) if table else None
+    shape = (rows.shape[0], len(model.components_))
+    with (
+        closing(transform_blocks(model, rows)) as blocks,
+        open_writer(output, shape, rows.dtype, name=name, carried=carried) as writer,
+    ):
+        for V in blocks:
+            writer.write(V)
+            n_zero += int((~V.any(axis=1)).sum())
+            if watch is not None:
+                watch(len(V))
+    warn_of_zero_rows(n_zero, rows.shape[0], "are zero in the result")
+    return n_zero

@@ -1,0 +1,81 @@
+"""The other columns of a table, carried from the input to the output."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.rows import RowSource
+from sphericalpca.rows.sources.chain import ChainedRows
+from sphericalpca.rows.sources.filesource import optional
+from sphericalpca.rows.sources.table import TableRows
+
+__all__ = ["Carried", "carried_columns"]
+
+
+class Carried:
+    """Columns beside the vectors, taken row by row in their order.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+    """
+
+    def __init__(self, schema: Any, batches: Iterator[Any]) -> None:
+        self.schema = schema
+        self._batches = batches
+        self._rest: Any = None
+
+    def take(self, rows: int) -> list[Any]:
+        """Record batches of exactly so many rows together."""
+        taken: list[Any] = []
+        while rows > 0:
+            batch = self._rest if self._rest is not None else next(self._batches)
+            taken.append(batch.slice(0, rows))
+            self._rest = batch.slice(rows) if batch.num_rows > rows else None
+            rows -= taken[-1].num_rows
+        return taken
+
+
+def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
+    """The columns of a source's tables that are not its vectors; None where there are none.
+
+    Parameters
+    ----------
+    source : RowSource
+    names : sequence of str, optional
+        Which ones; all by default.
+    """
+    parts = source.parts if isinstance(source, ChainedRows) else [source]
+    tables = [part for part in parts if isinstance(part, TableRows)]
+    if len(tables) < len(parts):
+        _refuse_names(names, source, [])
+        return None
+    schema = _chosen(tables[0], names)
+    for table in tables[1:]:
+        if not _chosen(table, names).equals(schema):
+            raise DataError(
+                f"{table.name} and {tables[0].name} have other columns beside the vectors: name "
+                "those to be kept that all files have."
+            )
+    if len(schema) == 0:
+        return None
+    batches = itertools.chain.from_iterable(table.other_batches(schema.names) for table in tables)
+    return Carried(schema, batches)
+
+
+def _chosen(table: TableRows, names: Sequence[str] | None) -> Any:
+    schema = table.other_schema()
+    if names is None:
+        return schema
+    _refuse_names(names, table, schema.names)
+    return optional("pyarrow", "tables").schema([schema.field(name) for name in names])
+
+
+def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequence[str]) -> None:
+    missing = [name for name in names or () if name not in there]
+    if missing:
+        known = f"it has {', '.join(map(repr, there))}" if there else "it has none"
+        raise DataError(f"{source.name} has no column {missing[0]!r} beside its vectors: {known}.")

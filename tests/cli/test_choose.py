@@ -1,0 +1,103 @@
+"""`sphericalpca choose`: the number, the curve, the model and the picture."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from sphericalpca import SphericalPCA, choose_components
+
+pytest.importorskip("safetensors")
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "digits [1].npy"
+    np.save(path, load_digits().data.astype(np.float32))
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _arrays(monkeypatch):
+    """These tests are about choosing: files of other kinds have tests of their own."""
+    monkeypatch.setattr(
+        "sphericalpca.cli.choose.open_files", lambda files, options: np.load(files[0])
+    )
+
+
+OPTIONS = ("--recall", 0.7, "--k", 5, "--queries", 100)
+
+
+def test_table_and_sentence(run, file):
+    result = run("choose", file, *OPTIONS)
+    choice = choose_components(np.load(file), recall=0.7, k=5, queries=100, random_state=0)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    lines = result.stdout.splitlines()
+    assert lines[-1] == str(choice)
+    marked = [line for line in lines if line.startswith("*")]
+    assert len(marked) == 1
+    assert marked[0].split()[1] == str(choice.n_components)
+    assert len(lines) == len(choice.curve) + 3
+
+
+def test_json(run, file):
+    result = run("choose", file, *OPTIONS, "--json")
+    told = json.loads(result.stdout)
+    assert told["reached"] is True
+    chosen = next(p for p in told["curve"] if p["n_components"] == told["n_components"])
+    assert chosen["low"] >= 0.7
+
+
+def test_model_and_picture(run, file, tmp_path):
+    model, picture = tmp_path / "model.safetensors", tmp_path / "curve.png"
+    result = run("choose", file, *OPTIONS, "-o", model, "--plot", picture, "--json")
+    assert result.exit_code == 0
+    loaded = SphericalPCA.load(model)
+    assert loaded.n_components_ == json.loads(result.stdout)["n_components"]
+    assert loaded.transform(np.load(file)).shape[1] == loaded.n_components_
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
+
+
+@pytest.mark.parametrize("option", ["-o", "--plot"])
+def test_nothing_is_overwritten_without_force(run, file, tmp_path, option):
+    there = tmp_path / "there"
+    there.write_text("precious")
+    result = run("choose", file, *OPTIONS, option, there)
+    assert result.exit_code == 1
+    assert result.stderr == (f"Error: {there} exists: choose another name, or add --force.\n")
+    assert there.read_text() == "precious"
+    assert run("choose", file, *OPTIONS, option, there, "--force").exit_code == 0
+    assert there.read_bytes() != b"precious"
+
+
+def test_a_folder_that_is_not_there(run, file, tmp_path):
+    result = run("choose", file, "-o", tmp_path / "no" / "model")
+    assert result.exit_code == 1
+    assert "does not exist: make it first." in result.stderr
+
+
+def test_a_target_that_is_out_of_reach(run, file):
+    result = run("choose", file, "--recall", 0.99, "--largest", 5, "--queries", 100)
+    assert result.exit_code == 0
+    assert result.stderr.startswith("Warning: no number of dimensions up to 5 surely keeps")
+    assert "raise --largest" in result.stderr
+
+
+def test_zero_rows_do_no_harm(run, tmp_path):
+    X = load_digits().data
+    X[:5] = 0
+    np.save(tmp_path / "zeros.npy", X)
+    result = run("choose", tmp_path / "zeros.npy", *OPTIONS)
+    assert result.exit_code == 0
+
+
+@pytest.mark.parametrize("bad", [("--recall", 1), ("--recall", 0), ("--k", 0), ("--queries", "x")])
+def test_usage(run, file, bad):
+    result = run("choose", file, *bad)
+    assert result.exit_code == 2
+    assert bad[0] in result.stderr

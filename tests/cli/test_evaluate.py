@@ -1,0 +1,122 @@
+"""`sphericalpca evaluate`: sentences, rows and a page."""
+
+from __future__ import annotations
+
+import csv
+import json
+import sys
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from sphericalpca import SphericalPCA, evaluate
+from sphericalpca.evaluation.findings import findings
+
+pytest.importorskip("safetensors")
+pytest.importorskip("pandas")
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "digits.npy"
+    np.save(path, load_digits().data.astype(np.float32))
+    return path
+
+
+@pytest.fixture
+def model(data, tmp_path):
+    path = tmp_path / "a<b>.safetensors"
+    SphericalPCA(12).fit(np.load(data)).save(path)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _arrays(monkeypatch):
+    monkeypatch.setattr(
+        "sphericalpca.cli.evaluate.open_files", lambda files, options: np.load(files[0])
+    )
+
+
+OPTIONS = ("--queries", 80, "--at", "1,10")
+
+
+def test_everything_is_written_and_said(run, model, data, tmp_path):
+    out = tmp_path / "out"
+    result = run("evaluate", model, data, "--out", out, *OPTIONS)
+    assert result.exit_code == 0
+    assert result.stderr == ""
+    found = evaluate(
+        SphericalPCA.load(model), np.load(data), at=(1, 10), queries=80, random_state=0
+    )
+    lines = result.stdout.splitlines()
+    assert lines[:-1] == [f"- {sentence}" for sentence in findings(found)]
+    assert lines[-1] == f"The page: {out / 'evaluation.html'}"
+    assert {path.name for path in out.iterdir()} == {
+        "evaluation.html",
+        "evaluation.json",
+        "rows.csv",
+    }
+    with (out / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert [float(row["recall"]) for row in rows] == [row.recall for row in found.rows]
+    page = (out / "evaluation.html").read_text()
+    assert "a&lt;b&gt;.safetensors" in page
+    assert "digits.npy" in page
+
+
+def test_json(run, model, data, tmp_path):
+    result = run("evaluate", model, data, "--out", tmp_path / "out", *OPTIONS, "--json")
+    told = json.loads(result.stdout)
+    assert told == json.loads((tmp_path / "out" / "evaluation.json").read_text())
+    assert told["n_components"] == 12
+    assert told["drift"]["verdict"] == "none"
+
+
+def test_nothing_is_overwritten_without_force(run, model, data, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "rows.csv").write_text("precious")
+    result = run("evaluate", model, data, "--out", out, *OPTIONS)
+    assert result.exit_code == 1
+    assert "exists: choose another folder, or overwrite it with --force." in result.stderr
+    assert [path.name for path in out.iterdir()] == ["rows.csv"]
+    assert run("evaluate", model, data, "--out", out, *OPTIONS, "--force").exit_code == 0
+    assert (out / "rows.csv").read_text() != "precious"
+
+
+def test_drift_is_told(run, model, data, tmp_path):
+    other = tmp_path / "other.npy"
+    np.save(other, np.load(data)[:, ::-1])
+    result = run("evaluate", model, other, "--out", tmp_path / "out", *OPTIONS)
+    assert "have drifted away from the model: fit it again." in result.stdout
+
+
+def test_files_that_are_no_model(run, data, tmp_path):
+    result = run("evaluate", data, data, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+def test_rows_of_another_width(run, model, tmp_path):
+    np.save(tmp_path / "narrow.npy", np.ones((50, 5)))
+    result = run("evaluate", model, tmp_path / "narrow.npy", "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "features" in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("package", ["jinja2", "pandas", "matplotlib"])
+def test_what_the_page_needs_is_named_first(run, model, data, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    result = run("evaluate", model, data, "--out", data.parent / "out")
+    assert result.exit_code == 1
+    assert f"The page needs {package}" in result.stderr
+
+
+def test_usage(run, model, data, tmp_path):
+    result = run("evaluate", model, data, "--out", tmp_path / "out", "--at", "1,ten")
+    assert result.exit_code == 2
+    assert "'1,ten' is not a list such as 1,10,100." in result.stderr

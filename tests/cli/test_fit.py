@@ -1,0 +1,170 @@
+"""``sphericalpca fit``: models from files, and everything that can go wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca import SphericalPCA
+from sphericalpca.cli.fit import describe
+from sphericalpca.estimators.progress import FitProgress
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).standard_normal((70, 8)).astype(np.float32)
+
+
+@pytest.fixture
+def file(X, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    return tmp_path / "rows.npy"
+
+
+@pytest.fixture
+def model(tmp_path):
+    return tmp_path / "model.safetensors"
+
+
+def test_the_model_is_that_of_the_estimator(run, X, file, model):
+    result = run("fit", file, "-r", 3, "-o", model)
+    assert result.exit_code == 0, result.stderr
+    assert "70 x 8 to 3 components" in result.stdout
+    expected = SphericalPCA(3, random_state=0).fit(X)
+    np.testing.assert_allclose(
+        SphericalPCA.load(model).components_, expected.components_, atol=1e-5
+    )
+
+
+def test_options_reach_the_estimator(run, X, file, model):
+    options = ["--tol", "1e-2", "--solver", "newton", "--center", "--no-normalize", "--seed", 4]
+    assert run("fit", file, "-r", 2, "-o", model, *options).exit_code == 0
+    params = SphericalPCA.load(model).get_params()
+    wanted = {"tol": 1e-2, "solver": "newton", "center": True, "normalize": False}
+    assert wanted.items() <= params.items()
+    assert params["random_state"] == 4
+
+
+def test_several_files_are_one_matrix(run, X, tmp_path, model):
+    np.save(tmp_path / "part-1.npy", X[:30])
+    np.save(tmp_path / "part-2.npy", X[30:])
+    expected = SphericalPCA(3, random_state=0).fit(X).components_
+    listed = [tmp_path / "part-1.npy", tmp_path / "part-2.npy"]
+    for files in ([tmp_path / "part-*.npy"], listed):
+        assert run("fit", *files, "-r", 3, "-o", model, "--force").exit_code == 0
+        np.testing.assert_allclose(SphericalPCA.load(model).components_, expected, atol=1e-5)
+
+
+def test_sparse_files(run, X, tmp_path, model):
+    S = sparse.csr_matrix(X * (np.abs(X) > 1))
+    sparse.save_npz(tmp_path / "S.npz", S)
+    assert run("fit", tmp_path / "S.npz", "-r", 2, "-o", model).exit_code == 0
+    assert SphericalPCA.load(model).n_features_in_ == 8
+
+
+def test_json(run, file, model):
+    found = json.loads(run("fit", file, "-r", 3, "-o", model, "--json").stdout)
+    assert found["n_samples"] == 70
+    assert found["mean_cosine"] == SphericalPCA.load(model).mean_cosine_
+
+
+def test_an_existing_model_is_not_overwritten(run, file, model):
+    model.write_text("precious")
+    result = run("fit", file, "-r", 3, "-o", model)
+    assert (result.exit_code, model.read_text()) == (1, "precious")
+    assert "exists: choose another name, or add --force" in result.stderr
+    assert run("fit", file, "-r", 3, "-o", model, "--force").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["none.npy", "-r", 3], "none.npy"),
+        (["rows.npy", "-r", 9], "n_components=9 must be at most"),
+        (["rows.npy", "-r", 3, "--solver", "magic"], "magic"),
+        (["rows.npy", "-r", 3, "--memory-budget", "lots"], "lots"),
+        (["rows.npy", "-r", 3, "--memory-budget", "10"], "memory_budget"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(run, file, words, line, monkeypatch):
+    monkeypatch.chdir(file.parent)
+    model = file.with_name("model.safetensors")
+    result = run("fit", *words, "-o", model)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert line in result.stderr
+    assert not model.exists()
+
+
+@pytest.mark.parametrize(
+    "words", [[], ["rows.npy"], ["rows.npy", "-r", 0], ["rows.npy", "-r", "x"]]
+)
+def test_usage(run, words, model):
+    assert run("fit", *words, "-o", model).exit_code == 2
+
+
+def test_warnings_are_lines(run, file, model):
+    result = run("fit", file, "-r", 3, "-o", model, "--tol", 0, "--max-iter", 2)
+    assert result.exit_code == 0
+    assert "Warning: SphericalPCA stopped after max_iter=2" in result.stderr
+
+
+def test_the_checkpoint_goes_when_the_model_is_safe(run, file, model, tmp_path):
+    kept = tmp_path / "fit.ckpt"
+    assert run("fit", file, "-r", 3, "-o", model, "--checkpoint", kept).exit_code == 0
+    assert model.exists()
+    assert not kept.exists()
+
+
+def test_interrupted_fits_go_on(tmp_path, model):
+    """Ctrl-C: a line, exit code 130, and a checkpoint from which the same command goes on."""
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "rows.npy", rng.standard_normal((40_000, 64), dtype=np.float32))
+    kept = tmp_path / "fit.ckpt"
+    words = [tmp_path / "rows.npy", "-r", 8, "-o", model, "--checkpoint", kept, "--max-iter", 400]
+    command = [sys.executable, "-m", "sphericalpca", "fit", *map(str, words), "--solver"]
+    process = subprocess.Popen(
+        [*command, "alternating", "--tol", "0"], stderr=subprocess.PIPE, text=True
+    )
+    while not kept.exists():
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    error = process.communicate(timeout=60)[1]
+    assert process.returncode == 130, error
+    assert f"Interrupted. {kept} keeps what is known" in error
+    assert kept.exists()
+    assert not model.exists()
+    again = subprocess.run(
+        [*command, "alternating", "--tol", "1"], capture_output=True, text=True, check=False
+    )
+    assert again.returncode == 0, again.stderr
+    assert model.exists()
+
+
+def test_progress_is_shown_on_terminals(file, model):
+    main, far = pty.openpty()
+    command = [sys.executable, "-m", "sphericalpca", "fit", file, "-r", "3", "-o", model]
+    process = subprocess.Popen(list(map(str, command)), stderr=far, stdout=subprocess.PIPE)
+    process.communicate(timeout=60)
+    os.close(far)
+    shown = os.read(main, 10_000)
+    assert b"Reading" in shown or b"passes" in shown
+    os.close(main)
+
+
+def test_a_line_of_progress_tells_speed_passes_residual_and_time_left():
+    facts = {"seconds": 12.3, "rows_read": 5_000_000, "rows_per_second": 1.5e6, "iteration": 4}
+    told = FitProgress(**facts, n_samples=1_000_000, passes=5.0, residual=2e-3, seconds_left=61.0)
+    assert describe(told) == ("12 s  1,500,000 rows/s  5 passes  residual 2.0e-03  about 61 s left")
+    nan = float("nan")
+    early = FitProgress(**facts, n_samples=None, passes=nan, residual=nan, seconds_left=nan)
+    assert describe(early) == "12 s  1,500,000 rows/s  first look: 5,000,000 rows"

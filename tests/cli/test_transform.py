@@ -1,0 +1,63 @@
+"""``sphericalpca transform``: vectors to files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from sphericalpca import SphericalPCA
+
+
+@pytest.fixture
+def X():
+    return np.random.default_rng(0).standard_normal((50, 6)).astype(np.float32)
+
+
+@pytest.fixture
+def files(X, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    SphericalPCA(3).fit(X).save(tmp_path / "model.safetensors")
+    return tmp_path
+
+
+def test_the_vectors_are_those_of_the_model(run, X, files):
+    result = run(
+        "transform", files / "model.safetensors", files / "rows.npy", "-o", files / "v.npy"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "50 unit vectors of 3 numbers" in result.stdout
+    expected = SphericalPCA.load(files / "model.safetensors").transform(X)
+    np.testing.assert_allclose(np.load(files / "v.npy"), expected, atol=1e-6)
+
+
+def test_json_and_rows_without_direction(run, X, files):
+    X[7] = 0
+    np.save(files / "rows.npy", X)
+    words = (files / "model.safetensors", files / "rows.npy", "-o", files / "v.parquet", "--json")
+    result = run("transform", *words)
+    assert json.loads(result.stdout)["n_without_direction"] == 1
+    assert "Warning: 1 rows have no direction" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        (["none.safetensors", "rows.npy", "-o", "v.npy"], "none.safetensors' does not exist"),
+        (["rows.npy", "rows.npy", "-o", "v.npy"], "not a model of sphericalpca"),
+        (["model.safetensors", "rows.npy", "-o", "rows.npy"], "exists: choose another name"),
+        (["model.safetensors", "rows.npy", "-o", "v.csv"], "vectors are written to .npy"),
+        (["model.safetensors", "rows.npy", "-o", "no/v.npy"], "folder no does not exist"),
+        (["model.safetensors", "rows.npy", "-o", "v.parquet", "--keep", "id"], "no column 'id'"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(run, files, words, line, monkeypatch):
+    monkeypatch.chdir(files)
+    before = sorted(files.iterdir())
+    result = run("transform", *words)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
+    assert line in result.stderr
+    assert sorted(files.iterdir()) == before

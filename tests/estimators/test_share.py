@@ -1,0 +1,239 @@
+"""`n_components` as a mean cosine: the smallest number of components that reaches it."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from sphericalpca import DataError, SphericalPCA, open_rows
+from sphericalpca.estimators import path
+from sphericalpca.estimators.path import growing_svd, leading_means
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Linearized
+
+TARGETS = (0.3, 0.55, 0.7, 0.83, 0.95, 0.999)
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(3)
+    return rng.standard_normal((300, 40)) * 0.9 ** np.arange(40) + 0.05
+
+
+KINDS = {"dense": np.asarray, "csr": sparse.csr_array, "single": lambda X: X.astype(np.float32)}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_fit_reaches_it_and_one_component_less_does_not(data, kind, target):
+    X = KINDS[kind](data)
+    model = SphericalPCA(target).fit(X)
+    r = model.n_components_
+    assert model.mean_cosine_ >= target
+    assert model.components_.shape == (r, 40)
+    assert model.stop_reason_ == "converged"
+    np.testing.assert_allclose(model.score(X), model.mean_cosine_, rtol=1e-5)
+    # Fits from the SVD agree on what can be reached.
+    assert SphericalPCA(r).fit(X).mean_cosine_ >= target - 1e-5
+    if r > 1:
+        assert SphericalPCA(r - 1).fit(X).mean_cosine_ < target + 1e-5
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"center": True}, {"normalize": False}, {"solver": "newton"}, {"n_init": 2}],
+    ids=str,
+)
+def test_with_other_options(data, options):
+    model = SphericalPCA(0.8, random_state=0, **options).fit(data)
+    assert model.mean_cosine_ >= 0.8
+    less = SphericalPCA(model.n_components_ - 1, random_state=0, **options).fit(data)
+    assert less.mean_cosine_ < 0.8 + 1e-5
+
+
+def test_weights_count(data):
+    weight = np.random.default_rng(0).integers(0, 4, len(data))
+    weighted = SphericalPCA(0.8).fit(data, sample_weight=weight)
+    repeated = SphericalPCA(0.8).fit(np.repeat(data, weight, axis=0))
+    assert weighted.n_components_ == repeated.n_components_
+    np.testing.assert_allclose(weighted.mean_cosine_, repeated.mean_cosine_, rtol=1e-6)
+
+
+def test_wide_data_take_singular_vectors_as_they_need_them(data, monkeypatch):
+    expected = SphericalPCA(0.9).fit(data)
+    wide = np.hstack([data, np.zeros((300, 90))])
+    monkeypatch.setattr(path, "GRAM_FEATURES", 10)
+    monkeypatch.setattr(path, "FIRST_COLUMNS", 3)
+    monkeypatch.setattr("sphericalpca.solvers.start.GRAM_FEATURES", 10)
+    model = SphericalPCA(0.9, random_state=0).fit(wide)
+    assert model.n_components_ == expected.n_components_
+    np.testing.assert_allclose(model.mean_cosine_, expected.mean_cosine_, rtol=1e-6)
+
+
+def test_rows_in_files(data, tmp_path):
+    np.save(tmp_path / "rows.npy", data)
+    model = SphericalPCA(0.9).fit(open_rows(tmp_path / "rows.npy", memory_budget="1MB"))
+    same = SphericalPCA(0.9).fit(data)
+    assert model.n_components_ == same.n_components_
+    np.testing.assert_allclose(model.mean_cosine_, same.mean_cosine_, rtol=1e-6)
+
+
+def test_the_svd_is_told_of(data):
+    for target in (0.5, 0.9):
+        model = SphericalPCA(target, tol=1e-8).fit(data)
+        same = SphericalPCA(model.n_components_, tol=1e-8).fit(data)
+        np.testing.assert_allclose(model.svd_ratio_, same.svd_ratio_, rtol=1e-7)
+
+
+def test_long_rows_that_count_more():
+    """Then a fit can have a lower mean cosine than the components that it began with."""
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((400, 30)) * 0.85 ** np.arange(30)
+    X[:6] = 400 * rng.standard_normal((6, 30))
+    options = {"normalize": False, "max_iter": 3000, "tol": 1e-5}
+    for target in (0.5, 0.6, 0.64):
+        model = SphericalPCA(target, **options).fit(X)
+        assert model.mean_cosine_ >= target
+        start = model.components_[:-1].T
+        less = SphericalPCA(model.n_components_ - 1, init=start, **options).fit(X)
+        assert less.mean_cosine_ < target
+
+
+def test_a_solver_that_does_not_climb_gets_more_components(data):
+    """The authors' constant overshoots, so the SVD's number of components is not enough."""
+    solver = Linearized(lam=2.0, mu=3.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = SphericalPCA(0.9, solver=solver, max_iter=4, tol=0).fit(data)
+    assert model.mean_cosine_ >= 0.9
+    assert model.n_components_ >= SphericalPCA(0.9).fit(data).n_components_
+
+
+def test_everything_is_taken_where_nothing_less_is_enough(data):
+    X = data.astype(np.float32)
+    almost = float(np.nextafter(1, 0))
+    model = SphericalPCA(almost).fit(X)
+    assert model.n_components_ == 40
+    few = SphericalPCA(almost).fit(data[:7])
+    assert few.n_components_ <= 7
+    assert few.mean_cosine_ > 1 - 1e-9
+
+
+def test_means_of_leading_columns_are_those_of_the_columns(data, random_U):
+    weight = np.linspace(0, 2, len(data))
+    for normalize in (True, False):
+        rows = as_rows(data, weight=weight, normalize=normalize, block_rows=41)
+        problem, U = Problem(rows), random_U(40, 6)
+        means = leading_means(problem, U)
+        for q in range(1, 7):
+            form = problem.canonical(U[:, :q])
+            np.testing.assert_allclose(means.values[q - 1], form.value, rtol=1e-12)
+            np.testing.assert_allclose(means.cosines[q - 1], form.mean_cosine, rtol=1e-12)
+        assert means.first_to_reach(means.cosines[3]) == 4
+        assert means.first_to_reach(1.0) is None
+
+
+def test_singular_vectors_grow_to_all(data):
+    problem = Problem(as_rows(data))
+    sizes = [U.shape for U in growing_svd(problem, np.random.default_rng(0))]
+    assert sizes == [(40, 32), (40, 40)]
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.5, 1.5, float("nan"), float("inf")])
+def test_floats_outside_0_to_1_are_refused(data, value):
+    with pytest.raises(ValueError, match=r"'n_components'.*a float in the range \(0.0?, 1.0?\)"):
+        SphericalPCA(value).fit(data)
+
+
+@pytest.mark.parametrize("init", ["random", np.eye(40)[:, :3], (np.eye(40), np.eye(40))])
+def test_given_starts_need_a_number(data, init):
+    with pytest.raises(DataError, match=r"starts from the SVD.*pass init='auto', or an integer"):
+        SphericalPCA(0.5, init=init).fit(data)
+
+
+def test_checkpoints_need_a_number(data, tmp_path):
+    with pytest.raises(DataError, match="leave the checkpoint out, or pass an integer"):
+        SphericalPCA(0.5).fit(data, checkpoint=tmp_path / "run")
+
+
+def test_what_follows_knows_the_number(data, tmp_path):
+    model = SphericalPCA(0.8).set_output(transform="default").fit(data)
+    r = model.n_components_
+    assert model.transform(data).shape == (300, r)
+    np.testing.assert_array_equal(clone(model).fit_transform(data), model.transform(data))
+    assert len(model.get_feature_names_out()) == r
+    short = model.truncate(r - 2)
+    assert (short.n_components, short.n_components_) == (r - 2, r - 2)
+    assert model.n_components == 0.8
+    assert model.n_iter_ == len(model.history_["passes"])
+    assert model.history_["passes"][-1] <= model.n_passes_
+
+
+def test_the_number_survives_a_file(data, tmp_path):
+    pytest.importorskip("safetensors")
+    model = SphericalPCA(0.8).fit(data)
+    model.save(tmp_path / "model")
+    loaded = SphericalPCA.load(tmp_path / "model")
+    assert (loaded.n_components, loaded.n_components_) == (0.8, model.n_components_)
+
+
+def test_whole_numbers_have_it_too(data):
+    assert SphericalPCA(7).fit(data).n_components_ == 7
+    assert not hasattr(SphericalPCA(), "n_components_")
+
+
+def test_progress_is_told(data):
+    seen = []
+    SphericalPCA(0.8).fit(data, progress=seen.append)
+    assert seen
+    assert seen[-1].iteration >= 2
+
+
+def test_a_callback_ends_the_search(data):
+    pytest.importorskip("sklearn.callback")
+
+    class Stop:
+        calls = 0
+
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            pass
+
+        def on_fit_task_end(self, estimator, context):
+            Stop.calls += context.task_name == "iteration"
+            return True
+
+    model = SphericalPCA(0.8).set_callbacks(Stop()).fit(data)
+    assert Stop.calls == 1
+    assert model.stop_reason_ == "callback"
+    assert model.mean_cosine_ >= 0.8  # the SVD reached it
+
+
+def test_progress_bars_do_not_count_too_far(data):
+    """The number of iterations of several fits is not known beforehand."""
+    callback = pytest.importorskip("sklearn.callback")
+    pytest.importorskip("rich")
+    model = SphericalPCA(0.8, max_iter=1).set_callbacks(callback.ProgressBar())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert model.fit(data).mean_cosine_ >= 0.8
+
+
+# scikit-learn sets n_components=2 in most of its checks.
+@parametrize_with_checks([SphericalPCA(0.5)])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.filterwarnings("ignore::sphericalpca.NoDirectionWarning")
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
+def test_scikit_learn_check(estimator, check):
+    check(estimator)

@@ -1,0 +1,180 @@
+"""Sentences follow from the numbers; the page needs nothing else and believes no name."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+from sphericalpca.evaluation import Drift, Evaluation
+from sphericalpca.evaluation.findings import findings, listed
+from sphericalpca.evaluation.methods import METHODS
+
+pytest.importorskip("jinja2")
+pytest.importorskip("matplotlib")
+pytest.importorskip("pandas")
+
+from sphericalpca.evaluation_report import render
+
+N = 400
+
+
+def made(shifts=None, *, then=0.8, now=0.8, base=0.7):
+    """An evaluation with recalls of our own: each method's mean, less its shift."""
+    shifts = {"pca-dot": -0.1, **(shifts or {})}
+    rng = np.random.default_rng(0)
+    common = rng.uniform(-0.1, 0.1, N)
+    recalls = {}
+    for method in METHODS:
+        for key in ((16, 1, 1), (16, 10, 10), (16, 10, 20), (8, 10, 10)):
+            level = base + shifts.get(method.name, 0.0) + 0.2 * (key == (16, 10, 20))
+            values = level + common + rng.uniform(-0.01, 0.01, N)
+            recalls[method.name, *key] = np.clip(values, 0, 1)
+    cosines = np.clip(now + rng.normal(0, 0.02, 5000), 0, 1)
+    cosines += now - cosines.mean()
+    drift = Drift(then, now, now - 0.001, now + 0.001, 5000, cosines)
+    return Evaluation(5000, 64, 16, N, (1, 10), 10, recalls, drift, 0.9999)
+
+
+def said(*args, **options):
+    return "\n".join(findings(made(*args, **options)))
+
+
+def test_a_tie_with_the_svd_is_said():
+    text = said()
+    assert "SVD + unit rows ties with Spherical PCA at recall@1 and @10" in text
+    assert "keeps as many neighbours" in text
+
+
+@pytest.mark.parametrize(("shift", "word"), [(-0.05, "ahead of it"), (0.05, "behind it")])
+def test_a_difference_to_the_svd_is_said(shift, word):
+    text = said({"svd-unit": shift})
+    assert f"Spherical PCA is {word} at recall@1 and @10" in text
+    assert "ties" not in text
+
+
+def test_a_difference_below_half_a_point_is_a_tie():
+    found = made({"svd-unit": -0.004})
+    assert found.standings(10)["svd-unit"].difference.low > 0
+    assert "ties" in findings(found)[1]
+
+
+def test_rivals_are_sorted_by_how_they_stand():
+    text = said({"random": -0.3, "truncation": 0.1})
+    more = re.search(r"Spherical PCA finds more than (.*)\.", text)[1]
+    less = re.search(r"Spherical PCA finds less than (.*)\.", text)[1]
+    level = re.search(r"no difference is shown to (.*)\.", text)[1]
+    assert "random projection" in more
+    assert "centred PCA, dot product" in more
+    assert "first coordinates" in less
+    assert "centred PCA, cosine" in level
+    assert "SVD + unit rows" not in more + less + level
+
+
+def test_two_stages():
+    assert "a ranking of the first 20 with full vectors" in said(base=0.795)
+    assert "the most that was tried" in said(base=0.5)
+    assert "A second stage is not needed" in said(base=1.2)
+
+
+@pytest.mark.parametrize(
+    ("shift", "words"),
+    [(0.0, "is level with this model"), (-0.05, "a new fit is worth it"), (0.05, "finds less")],
+)
+def test_a_new_fit(shift, words):
+    assert words in said({"model": shift})
+
+
+@pytest.mark.parametrize(
+    ("then", "words"),
+    [
+        (0.8, "no drift"),
+        (0.9, "have drifted away"),
+        (0.7, "lie nearer"),
+        (float("nan"), "does not know"),
+    ],
+)
+def test_drift(then, words):
+    assert words in said(then=then)
+
+
+def test_lists():
+    assert [listed("abc"[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
+
+
+class Reader(HTMLParser):
+    """Tags that were left open, what is loaded, and the text."""
+
+    VOID = frozenset({"meta", "link", "br", "img"})
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.loaded, self.words, self.tags = [], [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        if tag not in self.VOID:
+            self.open.append(tag)
+        for name, value in attrs:
+            if name in ("src", "href", "xlink:href"):
+                self.loaded.append(value)
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+def read(page):
+    reader = Reader()
+    reader.feed(page)
+    reader.close()
+    assert not reader.open
+    return reader
+
+
+def test_the_page_is_whole_and_needs_nothing_else():
+    page = render(made(), model="model.safetensors", data="vectors.npy")
+    reader = read(page)
+    assert page.startswith("<!doctype html>")
+    assert all(value.startswith(("#", "data:")) for value in reader.loaded)
+    assert "script" not in reader.tags
+    assert not re.findall(r"url\((?!#)", page)
+    assert "default-src 'none'" in page
+    assert reader.tags.count("table") == 2
+
+
+def test_the_page_says_what_the_numbers_say():
+    found = made()
+    text = " ".join(read(render(found, model="m", data="d")).words)
+    text = text.replace("\N{NO-BREAK SPACE}", " ")
+    for sentence in findings(found):
+        assert sentence in text
+    for method in METHODS:
+        assert method.label in text
+        value = found.row(method.name, k=10).recall
+        assert f"{value:.3f}".removeprefix("0") in text
+
+
+def test_names_are_not_believed():
+    evil = "<script>alert(1)</script>{{ 7 * 7 }}&\"'"
+    page = render(made(), model=evil, data=evil)
+    reader = read(page)
+    assert "script" not in reader.tags
+    assert "".join(reader.words).count("<script>alert(1)</script>{{ 7 * 7 }}&\"'") >= 4
+
+
+def test_the_same_numbers_give_the_same_bytes():
+    found = made()
+    assert render(found, model="m", data="d") == render(found, model="m", data="d")
+
+
+def test_a_truncated_model_has_a_page_too():
+    text = "".join(read(render(made(then=float("nan")), model="m", data="d")).words)
+    assert "nan" not in text

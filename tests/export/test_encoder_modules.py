@@ -1,0 +1,187 @@
+"""The folder is one of sentence-transformers: that library loads it and computes transform."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sphericalpca import MissingExtraError
+from sphericalpca.export import encoder_modules, write_sentence_transformers
+
+safetensors = pytest.importorskip("safetensors.numpy")
+
+
+def tensors(folder):
+    return safetensors.load_file(folder / "0_Dense" / "model.safetensors")
+
+
+def config(folder):
+    return json.loads((folder / "0_Dense" / "config.json").read_text())
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return tmp_path / "reducer"
+
+
+@pytest.fixture(scope="module")
+def library():
+    """The real library; what it warns of while it is imported is its own affair."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip("sentence_transformers")
+
+
+@pytest.fixture
+def load(library, monkeypatch):
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    return lambda folder: library.SentenceTransformer(str(folder), device="cpu")
+
+
+@pytest.fixture
+def encode(library, load):
+    """Texts to vectors, by a real encoder with the modules of a folder appended.
+
+    The encoder's words are numbers of rows: the text "7" has the embedding X[7].
+    """
+    from sentence_transformers.sentence_transformer.modules import StaticEmbedding  # noqa: PLC0415
+    from tokenizers import Tokenizer, models, pre_tokenizers  # noqa: PLC0415
+
+    def run(X, folder):
+        words = models.WordLevel({str(row): row for row in range(len(X))}, unk_token="0")
+        tokenizer = Tokenizer(words)
+        tokenizer.pre_tokenizer = pre_tokenizers.Whitespace()
+        embedding = StaticEmbedding(tokenizer, embedding_weights=X)
+        encoder = library.SentenceTransformer(modules=[embedding], device="cpu")
+        whole = library.SentenceTransformer(modules=[*encoder, *load(folder)], device="cpu")
+        return whole.encode([str(row) for row in range(len(X))], show_progress_bar=False)
+
+    return run
+
+
+def test_appended_to_an_encoder_it_is_transform(encode, model, fresh, folder):
+    write_sentence_transformers(model, folder)
+    V = encode(fresh, folder)
+    assert V.dtype == np.float32
+    np.testing.assert_allclose(V, model.transform(fresh), atol=5e-6)
+
+
+def test_real_vectors(encode, minilm, tmp_path):
+    X, models = minilm[0][:500], minilm[1]
+    for place, model in enumerate(models):
+        write_sentence_transformers(model, tmp_path / str(place))
+        V = encode(X, tmp_path / str(place))
+        assert np.abs(V - model.transform(X)).max() < 5e-6
+
+
+def test_the_library_saves_the_same(load, model, folder, tmp_path):
+    """What it makes of our folder when it saves it: the same numbers and settings."""
+    write_sentence_transformers(model, folder)
+    load(folder).save(str(tmp_path / "theirs"), create_model_card=False)
+    ours, theirs = tensors(folder), tensors(tmp_path / "theirs")
+    assert ours.keys() == theirs.keys()
+    for name in ours:
+        np.testing.assert_array_equal(ours[name], theirs[name])
+    assert config(folder).items() <= config(tmp_path / "theirs").items()
+    lists = [
+        json.loads((place / "modules.json").read_text()) for place in (folder, tmp_path / "theirs")
+    ]
+    for our, their in zip(*lists, strict=True):
+        assert {k: v for k, v in our.items() if k != "type"} == {
+            k: v for k, v in their.items() if k != "type"
+        }
+        assert our["type"].rpartition(".")[2] == their["type"].rpartition(".")[2]
+
+
+def test_zero_rows_stay_zero(load, plain_model, folder):
+    import torch  # noqa: PLC0415
+
+    write_sentence_transformers(plain_model, folder)
+    features = load(folder)({"sentence_embedding": torch.zeros(2, 24)})
+    assert not features["sentence_embedding"].detach().numpy().any()
+
+
+def test_there_is_a_bias_only_if_the_model_is_centred(plain_model, centred_model, folder):
+    for model, keys in (
+        (plain_model, {"linear.weight"}),
+        (centred_model, {"linear.weight", "linear.bias"}),
+    ):
+        write_sentence_transformers(model, folder)
+        assert tensors(folder).keys() == keys
+        assert config(folder)["bias"] == (len(keys) == 2)
+
+
+def test_the_library_is_not_needed_to_write(plain_model, folder, without):
+    without("torch", "sentence_transformers", "transformers")
+    write_sentence_transformers(plain_model, folder)
+    assert sorted(entry.name for entry in folder.iterdir()) == [
+        "0_Dense",
+        "1_Normalize",
+        "modules.json",
+    ]
+
+
+def test_without_safetensors(plain_model, folder, without):
+    without("safetensors.numpy")
+    with pytest.raises(MissingExtraError, match="needs safetensors"):
+        write_sentence_transformers(plain_model, folder)
+
+
+def test_an_older_export_is_replaced(plain_model, centred_model, folder):
+    write_sentence_transformers(centred_model, folder)
+    write_sentence_transformers(plain_model, folder)
+    assert not config(folder)["bias"]
+    assert [entry.name for entry in folder.parent.iterdir()] == [folder.name]
+
+
+def test_a_folder_of_others_is_left_alone(plain_model, folder):
+    folder.mkdir()
+    (folder / "thesis.tex").write_text("years of work")
+    with pytest.raises(FileExistsError, match=r"holds 'thesis\.tex', which an export does not"):
+        write_sentence_transformers(plain_model, folder)
+    assert [entry.name for entry in folder.iterdir()] == ["thesis.tex"]
+
+
+def test_a_file_is_not_replaced_by_a_folder(plain_model, folder):
+    folder.write_text("mine")
+    with pytest.raises(NotADirectoryError, match="is a file, but a folder is written"):
+        write_sentence_transformers(plain_model, folder)
+    assert folder.read_text() == "mine"
+
+
+def _fails_while_writing(monkeypatch):
+    def fail(reducer):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(encoder_modules, "_linear", fail)
+
+
+def _fails_at_the_last_rename(monkeypatch):
+    """The older folder is moved aside already; the new one does not come into its place."""
+    rename = Path.rename
+    calls = []
+
+    def second_fails(self, target):
+        calls.append(target)
+        if len(calls) == 2:
+            raise OSError("disk full")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", second_fails)
+
+
+@pytest.mark.parametrize("arrange", [_fails_while_writing, _fails_at_the_last_rename])
+def test_a_failure_leaves_the_older_export(
+    plain_model, centred_model, folder, monkeypatch, arrange
+):
+    write_sentence_transformers(centred_model, folder)
+    before = tensors(folder)
+    arrange(monkeypatch)
+    with pytest.raises(OSError, match="disk full"):
+        write_sentence_transformers(plain_model, folder)
+    np.testing.assert_array_equal(tensors(folder)["linear.bias"], before["linear.bias"])
+    assert [entry.name for entry in folder.parent.iterdir()] == [folder.name]

@@ -1,0 +1,78 @@
+"""onnxruntime computes what transform does."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from sphericalpca import MissingExtraError
+from sphericalpca.export import export_model, to_onnx
+
+onnx = pytest.importorskip("onnx")
+runtime = pytest.importorskip("onnxruntime")
+
+
+def session(content):
+    return runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+
+
+def run(model, X):
+    (V,) = session(to_onnx(model).SerializeToString()).run(None, {"vectors": X})
+    return V
+
+
+def test_it_is_transform(model, fresh):
+    V = run(model, fresh)
+    assert V.dtype == np.float32
+    np.testing.assert_allclose(V, model.transform(fresh), atol=5e-6)
+
+
+def test_real_vectors(minilm):
+    X, models = minilm
+    for model in models:
+        assert np.abs(run(model, X) - model.transform(X)).max() < 3e-6
+
+
+def test_batches_of_any_size(plain_model, fresh):
+    expected = plain_model.transform(fresh)
+    for rows in (0, 1, 7):
+        V = run(plain_model, fresh[:rows])
+        assert V.shape == (rows, 6)
+        np.testing.assert_allclose(V, expected[:rows], atol=5e-6)
+
+
+def test_zero_rows_stay_zero(plain_model, centred_model):
+    assert not run(plain_model, np.zeros((2, 24), dtype=np.float32)).any()
+    assert not run(centred_model, centred_model.mean_[None]).any()
+
+
+@pytest.mark.parametrize("length", [1e-30, 1e30])
+def test_very_short_and_long_rows(plain_model, fresh, length):
+    V = run(plain_model, fresh * np.float32(length))
+    np.testing.assert_allclose(V, plain_model.transform(fresh), atol=5e-6)
+
+
+def test_the_file_is_the_graph(model, fresh, tmp_path):
+    path = tmp_path / "reducer.onnx"
+    export_model(model, path, "onnx")
+    onnx.checker.check_model(str(path), full_check=True)
+    loaded = session(str(path))
+    assert [(i.name, i.type, i.shape[1:]) for i in loaded.get_inputs()] == [
+        ("vectors", "tensor(float)", [24])
+    ]
+    assert [o.name for o in loaded.get_outputs()] == ["components"]
+    (V,) = loaded.run(None, {"vectors": fresh})
+    np.testing.assert_allclose(V, model.transform(fresh), atol=5e-6)
+
+
+def test_the_mean_is_subtracted_only_if_there_is_one(plain_model, centred_model):
+    operators = [
+        [n.op_type for n in to_onnx(model).graph.node] for model in (plain_model, centred_model)
+    ]
+    assert operators[1] == ["Sub", *operators[0]]
+
+
+def test_without_onnx(plain_model, without):
+    without("onnx")
+    with pytest.raises(MissingExtraError, match=r"needs onnx,.*sphericalpca\[onnx\]"):
+        to_onnx(plain_model)

@@ -1,0 +1,62 @@
+"""Every target by its name, and what holds for all of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from sphericalpca import MissingExtraError, SphericalPCA
+from sphericalpca.export import TARGETS, export_model
+
+NEEDS = {
+    "faiss": "faiss",
+    "onnx": "onnx",
+    "sentence-transformers": "safetensors",
+}
+
+
+@pytest.fixture(params=TARGETS)
+def target(request):
+    pytest.importorskip(NEEDS.get(request.param, "numpy"))
+    return request.param
+
+
+def content(path):
+    files = [path] if path.is_file() else [f for f in path.rglob("*") if f.is_file()]
+    return {str(file.relative_to(path.parent)): file.read_bytes() for file in files}
+
+
+def test_it_is_written_whole_and_over_an_older_one(plain_model, X, tmp_path, target):
+    path = tmp_path / "out"
+    other = SphericalPCA(5).fit(X)
+    export_model(other, path, target)
+    older = content(path)
+    assert export_model(plain_model, str(path), target).endswith((".", "appends it."))
+    assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
+    assert content(path) != older
+    newer = content(path)
+    export_model(plain_model, path, target)
+    assert content(path) == newer
+
+
+def test_a_model_of_another_kind_leaves_nothing(tmp_path, target):
+    with pytest.raises(TypeError, match="A str cannot be exported"):
+        export_model("model", tmp_path / "out", target)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_unknown_target(plain_model, tmp_path):
+    with pytest.raises(ValueError, match="to='excel' is no target: choose among faiss, onnx"):
+        export_model(plain_model, tmp_path / "out", "excel")
+
+
+def test_an_index_is_for_faiss(plain_model, tmp_path):
+    with pytest.raises(ValueError, match="index='Flat' is for faiss, not for onnx"):
+        export_model(plain_model, tmp_path / "out", "onnx", index="Flat")
+
+
+@pytest.mark.parametrize(("target", "package"), [("faiss", "faiss"), ("onnx", "onnx")])
+def test_a_missing_package_leaves_nothing(plain_model, tmp_path, without, target, package):
+    without(package)
+    with pytest.raises(MissingExtraError, match=rf"sphericalpca\[{target}\]"):
+        export_model(plain_model, tmp_path / "out", target)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,397 @@
+"""Workers that die, clusters that vanish, data that are wrong: an answer or a clear error."""
+
+import _thread
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from sphericalpca import DataError, SphericalPCA
+from sphericalpca.exceptions import ClusterError
+from sphericalpca.linalg import principal_angles
+from sphericalpca.rows import as_rows
+from sphericalpca.rows.cluster import ClusterRows, crew, from_dask
+from sphericalpca.solvers import checkpoint
+
+dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture
+def in_pass(monkeypatch):
+    """Have an action done, or a kernel changed, when the given pass begins."""
+
+    def arrange(number, action=None, kernel=None):
+        passes = []
+        run = ClusterRows._run
+
+        def counted(self, given):
+            passes.append(given)
+            if len(passes) == number:
+                if action is not None:
+                    action()
+                if kernel is not None:
+                    given = kernel(given)
+            return run(self, given)
+
+        monkeypatch.setattr(ClusterRows, "_run", counted)
+        return passes
+
+    return arrange
+
+
+def _dying(marker):
+    """Kernels of which the first to run kills its process, after it has read half a block."""
+
+    def wrap(kernel):
+        def deadly(block):
+            found = kernel(block)
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                return found
+            os.kill(os.getpid(), signal.SIGKILL)
+            return None
+
+        return deadly
+
+    return wrap
+
+
+def _eventually(condition):
+    """Dask does some things in the background."""
+    deadline = time.monotonic() + 60
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return condition()
+
+
+def _same(found, expected):
+    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    assert principal_angles(found.components_.T, expected.components_.T).max() < 1e-3
+
+
+def _kill_all(cluster):
+    """kill -9 of all workers; their nannies will start new ones."""
+    for nanny in cluster.workers.values():
+        os.kill(nanny.pid, signal.SIGKILL)
+
+
+@pytest.fixture
+def mortal_workers(start_cluster):
+    """Two workers that nobody starts again; `kill` kills them and their nannies."""
+    with start_cluster(n_workers=0) as running:
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard"]
+        command += ["--nthreads", "1", "--host", "127.0.0.1", running.cluster.scheduler_address]
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        nannies = []
+
+        def start():
+            nannies.extend(
+                subprocess.Popen(command, start_new_session=True, **quiet) for _ in range(2)
+            )
+            running.client.wait_for_workers(2, timeout=60)
+
+        def kill():
+            while nannies:
+                nanny = nannies.pop()
+                os.killpg(nanny.pid, signal.SIGKILL)
+                nanny.wait()
+
+        try:
+            start()
+            yield SimpleNamespace(client=running.client, start=start, kill=kill)
+        finally:
+            kill()
+
+
+@pytest.mark.parametrize("persisted", [False, True])
+def test_a_worker_killed_in_the_middle_of_a_pass(X, two_processes, in_pass, tmp_path, persisted):
+    array = da.from_array(X, chunks=(100, 30))
+    if persisted:
+        array = two_processes.client.persist(array)
+    model = SphericalPCA(4, tol=1e-5)
+    expected = model.fit(X)
+    pids = set(two_processes.client.run(os.getpid).values())
+    marker = tmp_path / "killed"
+    passes = in_pass(3, kernel=_dying(marker))
+    found = SphericalPCA(4, tol=1e-5).fit(array)
+    assert marker.exists()
+    assert len(passes) > 3
+    _same(found, expected)
+    two_processes.client.wait_for_workers(2, timeout=60)
+    assert set(two_processes.client.run(os.getpid).values()) != pids
+
+
+def test_a_worker_killed_between_two_passes(X, two_processes, in_pass):
+    def kill_one():
+        nanny = next(iter(two_processes.cluster.workers.values()))
+        os.kill(nanny.pid, signal.SIGKILL)
+
+    in_pass(4, action=kill_one)
+    found = SphericalPCA(4, tol=1e-5).fit(da.from_array(X, chunks=(100, 30)))
+    _same(found, SphericalPCA(4, tol=1e-5).fit(X))
+
+
+def test_who_comes_gets_its_share(X, two_processes):
+    def count(block):
+        return (float(len(block.weight)),)
+
+    rows = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
+    expected = rows.sweep(count)
+    first = set(rows._homes)
+    os.kill(next(iter(two_processes.cluster.workers.values())).pid, signal.SIGKILL)
+    assert rows.sweep(count) == expected
+    two_processes.client.wait_for_workers(2, timeout=60)
+    assert _eventually(lambda: len(two_processes.client.nthreads()) == 2)
+    assert rows.sweep(count) == expected
+    assert set(rows._homes) == set(two_processes.client.nthreads()) != first
+
+
+def test_all_workers_killed_and_started_again(X, two_processes, in_pass, monkeypatch):
+    monkeypatch.setattr(crew, "NO_WORKERS", 120.0)  # on a busy machine it may take long
+    in_pass(3, action=lambda: _kill_all(two_processes.cluster))
+    found = SphericalPCA(4, tol=1e-5).fit(da.from_array(X, chunks=(100, 30)))
+    _same(found, SphericalPCA(4, tol=1e-5).fit(X))
+
+
+def test_all_workers_gone_for_good(X, mortal_workers, in_pass, monkeypatch):
+    monkeypatch.setattr(crew, "NO_WORKERS", 2.0)
+    in_pass(3, action=mortal_workers.kill)
+    model = SphericalPCA(4).fit(X)
+    before = model.components_
+    with pytest.raises(ClusterError, match=r"no workers for 2 seconds.*checkpoint="):
+        model.fit(da.from_array(X, chunks=(100, 30)))
+    assert model.components_ is before
+    with pytest.raises(ClusterError, match="no workers"):
+        model.score(da.from_array(X, chunks=(100, 30)))
+
+
+def test_a_checkpoint_survives_and_the_next_run_goes_on(
+    X, mortal_workers, in_pass, monkeypatch, tmp_path
+):
+    monkeypatch.setattr(crew, "NO_WORKERS", 2.0)
+    monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
+    monkeypatch.setattr(checkpoint, "PATIENCE", 0.0)
+    model, kept = SphericalPCA(4, tol=1e-6), tmp_path / "fit.npz"
+    array = da.from_array(X, chunks=(100, 30))
+    expected = SphericalPCA(4, tol=1e-6).fit(X)
+    passes = in_pass(6, action=mortal_workers.kill)
+    with pytest.raises(ClusterError):
+        model.fit(array, checkpoint=kept)
+    assert kept.exists()
+    mortal_workers.start()
+    done = len(passes)
+    model.fit(array, checkpoint=kept)
+    assert model.n_iter_ == pytest.approx(expected.n_iter_, abs=1)
+    assert len(passes) - done < expected.n_passes_ - 2
+    _same(model, expected)
+
+
+def test_the_patience_is_that_of_dask_where_it_is_set(X, start_cluster):
+    with (
+        start_cluster(n_workers=0),
+        dask.config.set({"distributed.scheduler.no-workers-timeout": "1 s"}),
+        pytest.raises(ClusterError, match="no workers for 1 seconds"),
+    ):
+        SphericalPCA(4).fit(da.from_array(X, chunks=(100, 30)))
+
+
+def test_nobody_to_ask(start_cluster, monkeypatch):
+    with start_cluster(n_workers=0) as running:
+        workers = crew.Crew(running.client)
+        monkeypatch.setattr(crew, "NO_WORKERS", 0.2)
+        with pytest.raises(ClusterError, match=r"no workers for 0\.2 seconds"):
+            workers.survey([])
+        monkeypatch.setattr(crew, "SILENCE", 0.0)
+        with pytest.raises(ClusterError, match=r"does not answer \(TimeoutError"):
+            workers.survey([])
+
+
+def test_the_scheduler_gone(X, start_cluster, in_pass):
+    with start_cluster(n_workers=1, processes=False) as running:
+        in_pass(3, action=running.cluster.close)
+        with pytest.raises(ClusterError, match="checkpoint="):
+            SphericalPCA(4).fit(da.from_array(X, chunks=(100, 30)))
+        with pytest.raises(ClusterError, match="client is"):
+            crew.Crew(running.client).survey([])
+
+
+def test_scattered_data_that_died_with_their_worker(X, two_processes, in_pass, monkeypatch):
+    monkeypatch.setattr(crew, "NO_WORKERS", 120.0)
+    chunks = two_processes.client.scatter([X[:600], X[600:]], hash=False)
+    lazy = [da.from_delayed(c, (len(c.result()), 30), X.dtype) for c in chunks]
+    in_pass(3, action=lambda: _kill_all(two_processes.cluster))
+    with pytest.raises(ClusterError, match=r"lost.*scattered"):
+        SphericalPCA(4).fit(da.concatenate(lazy))
+
+
+def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_processes, in_pass):
+    def slow(kernel):
+        def wait(block):
+            import time  # noqa: PLC0415
+
+            time.sleep(2)
+            return kernel(block)
+
+        return wait
+
+    in_pass(3, kernel=slow, action=threading.Timer(0.7, _thread.interrupt_main).start)
+    array = da.from_array(X, chunks=(300, 30))
+    model = SphericalPCA(4)
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(array)
+    assert not hasattr(model, "components_")
+    futures = two_processes.client.futures
+    assert _eventually(lambda: not any("swept" in key for key in list(futures)))
+    _same(model.fit(array), SphericalPCA(4).fit(X))
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_failed_fit_leaves_dask_as_it_was(X, start_cluster, monkeypatch, workers):
+    """Also the scheduler of computations after the client was closed."""
+    monkeypatch.setattr(crew, "NO_WORKERS", 0.5)
+    before = dask.config.get("scheduler", None)
+    bad = da.from_array(np.full_like(X, np.nan), chunks=(300, 30))
+    with (
+        start_cluster(n_workers=workers, processes=False),
+        pytest.raises((ClusterError, DataError)),
+    ):
+        SphericalPCA(2).fit(bad)
+    assert dask.config.get("scheduler", None) == before
+    assert da.ones(3, chunks=2).sum().compute() == 3
+
+
+# Wrong data.
+
+
+def test_non_finite_numbers_are_named_with_chunk_and_row(X, two_processes):
+    bad = X.copy()
+    bad[777, 5] = np.inf
+    known = da.from_array(bad, chunks=(300, 30))
+    unknown = known[da.ones(len(X), chunks=300, dtype=bool)]
+    where = r"infinity \(inf\) in row 777 \(row 177 of chunk 2\), column 5"
+    with pytest.raises(DataError, match=where):
+        SphericalPCA(2).fit(known)
+    with pytest.raises(DataError, match="in row 177 of chunk 2, column 5"):
+        SphericalPCA(2).fit(unknown)
+    with pytest.raises(DataError, match="row 177 of chunk 2"):
+        SphericalPCA(2).fit(X).transform(unknown).compute()
+
+
+def test_the_first_error_does_not_wait_for_the_last_chunk(X, two_processes, tmp_path):
+    def load(block, block_id=None):
+        import time  # noqa: PLC0415
+
+        if block_id[0] == 0:
+            time.sleep(10)
+            (tmp_path / "slow one loaded").touch()
+            return block
+        raise ZeroDivisionError("at once")
+
+    array = da.from_array(X, chunks=(600, 30)).map_blocks(load, meta=X[:0])
+    with pytest.raises(ZeroDivisionError, match="at once"):
+        SphericalPCA(2).fit(array)
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_error_of_the_users_own_graph_is_told_as_it_is(X, two_processes):
+    def fail(block):
+        raise ZeroDivisionError("of the user")
+
+    array = da.from_array(X, chunks=(300, 30)).map_blocks(fail, meta=X[:0])
+    with pytest.raises(ZeroDivisionError, match="of the user"):
+        SphericalPCA(2).fit(array)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda block: block[:, :7], r"Chunk \d of X has shape .\d+, 7., but must have 30 columns"),
+        (lambda block: block.astype(str).astype(object) + "a", "cannot be read as rows of float32"),
+    ],
+    ids=["columns", "text"],
+)
+def test_chunks_that_are_not_what_dask_says(X, two_processes, change, message):
+    array = da.from_array(X, chunks=(300, 30)).map_blocks(change, meta=X[:0])
+    with pytest.raises(DataError, match=message):
+        SphericalPCA(2).fit(array)
+
+
+def test_no_rows_in_any_chunk(two_processes):
+    with pytest.raises(DataError, match="0 rows"):
+        SphericalPCA(2).fit(da.zeros((0, 4), chunks=(1, 4)))
+
+
+def test_all_rows_zero(two_processes):
+    with pytest.raises(DataError, match="none has a direction"):
+        SphericalPCA(2).fit(da.zeros((10, 4), chunks=(3, 4)))
+
+
+def test_too_many_components_for_the_rows(two_processes):
+    with pytest.raises(DataError, match="n_components=4 must be at most"):
+        SphericalPCA(4).fit(da.ones((3, 5), chunks=(2, 5)))
+
+
+def test_weights_of_another_length(X, two_processes):
+    array = da.from_array(X, chunks=(300, 30))
+    with pytest.raises(DataError, match="1203 rows"):
+        SphericalPCA(2).fit(array, sample_weight=da.ones(1202, chunks=100))
+
+
+def _killed():
+    worker = SimpleNamespace(address="tcp://127.0.0.1:1")
+    return distributed.KilledWorker("swept-1", worker, 3)
+
+
+@pytest.mark.parametrize(
+    ("error", "remedy"),
+    [
+        (ModuleNotFoundError("No module named 'sphericalpca'", name="sphericalpca"), "install it"),
+        (_killed(), "smaller chunks"),
+        (distributed.comm.CommClosedError("closed"), "checkpoint="),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_errors_of_the_cluster_are_explained(error, remedy, two_processes):
+    def fail():
+        raise error
+
+    workers = crew.Crew(two_processes.client)
+    with pytest.raises(ClusterError, match=remedy):
+        workers.gather([workers.submit(fail)])
+
+
+def test_a_client_that_does_not_wait_is_refused(X):
+    import asyncio  # noqa: PLC0415
+
+    async def fit():
+        async with (
+            distributed.LocalCluster(
+                n_workers=1, processes=False, dashboard_address=":0", asynchronous=True
+            ) as cluster,
+            distributed.Client(cluster, asynchronous=True),
+        ):
+            SphericalPCA(2).fit(da.from_array(X, chunks=(300, 30)))
+
+    with pytest.raises(ClusterError, match="asynchronous"):
+        asyncio.run(fit())
+
+
+def test_within_a_task_rows_are_computed_where_the_task_is(X, five_workers):
+    """A task that waited for tasks of its own worker would wait for ever."""
+
+    def fit(X):
+        import dask.array  # noqa: PLC0415
+
+        return SphericalPCA(2).fit(dask.array.from_array(X, chunks=(300, 30))).objective_
+
+    found = five_workers.client.submit(fit, X).result(timeout=60)
+    assert found == pytest.approx(SphericalPCA(2).fit(X).objective_, rel=1e-6)

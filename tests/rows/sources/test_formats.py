@@ -1,0 +1,288 @@
+"""What is particular to single formats: columns, keys, orders, repeated indices."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import pyarrow as pa
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from scipy import sparse
+
+from sphericalpca import DataError, open_rows
+
+
+def matrix(source, dense, height=9):
+    return np.concatenate([dense(b) for b in source.read(slice(0, source.shape[0]), height)])
+
+
+def vectors(X):
+    return pa.FixedSizeListArray.from_arrays(X.ravel(), X.shape[1])
+
+
+@pytest.fixture(params=[".parquet", ".feather"])
+def save_table(request, tmp_path):
+    """Write a table as Parquet or Feather."""
+
+    def save(columns, **options):
+        path = tmp_path / f"table{request.param}"
+        write = pa.parquet.write_table if path.suffix == ".parquet" else pa.feather.write_feather
+        write(pa.table(columns), path, **options)
+        return path
+
+    return save
+
+
+def test_the_only_column_of_lists_is_meant(X, save_table, dense):
+    path = save_table({"id": np.arange(100), "v": vectors(X), "title": ["x"] * 100})
+    np.testing.assert_array_equal(matrix(open_rows(path), dense), X)
+
+
+def test_one_of_several_columns_of_lists_must_be_named(X, save_table, dense):
+    path = save_table({"title": vectors(-X), "body": vectors(X), "words": [["a"]] * 100})
+    with pytest.raises(DataError, match=r"several columns of lists \('title', 'body'\).*column="):
+        open_rows(path)
+    np.testing.assert_array_equal(matrix(open_rows(path, column="body"), dense), X)
+
+
+def test_columns_of_numbers_come_in_the_order_in_which_they_are_named(X, save_table, dense):
+    columns = {"a": X[:, 0], "t": ["x"] * 100, "b": X[:, 1], "v": vectors(X), "c.d": X[:, 2]}
+    path = save_table(columns)
+    found = matrix(open_rows(path, columns=["c.d", "a"]), dense)
+    np.testing.assert_array_equal(found, X[:, [2, 0]])
+
+
+def test_without_lists_all_columns_of_numbers_are_meant(X, save_table, dense):
+    path = save_table({"a": X[:, 0], "t": ["x"] * 100, "b": X[:, 1].astype(np.float16)})
+    source = open_rows(path)
+    assert source.dtype == np.float32
+    expected = np.column_stack([X[:, 0], X[:, 1].astype(np.float16)])
+    np.testing.assert_array_equal(matrix(source, dense), expected)
+
+
+def test_columns_of_several_types_are_computed_in_the_widest(X, save_table):
+    numbers = X[:, 0]
+    assert open_rows(save_table({"a": numbers, "b": numbers.astype("i2")})).dtype == np.float32
+    assert open_rows(save_table({"a": numbers, "b": numbers.astype("i4")})).dtype == np.float64
+    assert open_rows(save_table({"a": numbers, "b": numbers.astype("f8")})).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"column": "w"}, "has no column 'w': it has 'a', 't', 'v', 'n'"),
+        ({"column": "a"}, "'a' of .* is of type float, but rows are lists.*columns="),
+        ({"column": "t"}, "'t' of .* is of type string, but rows are lists"),
+        ({"column": "n"}, "'n' of .* is of type list.*string.*but rows are lists of numbers"),
+        ({"columns": ["a", "w"]}, "has no column 'w'"),
+        ({"columns": ["a", "t"]}, "'t' of .* is of type string, but must hold numbers"),
+        ({"columns": ["a", "a"]}, "must name columns, each once"),
+        ({"columns": []}, "must name columns, each once"),
+    ],
+)
+def test_columns_that_cannot_be_rows(X, save_table, options, words):
+    columns = {"a": X[:, 0], "t": ["x"] * 100, "v": vectors(X), "n": [["b"]] * 100}
+    with pytest.raises(DataError, match=words):
+        open_rows(save_table(columns), **options)
+
+
+def test_a_table_without_numbers(save_table):
+    with pytest.raises(DataError, match=r"no column of numbers or lists of numbers \(it has 't'\)"):
+        open_rows(save_table({"t": ["x"] * 3}))
+
+
+def test_many_names_are_not_all_listed(save_table):
+    with pytest.raises(DataError, match="'c9', and 30 more"):
+        open_rows(save_table({f"c{k}": ["x"] for k in range(40)}))
+
+
+def test_slices_and_chunks_of_a_table_are_read_right(X, dense, tmp_path):
+    """Arrays that begin inside their memory, and batches of several lengths."""
+    table = pa.concat_tables([pa.table({"v": vectors(X)}).slice(a, 13) for a in (50, 3, 87)])
+    with pa.ipc.new_file(tmp_path / "t.arrow", table.schema) as writer:
+        writer.write_table(table)
+    source = open_rows(tmp_path / "t.arrow")
+    assert list(source.cuts) == [0, 13, 26, 39]
+    expected = np.concatenate([X[50:63], X[3:16], X[87:100]])
+    np.testing.assert_array_equal(matrix(source, dense, 5), expected)
+
+
+@pytest.mark.parametrize("format_name", ["parquet list", "feather list", "npy"])
+def test_one_row_and_one_column(format_name, write, dense, tmp_path):
+    one = np.full((1, 1), 2.5, np.float32)
+    source = open_rows(write(one, format_name, tmp_path))
+    np.testing.assert_array_equal(matrix(source, dense), one)
+
+
+def test_hdf5_takes_the_key_or_train_or_the_only_matrix(X, dense, tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
+        file["deep/down/vectors"] = X
+        file["labels"] = np.arange(100)
+        file["names"] = np.full((100, 2), b"x")
+    np.testing.assert_array_equal(matrix(open_rows(path), dense), X)
+    with h5py.File(path, "a") as file:
+        file["other"] = -X
+        file["linked"] = h5py.SoftLink("/deep/down/vectors")
+    with pytest.raises(DataError, match=r"several 2-D.*key=.*'deep/down/vectors' \(100, 7\)"):
+        open_rows(path)
+    for key in ("deep/down/vectors", "/deep/down/vectors", "linked"):
+        np.testing.assert_array_equal(matrix(open_rows(path, key=key), dense), X)
+    with h5py.File(path, "a") as file:
+        file["train"] = 2 * X
+    np.testing.assert_array_equal(matrix(open_rows(path), dense), 2 * X)
+
+
+@pytest.mark.parametrize("key", ["labels", "deep", "nothing", "deep/nothing", "names"])
+def test_hdf5_keys_that_are_no_matrix(X, tmp_path, key):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["deep/vectors"] = X
+        file["labels"] = np.arange(100)
+        file["names"] = np.full((100, 2), b"x")
+    words = "type .S1.*real numbers" if key == "names" else "no 2-D data set.*'deep/vectors'"
+    with pytest.raises(DataError, match=words):
+        open_rows(tmp_path / "a.h5", key=key)
+
+
+def test_hdf5_without_a_matrix(tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file["labels"] = np.arange(100)
+        file["null"] = h5py.Empty("f4")
+    with pytest.raises(DataError, match=r"no numeric 2-D data set.*it has none"):
+        open_rows(tmp_path / "a.h5")
+
+
+@pytest.mark.parametrize("layout", ["user block", "compact", "virtual", "resizable"])
+def test_unusual_hdf5_layouts(X, dense, tmp_path, layout):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w", userblock_size=512 if layout == "user block" else 0) as file:
+        if layout == "virtual":
+            file["train"] = X
+            virtual = h5py.VirtualLayout((200, 7), "f4")
+            virtual[:100] = virtual[100:] = h5py.VirtualSource(file["train"])
+            file.create_virtual_dataset("all", virtual)
+        elif layout == "compact":
+            plist = h5py.h5p.create(h5py.h5p.DATASET_CREATE)
+            plist.set_layout(h5py.h5d.COMPACT)
+            space = h5py.h5s.create_simple(X.shape)
+            made = h5py.h5d.create(file.id, b"train", h5py.h5t.IEEE_F32LE, space, plist)
+            h5py.Dataset(made)[:] = X
+        else:
+            file.create_dataset(
+                "train", data=X, maxshape=(None if layout == "resizable" else 100, 7)
+            )
+    if layout == "virtual":
+        found = matrix(open_rows(path, key="all"), dense)
+        np.testing.assert_array_equal(found, np.concatenate([X, X]))
+    else:
+        np.testing.assert_array_equal(matrix(open_rows(path), dense), X)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 30, 100])
+@pytest.mark.parametrize("height", [1, 6, 7, 64, 200])
+def test_blocks_of_chunked_data_end_where_chunks_do(X, dense, tmp_path, chunk, height):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("train", data=X, chunks=(chunk, 3))
+    source = open_rows(tmp_path / "a.h5")
+    blocks = [dense(block) for block in source.read(slice(5, 98), height)]
+    np.testing.assert_array_equal(np.concatenate(blocks), X[5:98])
+    ends = 5 + np.cumsum([len(block) for block in blocks])
+    if chunk <= height:
+        assert (ends[:-1] % chunk == 0).all()
+
+
+@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize("index", [np.int32, np.int64])
+def test_repeated_indices_are_added_up_and_unsorted_ones_sorted_out(
+    dense, tmp_path, compressed, index
+):
+    indices, pointer = np.array([3, 1, 3, 0, 2, 2, 2], index), np.array([0, 3, 3, 7], index)
+    S = sparse.csr_array((np.arange(1.0, 8.0), indices, pointer), shape=(3, 4))
+    sparse.save_npz(tmp_path / "S.npz", S, compressed=compressed)
+    expected = np.array([[0, 2, 0, 4], [0, 0, 0, 0], [4, 0, 18, 0]])
+    for height in (1, 2, 3):
+        blocks = open_rows(tmp_path / "S.npz").read(slice(0, 3), height)
+        found = [(block.has_canonical_format, dense(block)) for block in blocks]
+        assert all(canonical for canonical, _ in found)
+        np.testing.assert_array_equal(np.concatenate([block for _, block in found]), expected)
+
+
+def test_a_heavy_row_does_not_make_other_blocks_heavy(tmp_path):
+    """Blocks are cut by numbers too: rows of very different lengths need little memory."""
+    X = sparse.lil_array((400, 500), dtype=np.float32)
+    X[::2, 0] = 1.0
+    X[200:204] = 1.0
+    sparse.save_npz(tmp_path / "S.npz", X.tocsr())
+    source = open_rows(tmp_path / "S.npz")
+    height = 40
+    limit = height * source.stored / 400
+    for block in source.read(slice(0, 400), height):
+        assert block.nnz <= limit or block.shape[0] == 1
+
+
+@pytest.mark.parametrize("kind", ["csc", "coo", "bsr"])
+def test_other_sparse_formats_are_refused_with_the_remedy(X, tmp_path, kind):
+    sparse.save_npz(tmp_path / "S.npz", sparse.csr_matrix(X).asformat(kind))
+    with pytest.raises(DataError, match=f"holds a {kind.upper()} matrix.*save X.tocsr"):
+        open_rows(tmp_path / "S.npz")
+
+
+def test_an_archive_of_dense_arrays_is_refused_with_the_remedy(X, tmp_path):
+    np.savez(tmp_path / "X.npz", X)
+    with pytest.raises(DataError, match=r"not a sparse matrix.*save_npz.*numpy.save"):
+        open_rows(tmp_path / "X.npz")
+
+
+@pytest.mark.parametrize(
+    ("array", "words"),
+    [
+        (np.ones(3), r"shape \(3,\), but rows are a 2-D array: reshape"),
+        (np.ones((2, 2, 2)), r"shape \(2, 2, 2\), but rows"),
+        (np.ones((2, 2), complex), "type complex128, but rows must be real"),
+        (np.full((2, 2), "text"), "type <U4, but rows must be real"),
+        (np.full((2, 2), None), "type object, but rows must be real"),
+        (np.zeros((2, 2), "M8[s]"), "but rows must be real"),
+        (np.zeros((2, 2), [("a", "f4")]), "but rows must be real"),
+        (np.ones((3, 0)), "has no columns"),
+        (np.ones((0, 3)), "hold no rows"),
+    ],
+)
+def test_arrays_that_are_no_rows(tmp_path, array, words):
+    np.save(tmp_path / "a.npy", array, allow_pickle=True)
+    with pytest.raises(DataError, match=words):
+        open_rows(tmp_path / "a.npy")
+
+
+def test_extended_precision_becomes_double_and_too_large_numbers_infinite(dense, tmp_path):
+    X = np.array([[1.5, np.finfo(np.longdouble).max]], np.longdouble)
+    np.save(tmp_path / "a.npy", X)
+    source = open_rows(tmp_path / "a.npy")
+    assert source.dtype == np.float64
+    np.testing.assert_array_equal(matrix(source, dense), [[1.5, np.inf]])
+
+
+def test_bvecs(dense, tmp_path):
+    X = np.random.default_rng(0).integers(0, 256, (50, 9), dtype=np.uint8)
+    lengths = np.full((50, 1), 9, "<i4").view(np.uint8)
+    np.hstack([lengths, X]).tofile(tmp_path / "a.bvecs")
+    source = open_rows(tmp_path / "a.bvecs")
+    assert source.shape == (50, 9)
+    assert source.dtype == np.float32
+    np.testing.assert_array_equal(matrix(source, dense), X)
+
+
+def test_large_row_groups_are_decoded_piece_by_piece(tmp_path):
+    """A row group of 4 MB needs pages of one, and so many rows as are asked for."""
+    X = np.random.default_rng(0).standard_normal((20_000, 50), dtype=np.float32)
+    pa.parquet.write_table(pa.table({"v": vectors(X)}), tmp_path / "t.parquet", compression="none")
+    source = open_rows(tmp_path / "t.parquet")
+    assert list(source.cuts) == [0, 20_000]
+    usual = pa.default_memory_pool()
+    counted = pa.proxy_memory_pool(usual)
+    pa.set_memory_pool(counted)
+    try:
+        assert sum(len(block) for block in source.read(slice(0, 20_000), 100)) == 20_000
+    finally:
+        pa.set_memory_pool(usual)
+    assert counted.max_memory() < 0.6 * X.nbytes

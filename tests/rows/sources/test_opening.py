@@ -1,0 +1,214 @@
+"""Which files are meant, in which order, and what is refused before anything is read."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from sphericalpca import DataError, MissingExtraError, open_rows
+from sphericalpca.rows.sources.budget import parse_budget
+from sphericalpca.rows.sources.paths import find_paths
+
+
+@pytest.fixture
+def parts(X, tmp_path):
+    """Twelve files of one row each, part-0.npy to part-11.npy."""
+    for k in range(12):
+        np.save(tmp_path / f"part-{k}.npy", X[k : k + 1])
+    return tmp_path
+
+
+def matrix(source, dense):
+    return np.concatenate([dense(block) for block in source.read(slice(0, source.shape[0]), 5)])
+
+
+def test_a_pattern_takes_files_in_natural_order(parts, X, dense):
+    for path in (str(parts / "part-*.npy"), parts / "part-*.npy"):
+        np.testing.assert_array_equal(matrix(open_rows(path), dense), X[:12])
+
+
+def test_a_recursive_pattern_takes_folders_along_but_no_folder_as_a_file(parts, X):
+    (parts / "deep" / "folder.npy").mkdir(parents=True)
+    np.save(parts / "deep" / "folder.npy" / "part-12.npy", X[:3])
+    assert open_rows(parts / "**" / "*.npy").shape == (15, X.shape[1])
+
+
+def test_a_list_keeps_its_order_and_may_repeat_files_and_hold_patterns(parts, X, dense):
+    names = [parts / "part-7.npy", str(parts / "part-1?.npy"), parts / "part-7.npy"]
+    np.testing.assert_array_equal(matrix(open_rows(names), dense), X[[7, 10, 11, 7]])
+
+
+def test_a_file_with_brackets_in_its_name_is_that_file(X, tmp_path):
+    np.save(tmp_path / "rows[1].npy", X)
+    assert open_rows(tmp_path / "rows[1].npy").shape == X.shape
+
+
+def test_relative_paths_and_strange_names(X, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("rows.npy", X)
+    Path("rows.npy").rename("Größe 'x'.NPY")
+    assert open_rows("Größe 'x'.NPY").shape == X.shape
+
+
+def test_files_of_several_formats_are_one_matrix(X, write, dense, tmp_path):
+    names = ["npz", "parquet list", "npy fortran", "hdf5 chunks", "feather fixed"]
+    files = [write(X[20 * k : 20 * k + 20], name, tmp_path, name) for k, name in enumerate(names)]
+    source = open_rows(files)
+    np.testing.assert_array_equal(matrix(source, dense), X)
+    assert source.place(47) == f"row 7 of {str(files[2])!r}"
+    assert list(source.cuts) == [0, 20, 40, 60, 80, 100]
+
+
+def test_files_of_float32_and_float64_are_computed_in_float64(X, dense, tmp_path):
+    np.save(tmp_path / "0.npy", X)
+    np.save(tmp_path / "1.npy", X.astype(np.float64) / 3)
+    np.save(tmp_path / "2.npy", X.astype(np.float16))
+    source = open_rows(tmp_path / "*.npy")
+    assert source.dtype == np.float64
+    found = matrix(source, dense)
+    assert found.dtype == np.float64
+    np.testing.assert_array_equal(found[100:200], X.astype(np.float64) / 3)
+    np.testing.assert_array_equal(found[200:], X.astype(np.float16))
+
+
+def test_files_without_rows_are_left_out(X, tmp_path, write, dense):
+    empty, full = X[:0], X
+    files = [
+        write(empty, "npy", tmp_path, "a"),
+        write(full, "parquet list", tmp_path, "b"),
+        write(empty, "parquet list", tmp_path, "c"),
+        write(empty, "hdf5", tmp_path, "d"),
+    ]
+    np.testing.assert_array_equal(matrix(open_rows(files), dense), X)
+    with pytest.raises(DataError, match=r"hold no rows.*name at least one"):
+        open_rows([files[0], files[2]])
+
+
+@pytest.mark.parametrize("name", ["npy", "npz", "parquet fixed", "parquet list", "hdf5"])
+def test_a_wrong_dimension_in_one_of_many_files_is_named(X, write, tmp_path, name):
+    files = [write(X[:, : 7 - (k == 5)], name, tmp_path, f"part-{k}") for k in range(8)]
+    with pytest.raises(DataError) as caught:
+        open_rows(files)
+    assert str(caught.value).startswith(f"{str(files[5])!r} has 6 columns, but {str(files[0])!r}")
+    assert "has 7" in str(caught.value)
+
+
+def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    for k, names in enumerate(["ab", "ba"]):
+        table = pyarrow.table(dict.fromkeys(names, X[:, 0]))
+        pyarrow.parquet.write_table(table, tmp_path / f"{k}.parquet")
+    with pytest.raises(DataError, match=r"other columns, or in another order.*columns="):
+        open_rows(tmp_path / "*.parquet")
+    assert open_rows(tmp_path / "*.parquet", columns=["b", "a"]).shape == (200, 2)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("none.npy", "There is no file 'none.npy': check the path"),
+        ("no-*.npy", "No file matches the pattern 'no-[*].npy'"),
+        (["rows.npy", "none.npy"], "There is no file 'none.npy'"),
+        ("rows.csv", "suffix '.csv'.*one of .npy, .npz.*convert or rename"),
+        ("rows", "suffix ''"),
+        ("folder", "'folder' is not a file.*pattern such as 'folder/[*].npy'"),
+        ([], "list of paths is empty"),
+        ("nul\0.npy", "cannot be opened"),
+    ],
+)
+def test_paths_that_lead_nowhere(X, tmp_path, monkeypatch, path, words):
+    monkeypatch.chdir(tmp_path)
+    np.save("rows.npy", X)
+    Path("rows.csv").write_text("1,2")
+    Path("rows").write_text("1,2")
+    Path("folder").mkdir()
+    with pytest.raises(DataError, match=words):
+        open_rows(path)
+
+
+@pytest.mark.parametrize("path", [None, 3, {"a": 1}, b"rows.npy", [3]])
+def test_what_is_no_path(path):
+    with pytest.raises(TypeError, match="must be a path, a pattern or a list"):
+        open_rows(path)
+
+
+@pytest.mark.parametrize(
+    ("option", "words"),
+    [
+        ({"column": "v"}, "column is for Parquet and Arrow files"),
+        ({"columns": ["v"]}, "columns is for Parquet and Arrow files"),
+        ({"key": "train"}, "key='train' is for HDF5 files"),
+    ],
+)
+def test_options_of_other_formats_are_a_mistake(X, tmp_path, option, words):
+    np.save(tmp_path / "rows.npy", X)
+    with pytest.raises(DataError, match=words):
+        open_rows(tmp_path / "rows.npy", **option)
+
+
+def test_column_and_columns_exclude_each_other_and_columns_is_a_list():
+    with pytest.raises(ValueError, match="pass one of the two"):
+        open_rows("rows.parquet", column="v", columns=["a"])
+    with pytest.raises(TypeError, match=r"must be a list: \['ab'\]"):
+        open_rows("rows.parquet", columns="ab")
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [
+        (4096, 4096),
+        ("4096", 4096),
+        ("512MB", 512_000_000),
+        ("1.5 gb", 1_500_000_000),
+        ("2GiB", 2 * 2**30),
+        (" 64 kib ", 64 * 2**10),
+        ("1T", 10**12),
+        (np.int64(7), 7),
+    ],
+)
+def test_budgets(text, size):
+    assert parse_budget(text) == size
+
+
+@pytest.mark.parametrize("text", [0, -1, True, 1.5, None, "", "MB", "-3MB", "0MB", "3XB", "1e9"])
+def test_budgets_that_are_none(text):
+    with pytest.raises(ValueError, match=r"memory_budget=.* must be a positive number of bytes"):
+        parse_budget(text)
+
+
+def test_the_list_of_paths_is_flat():
+    assert find_paths(["a.npy", ["b.npy", "c.npy"]]) == list(map(Path, ["a.npy", "b.npy", "c.npy"]))
+
+
+ABSENT = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in ("pyarrow", "h5py"):
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+
+sys.meta_path.insert(0, Absent())
+import sphericalpca
+for path in sys.argv[1:]:
+    try:
+        print(sphericalpca.open_rows(path).shape)
+    except sphericalpca.MissingExtraError as error:
+        print(error)
+"""
+
+
+def test_formats_that_need_a_package_say_so_and_others_do_without(X, write, tmp_path):
+    names = ["npy", "npz", "fvecs", "parquet fixed", "feather fixed", "hdf5"]
+    files = [str(write(X, name, tmp_path)) for name in names]
+    command = [sys.executable, "-W", "error", "-c", ABSENT, *files]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    *read, parquet, arrow, hdf5 = done.stdout.splitlines()
+    assert read == ["(100, 7)"] * 3
+    assert parquet == str(MissingExtraError("Reading Parquet files", "pyarrow", "files"))
+    assert arrow == str(MissingExtraError("Reading Arrow files", "pyarrow", "files"))
+    assert hdf5 == str(MissingExtraError("Reading HDF5 files", "h5py", "files"))

@@ -1,0 +1,197 @@
+"""Rows in files are the rows in memory: the same answers from the same data, in less memory."""
+
+from __future__ import annotations
+
+import gc
+import tracemalloc
+import warnings
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca import KSVD, R1PCA, DataError, SphericalKMeans, SphericalPCA, open_rows
+from sphericalpca.linalg import principal_angles
+from sphericalpca.parallel import parallel
+from sphericalpca.problem import Problem
+from sphericalpca.rows import StreamedRows, as_rows, weighted_mean
+
+N, M, R = 600, 20, 4
+# Enough for blocks of some ten rows on one thread.
+SMALL = 5_000
+
+
+@pytest.fixture(scope="module")
+def X():
+    """float32 rows with four directions well above the rest, a zero row, and an offset."""
+    rng = np.random.default_rng(11)
+    spectrum = np.r_[np.linspace(3, 2, R), 0.7 * 0.9 ** np.arange(M - R)]
+    X = (rng.standard_normal((N, M)) * spectrum) @ np.linalg.qr(rng.standard_normal((M, M)))[0]
+    X[rng.random(X.shape) < 0.1] = 0.0
+    X[123] = 0.0
+    return (X + 0.2 * (X != 0)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def weight():
+    return np.random.default_rng(3).uniform(0.0, 2.0, N)
+
+
+@pytest.fixture(params=["dense", "sparse", "several"])
+def source(request, X, tmp_path):
+    """X in a dense file, in a sparse file, in several files."""
+    if request.param == "sparse":
+        sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(X))
+        return open_rows(tmp_path / "X.npz", memory_budget=SMALL)
+    for k in range(1 if request.param == "dense" else 5):
+        np.save(
+            tmp_path / f"{k}.npy", X if request.param == "dense" else X[120 * k : 120 * k + 120]
+        )
+    return open_rows(tmp_path / "*.npy", memory_budget=SMALL)
+
+
+@pytest.fixture(params=[1, 7, 250, None], ids=lambda height: f"blocks_of_{height}")
+def height(request):
+    return request.param
+
+
+@pytest.fixture(params=["unit", "raw"])
+def normalize(request):
+    return request.param == "unit"
+
+
+@pytest.fixture(params=["centred", "uncentred"])
+def center(request):
+    return request.param == "centred"
+
+
+@pytest.fixture
+def reading(X, weight, normalize, center):
+    """Options of `as_rows`."""
+    mean = weighted_mean(X, weight) if center else None
+    return {"weight": weight, "normalize": normalize, "mean": mean}
+
+
+def test_evaluations_are_those_of_rows_in_memory(X, source, height, reading, random_U):
+    U = random_U(M, R).astype(np.float32)
+    found = Problem(as_rows(source, block_rows=height, **reading))
+    expected = Problem(as_rows(X, **reading))
+    assert isinstance(found.rows, StreamedRows)
+    np.testing.assert_allclose(found.rows.facts.norm, expected.rows.facts.norm, rtol=1e-6)
+    np.testing.assert_allclose(found.rows.facts.scale, expected.rows.facts.scale, rtol=1e-6)
+    np.testing.assert_array_equal(found.rows.facts.weight, expected.rows.facts.weight)
+    a, b = found.evaluate(U), expected.evaluate(U)
+    assert a.value == pytest.approx(b.value, rel=1e-6)
+    assert found.loss(a.value) == pytest.approx(expected.loss(b.value), rel=1e-6)
+    np.testing.assert_allclose(a.gradient, b.gradient, atol=1e-5 * np.abs(b.gradient).max())
+    np.testing.assert_allclose(found.rows.project(U), expected.rows.project(U), atol=1e-5)
+
+
+def test_fits_are_those_of_rows_in_memory(X, weight, source, normalize, center):
+    model = SphericalPCA(R, random_state=0, tol=1e-5, normalize=normalize, center=center)
+    told, answers = [], []
+    for data in (X, source):
+        with warnings.catch_warnings(record=True) as said:
+            warnings.simplefilter("always")
+            V = model.fit_transform(data, sample_weight=weight)
+            np.testing.assert_allclose(model.transform(data), V, atol=1e-6)
+        told.append([str(warning.message) for warning in said])
+        score, gap = model.score(data, sample_weight=weight), model.certify(data).gap
+        answers.append((model.objective_, model.components_.T, V, score, gap))
+    (objective, U, V, score, gap), (expected_objective, W, expected_V, *expected) = answers[::-1]
+    assert objective == pytest.approx(expected_objective, rel=1e-6)
+    assert principal_angles(U, W).max() < 1e-3
+    np.testing.assert_allclose(V, expected_V, atol=1e-3)
+    assert (score, gap) == pytest.approx(tuple(expected), rel=1e-5, abs=1e-5)
+    assert model.n_features_in_ == M
+    assert told[0] == told[1]
+
+
+def test_the_mean_is_that_in_memory(X, weight, source):
+    np.testing.assert_allclose(weighted_mean(source), X.mean(axis=0, dtype=float), rtol=1e-6)
+    expected = np.average(X.astype(float), axis=0, weights=weight)
+    np.testing.assert_allclose(weighted_mean(source, weight), expected, rtol=1e-6)
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_any_number_of_threads_gives_the_same(X, source, reading, random_U, threads):
+    U = random_U(M, R).astype(np.float32)
+    expected = Problem(as_rows(X, **reading)).evaluate(U)
+    with parallel(threads):
+        problem = Problem(as_rows(source, block_rows=11, **reading))
+        found, again = problem.evaluate(U), problem.evaluate(U)
+    assert found.value == pytest.approx(expected.value, rel=1e-6)
+    np.testing.assert_array_equal(found.gradient, again.gradient)
+
+
+def test_a_model_of_other_columns_is_refused_with_the_rule(X, source):
+    model = SphericalPCA(2).fit(X[:100, :5])
+    for call in (model.transform, model.score, model.certify):
+        with pytest.raises(DataError, match=r"20 features, but .* 5 features.*Pass the columns"):
+            call(source)
+
+
+@pytest.mark.parametrize("model", [R1PCA(2), KSVD(2), SphericalKMeans(2)])
+def test_estimators_that_hold_data_in_memory_say_so(source, model):
+    with pytest.raises(DataError, match=f"{type(model).__name__} wants its data in memory"):
+        model.fit(source)
+
+
+@pytest.mark.parametrize("kind", [str, lambda path: path, lambda path: str(path).encode()])
+def test_a_path_is_no_matrix(X, tmp_path, kind):
+    with pytest.raises(DataError, match=r"X is text.*X\.npy.*pass open_rows\(X\)"):
+        SphericalPCA().fit(kind(tmp_path / "X.npy"))
+
+
+def test_a_failed_fit_leaves_the_last_one(X, source, tmp_path):
+    model = SphericalPCA(2).fit(X[:100])
+    before = model.components_.copy()
+    broken = X.copy()
+    broken[599, 19] = np.nan
+    np.save(tmp_path / "broken.npy", broken)
+    with pytest.raises(DataError, match="NaN in row 599"):
+        model.fit(open_rows(tmp_path / "broken.npy"))
+    np.testing.assert_array_equal(model.components_, before)
+
+
+@pytest.mark.parametrize("kind", ["C", "F", "float16", "npz", "parquet", "hdf5"])
+def test_a_sweep_stays_within_its_budget(tmp_path, kind):
+    """20,000 x 50 numbers, 4 MB, with a tenth of that for readers; n numbers each for facts."""
+    n, m, budget = 20_000, 50, 400_000
+    X = np.random.default_rng(0).standard_normal((n, m), dtype=np.float32)
+    path = _written(X, tmp_path, kind)
+    source = open_rows(path, memory_budget=budget)
+    del X
+    gc.collect()
+    rows = as_rows(source)
+    tracemalloc.start()
+    try:
+        as_rows(source)
+        measuring = tracemalloc.get_traced_memory()[1]
+        tracemalloc.reset_peak()
+        before = tracemalloc.get_traced_memory()[0]
+        rows.sweep(lambda block: (block.correlate(block.project(np.eye(m, 3, dtype="f4"))),))
+        sweeping = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    facts = 9 * 8 * n
+    slack = 150_000
+    assert sweeping <= budget + slack
+    assert measuring <= budget + facts + slack
+
+
+def _written(X, folder, kind):
+    if kind == "npz":
+        sparse.save_npz(folder / "X.npz", sparse.csr_array(X * (np.abs(X) > 1)), compressed=False)
+        return folder / "X.npz"
+    if kind == "parquet":
+        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+        columns = {"v": pyarrow.FixedSizeListArray.from_arrays(X.astype(np.float16).ravel(), 50)}
+        parquet.write_table(pyarrow.table(columns), folder / "X.parquet", row_group_size=500)
+        return folder / "X.parquet"
+    if kind == "hdf5":
+        with pytest.importorskip("h5py").File(folder / "X.h5", "w") as file:
+            file.create_dataset("X", data=X, chunks=(100, 50), compression="gzip")
+        return folder / "X.h5"
+    np.save(folder / "X.npy", X.astype("f2") if kind == "float16" else np.asarray(X, order=kind))
+    return folder / "X.npy"

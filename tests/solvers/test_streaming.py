@@ -1,0 +1,364 @@
+"""A stream of batches: its formulas in plain numpy, its laws, and how near to `fit` it comes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+from sphericalpca.linalg import principal_angles
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import Anderson, solve, streaming
+from sphericalpca.solvers.streaming import Stream
+
+
+def begin(rows, r):
+    return Stream.at_svd(Problem(rows), r, np.random.default_rng(0))
+
+
+def stream(batches, r, **options):
+    """The stream after each batch."""
+    state = None
+    for X in batches:
+        rows = as_rows(X, **options)
+        state = (state or begin(rows, r)).after(rows)
+        yield state
+
+
+def last(batches, r, **options):
+    *_, state = stream(batches, r, **options)
+    return state
+
+
+def batches(X, size, passes=1, seed=0):
+    rng = np.random.default_rng(seed)
+    for _ in range(passes):
+        order = rng.permutation(X.shape[0])
+        yield from (X[order[a : a + size]] for a in range(0, len(order), size))
+
+
+def optimum(X, r):
+    options = {"tol": 1e-6, "max_iter": 500, "rng": np.random.default_rng(0)}
+    return solve(Problem(as_rows(X)), r, solver=Anderson(), **options).solution
+
+
+def gap(X, U, best):
+    """By what share the mean cosine falls short of the best."""
+    return 1.0 - Problem(as_rows(X)).canonical(U).value / best.value
+
+
+def distance(A, B):
+    return principal_angles(A, B)[-1]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_digits().data
+
+
+@pytest.fixture(scope="module")
+def groups():
+    """More groups than components, so that the SVD is far from the best subspace."""
+    rng = np.random.default_rng(5)
+    centres = rng.standard_normal((20, 60))
+    return centres[rng.integers(20, size=3000)] + 0.7 * rng.standard_normal((3000, 60))
+
+
+# One step, in plain numpy
+
+
+def smooth_lengths(X, U):
+    h = streaming.SMOOTHING * np.sqrt(U.shape[1] / len(U))
+    return np.sqrt(((X @ U) ** 2).sum(1) + h**2 * (X**2).sum(1))
+
+
+def test_the_first_step_is_that_of_exact_alternation(case, layout, make_problem, plain, random_U):
+    if not case.smooth:
+        pytest.skip("the U step has several solutions")
+    U = random_U(case.X.shape[1], case.r)
+    rows = make_problem(case, layout, block_rows=7).rows
+    found = Stream.at(U, case.r).after(rows)
+    A, _, B = np.linalg.svd(plain.of(case).gradient(U), full_matrices=False)
+    assert distance(found.U, A @ B) < 1e-7
+
+
+def test_the_basis_is_orthonormal_and_as_wide_as_it_should_be(case, layout, make_problem):
+    """Also where no row has anything beside U."""
+    rows = make_problem(case, layout, block_rows=7).rows
+    state = begin(rows, case.r)
+    for _ in range(3):
+        state = state.after(rows)
+    m, k = state.basis.shape
+    assert k == min(case.r + max(case.r, streaming.FEWEST_BESIDE), m)
+    np.testing.assert_allclose(state.basis.T @ state.basis, np.eye(k), atol=1e-12)
+    assert state.gradient.shape == (m, case.r)
+    assert state.curvature.shape == (k, k)
+
+
+def test_curvature_is_the_mean_of_outer_products(zoo, make_problem, plain):
+    """Where the basis spans all features nothing of A is lost."""
+    case = zoo["weighted"]
+    X, w = plain.of(case).X, plain.of(case).w
+    start = begin(make_problem(case).rows, case.r)
+    found = start.after(make_problem(case).rows)
+    A = X.T @ (w[:, None] * X / smooth_lengths(X, start.U)[:, None]) / w.sum()
+    S = found.basis
+    assert S.shape[1] == X.shape[1]
+    np.testing.assert_allclose(found.curvature, S.T @ A @ S, atol=1e-12)
+
+
+@pytest.mark.parametrize("r", [1, 2, 4])
+def test_the_gradient_of_the_past_moves_with_U(r, plain, random_U):
+    """It was measured at the U before the step, and stands for the U after it."""
+    rng = np.random.default_rng(r)
+    X = rng.standard_normal((5000, 8)) * np.linspace(1.5, 1, 8)
+    U = random_U(8, r)
+    found = Stream.at(np.hstack([U, np.linalg.svd(U)[0][:, r:]]), r).after(as_rows(X))
+    before, after = (plain(X).gradient(at) / len(X) for at in (U, found.U))
+    lag = np.linalg.norm(before - after)
+    assert np.linalg.norm(found.gradient - after) < 0.3 * lag
+
+
+def test_means_weigh_rows_by_their_place(rng):
+    """After weights a and b the first batch has the share (a / (a + b))^2."""
+    X = rng.standard_normal((50, 6))
+    first, second = as_rows(X[:20]), as_rows(X[20:], weight=np.full(30, 0.5))
+    start = begin(first, 2)
+    one = start.after(first)
+    two = one.after(second)
+    alone = Stream.at(one.basis, 2).after(second)
+    old = (20 / 35) ** 2
+    assert two.weight == 35
+    assert two.n_rows == 50
+    expected = old * one.means.cosine + (1 - old) * alone.means.cosine
+    assert two.means.cosine == pytest.approx(expected, rel=1e-12)
+    moment = old * one.means.moment + (1 - old) * alone.means.moment
+    np.testing.assert_allclose(two.means.moment, moment, atol=1e-12)
+    assert np.trace(two.means.moment) == pytest.approx(1.0)
+
+
+def test_cosines_are_measured_before_the_rows_are_learned(rng, plain):
+    X = rng.standard_normal((60, 9))
+    one = last([X[:30]], 3)
+    alone = Stream.at(one.basis, 3).after(as_rows(X[30:]))
+    assert alone.means.cosine == pytest.approx(plain(X[30:]).value(one.U) / 30, rel=1e-12)
+
+
+# Laws
+
+
+def test_it_rests_where_alternation_rests(groups):
+    best = optimum(groups, 3)
+    state = Stream.at(best.U, 3)
+    for _ in range(30):
+        state = state.after(as_rows(groups))
+    assert distance(state.U, best.U) < 1e-3
+    assert abs(gap(groups, state.U, best)) < 1e-9
+
+
+def test_csr_is_dense(digits):
+    dense = last(batches(digits, 100), 5)
+    csr = last(batches(sparse.csr_array(digits), 100), 5)
+    assert distance(dense.U, csr.U) < 1e-6
+    np.testing.assert_allclose(dense.means.moment, csr.means.moment, atol=1e-8)
+
+
+def test_single_precision_follows_double(digits):
+    double = last(batches(digits, 50, passes=3), 8)
+    single = last(batches(digits.astype(np.float32), 50, passes=3), 8)
+    assert single.basis.dtype == single.gradient.dtype == np.float32
+    assert distance(double.U, single.U) < 1e-2
+    S = single.basis.astype(np.float64)
+    np.testing.assert_allclose(S.T @ S, np.eye(S.shape[1]), atol=2e-6)
+
+
+def test_weak_directions_are_orthogonal_to_U_in_single_precision(rng):
+    """They are made hundreds of times longer, but not rounding errors of U."""
+    X = rng.standard_normal((500, 40)) * np.where(np.arange(40) < 3, 1.0, 0.005)
+    X = X @ np.linalg.qr(rng.standard_normal((40, 40)))[0]
+    state = last(batches(X.astype(np.float32), 50), 3)
+    S = state.basis.astype(np.float64)
+    assert S.shape[1] == 3 + streaming.FEWEST_BESIDE
+    np.testing.assert_allclose(S.T @ S, np.eye(S.shape[1]), atol=1e-6)
+
+
+def test_a_stream_keeps_its_type(digits):
+    kinds = [np.float32, np.float64, np.float32]
+    state = last([digits[k::3].astype(kind) for k, kind in enumerate(kinds)], 4)
+    assert state.basis.dtype == state.gradient.dtype == np.float32
+
+
+def test_weight_is_repetition(rng):
+    X = rng.standard_normal((30, 7))
+    counts = rng.integers(0, 4, size=30)
+    parts = [slice(0, 12), slice(12, 30)]
+    repeated = last([np.repeat(X[p], counts[p], axis=0) for p in parts], 2)
+    first = as_rows(X[parts[0]], weight=counts[parts[0]].astype(float))
+    state = begin(first, 2).after(first)
+    state = state.after(as_rows(X[parts[1]], weight=counts[parts[1]].astype(float)))
+    assert distance(state.U, repeated.U) < 1e-6
+    assert state.weight == repeated.weight
+
+
+def test_only_ratios_of_weights_matter(rng):
+    X, w = rng.standard_normal((40, 6)), rng.uniform(0.5, 2, 40)
+    few, many = (last_weighted([X[:15], X[15:]], [c * w[:15], c * w[15:]]) for c in (1e-9, 1e9))
+    assert distance(few.U, many.U) < 1e-6
+
+
+def last_weighted(parts, weights):
+    state = None
+    for X, w in zip(parts, weights, strict=True):
+        rows = as_rows(X, weight=w)
+        state = (state or begin(rows, 2)).after(rows)
+    return state
+
+
+@pytest.mark.parametrize("scale", [1e-100, 1e-9, 1e9, 1e100])
+def test_the_unit_of_length_does_not_matter(scale, rng):
+    X = rng.standard_normal((90, 12)) * np.linspace(3, 1, 12)
+    plain = last(batches(X, 20), 3, normalize=False)
+    scaled = last(batches(scale * X, 20), 3, normalize=False)
+    assert distance(plain.U, scaled.U) < 1e-6
+
+
+def test_it_turns_with_the_data(rng):
+    X = rng.standard_normal((90, 12)) * np.linspace(3, 1, 12)
+    Q = np.linalg.qr(rng.standard_normal((12, 12)))[0]
+    assert distance(Q.T @ last(batches(X, 20), 3).U, last(batches(X @ Q, 20), 3).U) < 1e-6
+
+
+def test_zero_rows_teach_nothing(rng):
+    X = rng.standard_normal((40, 6))
+    padded = np.insert(X, [3, 17, 30], 0.0, axis=0)
+    with_zeros = last([padded[:20], padded[20:]], 2)
+    without = last([X[:18], X[18:]], 2)
+    assert distance(with_zeros.U, without.U) < 1e-9
+    assert (with_zeros.weight, with_zeros.n_rows) == (40, 43)
+    state = without.after(as_rows(np.zeros((5, 6))))
+    assert state == without._replace(n_rows=45)
+
+
+def test_rows_in_a_plane_are_found_exactly(rng):
+    plane = rng.standard_normal((3, 20))
+    X = rng.standard_normal((200, 3)) @ plane
+    for size in (1, 2, 50):
+        assert distance(last(batches(X, size), 3).U, plane.T) < 1e-6
+
+
+def test_one_hot_rows_do_not_hold_it_at_a_saddle():
+    """Rows orthogonal to U pull it out of its span all the same."""
+    X = np.repeat(np.eye(2), [10, 9], axis=0)
+    state = Stream.at(np.eye(2)[:, :1], 1)
+    for _ in range(100):
+        state = state.after(as_rows(X))
+    assert Problem(as_rows(X)).canonical(state.U).value > 13.45 * (1 - 1e-3)
+
+
+def test_a_row_that_is_nearly_orthogonal_does_not_take_over(rng):
+    """1 / ||U'x|| of such a row is as large as you please; the stream must stay in its plane."""
+    X = np.hstack([rng.standard_normal((600, 4)), 0.05 * rng.standard_normal((600, 8))])
+    X[::50, :4] *= 1e-7
+    best = optimum(X, 4)
+    assert gap(X, last(batches(X, 10, passes=2), 4).U, best) < 2e-3
+
+
+def test_the_canonical_form_decorrelates(digits):
+    state = last(batches(digits, 200), 6)
+    form = state.canonical()
+    Q = state.U.T @ form.U
+    np.testing.assert_allclose(Q.T @ state.means.moment @ Q, np.diag(form.shares), atol=1e-12)
+    assert (np.diff(form.shares) <= 0).all()
+    assert form.shares.sum() == pytest.approx(1.0)
+    assert (form.U[np.abs(form.U).argmax(axis=0), range(6)] > 0).all()
+    assert form.mean_cosine == state.means.cosine
+
+
+def test_before_the_first_row_nothing_is_known():
+    form = Stream.at(np.eye(5)[:, :2], 2).canonical()
+    assert np.isnan(form.mean_cosine)
+    np.testing.assert_array_equal(form.shares, [0.5, 0.5])
+
+
+# How near it comes to the best subspace
+
+
+@pytest.mark.parametrize("size", [3, 20, 64, 256, 1797])
+def test_one_pass_in_batches_of_any_size_comes_near(digits, size):
+    best = optimum(digits, 10)
+    assert gap(digits, last(batches(digits, size), 10).U, best) < 5e-4
+
+
+def test_a_start_without_directions_beside_it_soon_has_some(groups):
+    """A given U, or a first batch of fewer rows than components, tells of none."""
+    best = optimum(groups, 5)
+    svd = begin(as_rows(groups), 5)
+    small = last([groups[:4], *batches(groups, 100, passes=2)], 5)
+    given = Stream.at(optimum(groups[:100], 5).U, 5)
+    for X in batches(groups, 100, passes=2):
+        given = given.after(as_rows(X))
+    for state in (small, given):
+        assert gap(groups, state.U, best) < 0.2 * gap(groups, svd.U, best)
+
+
+@pytest.mark.parametrize("r", [1, 2, 5, 20])
+def test_passes_bring_it_nearer(digits, r):
+    best = optimum(digits, r)
+    ends = list(stream(batches(digits, 100, passes=4), r))[17::18]
+    gaps = [gap(digits, state.U, best) for state in ends]
+    assert gaps[0] < 1e-3
+    assert gaps[3] < 0.1 * gaps[0]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_beats_the_svd_where_that_is_not_the_answer(groups, seed):
+    best = optimum(groups, 5)
+    svd = begin(as_rows(groups), 5).U
+    ends = list(stream(batches(groups, 100, passes=3, seed=seed), 5))[29::30]
+    one, _, three = (gap(groups, state.U, best) for state in ends)
+    assert one < 0.5 * gap(groups, svd, best)
+    assert three < 0.1 * gap(groups, svd, best)
+
+
+def test_a_line_is_found_although_signs_jump(rng):
+    """With r = 1 the derivative of v is zero wherever there is one, and yet signs change."""
+    X = rng.standard_normal((2000, 3)) @ rng.standard_normal((3, 40))
+    X += 0.5 * rng.standard_normal(X.shape)
+    best = optimum(X, 1)
+    gaps = [gap(X, last(batches(X, 100, passes=3, seed=s), 1).U, best) for s in range(4)]
+    assert max(gaps) < 0.01
+
+
+def test_it_follows_data_that_change(rng):
+    axes = np.linalg.qr(rng.standard_normal((30, 8)))[0]
+    before, after = (
+        rng.standard_normal((2000, 4)) @ axes[:, part].T + 0.2 * rng.standard_normal((2000, 30))
+        for part in (slice(0, 4), slice(4, 8))
+    )
+    half = last([*batches(before, 100), *batches(after[:1000], 100)], 4)
+    full = last([*batches(before, 100), *batches(after, 100), *batches(after, 100)], 4)
+    best = optimum(after, 4)
+    assert gap(after, full.U, best) < 0.1 * gap(after, half.U, best)
+    assert gap(after, full.U, best) < 0.01
+
+
+def test_sorted_rows_do_less_harm_than_forgetting_would(digits):
+    """Every group of rows keeps a say."""
+    data = load_digits()
+    order = np.argsort(data.target, kind="stable")
+    best = optimum(digits, 10)
+    sorted_rows = last((digits[order[a : a + 64]] for a in range(0, 1797, 64)), 10)
+    of_last_group = optimum(digits[data.target == 9], 10)
+    assert gap(digits, sorted_rows.U, best) < 0.02
+    assert gap(digits, sorted_rows.U, best) < 0.5 * gap(digits, of_last_group.U, best)
+
+
+def test_a_known_solution_is_hardly_moved_by_a_small_batch(digits):
+    best = optimum(digits, 10)
+    form = Problem(as_rows(digits)).canonical(best.U)
+    state = Stream.at_solution(form.U, form.shares, form.mean_cosine, length=1.0, weight=1797.0)
+    for X in batches(digits[:200], 20):
+        state = state.after(as_rows(X))
+        assert gap(digits, state.U, best) < 5e-4

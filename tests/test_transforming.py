@@ -1,0 +1,143 @@
+"""Files in, unit vectors out: the same as in memory, whole or not at all."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows
+from sphericalpca.transforming import transform_blocks, transform_file
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+feather = pytest.importorskip("pyarrow.feather")
+
+
+@pytest.fixture(scope="module")
+def X():
+    return np.random.default_rng(0).standard_normal((230, 9)).astype(np.float32)
+
+
+@pytest.fixture(scope="module")
+def model(X):
+    return SphericalPCA(4, random_state=0).fit(X)
+
+
+def _table(X, **others):
+    vectors = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), X.shape[1])
+    return pa.table({"id": np.arange(len(X)), "vector": vectors, **others})
+
+
+def _vectors(table, name="vector"):
+    return np.stack(table.column(name).to_numpy(zero_copy_only=False))
+
+
+@pytest.mark.parametrize("budget", ["30kB", "1GB"])
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet", ".feather"])
+def test_blocks_are_those_of_transform(X, tmp_path, suffix, center, budget):
+    path = tmp_path / f"rows{suffix}"
+    if suffix == ".npz":
+        sparse.save_npz(path, sparse.csr_matrix(X), compressed=False)
+    elif suffix == ".npy":
+        np.save(path, X)
+    elif suffix == ".parquet":
+        pq.write_table(_table(X), path, row_group_size=50)
+    else:
+        feather.write_feather(_table(X), path, chunksize=40)
+    model = SphericalPCA(4, center=center).fit(X)
+    blocks = list(transform_blocks(model, open_rows(path, memory_budget=budget)))
+    np.testing.assert_allclose(np.concatenate(blocks), model.transform(X), atol=2e-6)
+    assert all(block.dtype == np.float32 for block in blocks)
+
+
+def test_npy_out(X, model, tmp_path):
+    np.save(tmp_path / "in.npy", X.astype(np.float64))
+    told = []
+    transform_file(model, open_rows(tmp_path / "in.npy"), tmp_path / "out.npy", watch=told.append)
+    found = np.load(tmp_path / "out.npy")
+    assert found.dtype == np.float64
+    np.testing.assert_allclose(found, model.transform(X), atol=1e-6)
+    assert sum(told) == len(X)
+    assert {file.name for file in tmp_path.iterdir()} == {"in.npy", "out.npy"}
+
+
+@pytest.mark.parametrize("out", ["out.parquet", "out.arrow"])
+@pytest.mark.parametrize("files", [1, 3])
+def test_tables_carry_their_other_columns(X, model, tmp_path, files, out):
+    texts = [f"text {k}" if k % 7 else None for k in range(len(X))]
+    whole = _table(X, text=texts, score=np.linspace(0, 1, len(X)))
+    ends = np.linspace(0, len(X), files + 1).astype(int)
+    for k, (a, b) in enumerate(itertools.pairwise(ends)):
+        pq.write_table(whole.slice(a, b - a), tmp_path / f"part-{k}.parquet", row_group_size=17)
+    rows = open_rows(tmp_path / "part-*.parquet", memory_budget="100kB")
+    transform_file(model, rows, tmp_path / out)
+    read = pq.read_table if out.endswith("parquet") else feather.read_table
+    found = read(tmp_path / out)
+    assert found.schema.names == ["id", "text", "score", "vector"]
+    assert pa.types.is_fixed_size_list(found.schema.field("vector").type)
+    for name in ("id", "text", "score"):
+        assert found.column(name).to_pylist() == whole.column(name).to_pylist()
+    np.testing.assert_allclose(_vectors(found), model.transform(X), atol=2e-6)
+    again = open_rows(tmp_path / out)
+    assert again.shape == (len(X), 4)
+
+
+def test_some_columns_are_kept(X, model, tmp_path):
+    feather.write_feather(_table(X, a=np.arange(230), b=np.arange(230)), tmp_path / "in.feather")
+    rows = open_rows(tmp_path / "in.feather")
+    transform_file(model, rows, tmp_path / "out.parquet", keep=["b", "id"], name="small")
+    assert pq.read_table(tmp_path / "out.parquet").schema.names == ["b", "id", "small"]
+    with pytest.raises(DataError, match=r"no column 'c' beside its vectors: it has 'id', 'a', 'b'"):
+        transform_file(model, rows, tmp_path / "other.parquet", keep=["c"])
+    assert not (tmp_path / "other.parquet").exists()
+
+
+def test_names_do_not_clash(X, model, tmp_path):
+    pq.write_table(_table(X, small=np.arange(230)), tmp_path / "in.parquet")
+    with pytest.raises(DataError, match="has a column 'small' beside its vectors"):
+        transform_file(
+            model, open_rows(tmp_path / "in.parquet"), tmp_path / "out.parquet", name="small"
+        )
+
+
+def test_rows_without_direction_are_zero_and_counted(X, model, tmp_path):
+    holes = X.copy()
+    holes[[3, 200]] = 0
+    np.save(tmp_path / "in.npy", holes)
+    with pytest.warns(NoDirectionWarning, match="2 of 230 rows"):
+        count = transform_file(model, open_rows(tmp_path / "in.npy"), tmp_path / "out.npy")
+    assert count == 2
+    assert not np.load(tmp_path / "out.npy")[[3, 200]].any()
+
+
+def test_a_nan_is_named_and_nothing_is_written(X, model, tmp_path):
+    broken = X.copy()
+    broken[229, 3] = np.nan
+    np.save(tmp_path / "in.npy", broken)
+    rows = open_rows(tmp_path / "in.npy", memory_budget="30kB")
+    with pytest.raises(DataError, match=r"NaN in row 229 of '.*in.npy', column 3"):
+        transform_file(model, rows, tmp_path / "out.npy")
+    assert [file.name for file in tmp_path.iterdir()] == ["in.npy"]
+
+
+def test_an_older_output_stays_if_the_new_one_fails(X, model, tmp_path):
+    np.save(tmp_path / "in.npy", X)
+    (tmp_path / "out.npy").write_text("precious")
+    rows = open_rows(tmp_path / "in.npy")
+    np.save(tmp_path / "in.npy", X[:-1])
+    with pytest.raises(DataError, match=r"in\.npy"):
+        transform_file(model, rows, tmp_path / "out.npy")
+    assert (tmp_path / "out.npy").read_text() == "precious"
+
+
+def test_other_widths_and_formats_are_refused(X, model, tmp_path):
+    np.save(tmp_path / "in.npy", X[:, :5])
+    with pytest.raises(DataError, match="has 5 columns, but the model was fitted on 9"):
+        transform_file(model, open_rows(tmp_path / "in.npy"), tmp_path / "out.npy")
+    np.save(tmp_path / "in.npy", X)
+    with pytest.raises(DataError, match=r"suffix '.csv', but vectors are written to .npy"):
+        transform_file(model, open_rows(tmp_path / "in.npy"), tmp_path / "out.csv")
