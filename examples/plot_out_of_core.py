@@ -3,8 +3,8 @@ More rows than memory
 =====================
 
 A fit reads the data in blocks of rows, and keeps a few matrices of the size of the components. So
-rows can stay in a file. Here a file is written, mapped into memory and fitted, while a callable
-is told how far the fit has come.
+rows can stay in files. Here a file is written and fitted from where it is, while a callable is
+told how far the fit has come.
 """
 
 import tempfile
@@ -14,7 +14,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 
-from sphericalpca import SphericalPCA
+from sphericalpca import SphericalPCA, open_rows
 
 # %%
 # A file of 128 MB: 125,000 rows of 256 numbers, written block by block.
@@ -34,9 +34,10 @@ file.flush()
 del file, hidden, noise
 
 # %%
-# `np.load` with a mode maps the file: its rows are read when they are needed, and the system may
-# forget them again at any time. `progress` is called several times a second; here it notes the
-# most memory that Python and numpy had in use since the fit began.
+# `open_rows` reads the header and nothing else; Parquet, Arrow, HDF5 and several files at once are
+# opened in the same way. In the fit, blocks of rows are read one ahead of what is computed, within
+# the memory that is allowed for them. `progress` is called several times a second; here it notes
+# the most memory that Python and numpy had in use since the fit began.
 
 reports = []
 
@@ -47,16 +48,16 @@ def note(progress):
 
 
 tracemalloc.start()
-X = np.load(path, mmap_mode="r")
+rows = open_rows(path, memory_budget="32MB")
 model = SphericalPCA(r, init="random", solver="anderson", tol=1e-3, random_state=0)
-model.fit(X, progress=note)
+model.fit(rows, progress=note)
 tracemalloc.stop()
 print(f"{model.n_passes_:.0f} passes, mean cosine {model.mean_cosine_:.4f}, {model.stop_reason_}")
 
 # %%
 # The residual falls with the passes, and the memory of the fit has nothing to do with the size of
-# the file: it holds the components and their history, the lengths of the rows, and the projections
-# of a block of rows for each thread.
+# the file: it holds the blocks at hand, the components and their history, and a length and a weight
+# for each row.
 
 reads, memory = np.transpose(reports)
 size = path.stat().st_size / 1e6
@@ -65,12 +66,11 @@ left.plot(model.history_["passes"], model.history_["residual"], "o-", ms=4)
 left.axhline(1e-3, color="#999999", lw=0.8)
 left.set(xlabel="passes over the file", ylabel="residual", yscale="log", title="progress")
 right.axhline(size, color="#D55E00", ls="--", lw=1.2)
-right.text(0.98, size, "size of the file", color="#D55E00", va="bottom", ha="right",
-           transform=right.get_yaxis_transform())  # fmt: skip
 right.fill_between(reads, 0.1, memory, alpha=0.25, lw=0)
 right.plot(reads, memory)
-right.text(0.98, memory[-1], "taken by the fit, at most", color="#0072B2", va="bottom", ha="right",
-           transform=right.get_yaxis_transform())  # fmt: skip
+place = {"ha": "right", "va": "bottom", "transform": right.get_yaxis_transform()}
+right.text(0.98, size, "size of the file", color="#D55E00", **place)
+right.text(0.98, memory[-1], "taken by the fit, at most", color="#0072B2", **place)
 right.set(xlabel="times the file was read", ylabel="megabytes", title="memory", yscale="log")
 right.set(xlim=(0, None), ylim=(0.5, 500))
 for ax in (left, right):
@@ -78,7 +78,6 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# A file that is larger than memory is fitted in the same way; only the disk's speed counts then.
+# Files larger than memory are fitted in the same way. :doc:`/scaling` tells how fast that is.
 
-del X
 folder.cleanup()

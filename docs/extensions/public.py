@@ -27,6 +27,7 @@ OPENED = ("sphericalpca.experiments",)
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
     *("__main__", "baselines", "cli", "exceptions", "files", "linalg", "modelfile", "parallel"),
+    *("evaluation_report", "version", "writing"),
     *("experiments.paper", "experiments.report", "experiments.seeds", "experiments.toy"),
 )
 
@@ -161,8 +162,16 @@ def escape_underscores(
         lines[number] = "`".join(pieces)
 
 
+def skip_routing(
+    _app: Sphinx, _what: str, name: str, _thing: object, skip: bool, _options: Any
+) -> bool:
+    """Methods that scikit-learn makes, for which its own documentation is the place."""
+    return skip or re.fullmatch(r"set_\w+_request|set_output|[gs]et_params", name) is not None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages early: what is there when Sphinx looks is what autosummary reads."""
     app.connect("config-inited", write_pages)
+    app.connect("autodoc-skip-member", skip_routing)
     app.connect("autodoc-process-docstring", escape_underscores, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

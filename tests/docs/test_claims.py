@@ -123,11 +123,13 @@ def test_what_costs_neighbours(embeddings):
 
 
 def test_the_memory_of_a_fit():
-    shown = re.search(r"takes (\d+) MB beside the data", text_of("docs/guide/big-data.rst"))[1]
+    shown = re.search(r"takes about (\d+) MB beside the data", text_of("docs/guide/big-data.rst"))[
+        1
+    ]
     (goal,) = (row for row in read("benchmarks/results/reach.csv") if row["goal"] == "memory")
     assert "100,000 x 768" in goal["about"]
     assert float(re.search(r"resident ([\d.]+) MB", goal["note"])[1]) == pytest.approx(
-        float(shown), abs=0.5
+        float(shown), abs=2
     )
 
 

@@ -1,10 +1,8 @@
 """Every piece of code and every command on the site is run, page by page.
 
 Blocks of a page are run in order, in one session and in an empty folder.  What a comment
-behind a ``print`` claims must be what is printed.  A block is left out only if its page says so:
-``:class: later`` waits for a part of the package that is not there yet; the commands of
-``:class: slow`` want the network or an hour, and are parsed but not run.  In markdown the line
-before a block says it: ``<!-- later -->``.
+behind a ``print`` claims must be what is printed.  Commands of ``:class: slow`` want the network
+or an hour: they are parsed, but not run.  Pages in markdown have tests of their own.
 """
 
 from __future__ import annotations
@@ -35,10 +33,6 @@ DIRECTIVE = re.compile(
     r"(?P<body>(?:(?:(?P=indent) +[^\n]*)?\n)+)",
     re.MULTILINE,
 )
-FENCE = re.compile(
-    r"(?:<!-- (?P<mark>\w+)[^\n]*-->\n+)?^```(?P<language>[\w-]*)\n(?P<body>.*?)^```$",
-    re.MULTILINE | re.DOTALL,
-)
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
@@ -57,18 +51,14 @@ class Block:
 
 
 def pages():
-    found = [*DOCS.rglob("*.rst"), *DOCS.glob("*.md")]
     made = {DOCS / name for name in MADE_BY_THE_BUILD}
-    return sorted(page for page in found if not made & set(page.parents))
+    return sorted(page for page in DOCS.rglob("*.rst") if not made & set(page.parents))
 
 
 def blocks(page):
     text = page.read_text(encoding="utf-8")
-    pattern = FENCE if page.suffix == ".md" else DIRECTIVE
-    for match in pattern.finditer(text):
-        mark = match.groupdict().get("mark") or ""
-        if page.suffix == ".rst":
-            mark = "".join(re.findall(r":class: (\w+)", match["options"]))
+    for match in DIRECTIVE.finditer(text):
+        mark = "".join(re.findall(r":class: (\w+)", match["options"]))
         first = text[: match.start("body")].count("\n") + 1
         yield Block(page, first, match["language"], mark, _dedented(match["body"]))
 
@@ -79,7 +69,7 @@ def _dedented(body):
 
 
 ALL = [block for page in pages() for block in blocks(page)]
-WITH_CODE = sorted({block.page for block in ALL if block.mark != "later"})
+WITH_CODE = sorted({block.page for block in ALL})
 
 
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(DOCS)))
@@ -87,23 +77,12 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     names = {"__name__": "__main__"}
     for block in blocks(page):
-        if block.mark == "later":
-            continue
         if block.language == "python":
             run_python(block, names)
         elif block.language == "console":
             run_commands(block, tmp_path)
         else:
             assert block.language in {"text", ""}, f"{block}: what is {block.language!r}?"
-
-
-@pytest.mark.parametrize("block", [b for b in ALL if b.mark == "later"], ids=str)
-def test_what_waits_is_python_or_commands(block):
-    if block.language == "python":
-        compile(block.source, str(block), "exec")
-    else:
-        assert all(line.startswith("$ sphericalpca ") for line in block.source.splitlines())
-    pytest.skip(f"{block} waits for a part of the package that is not there yet")
 
 
 def run_python(block, names):
@@ -195,12 +174,16 @@ def check_extras(arguments):
 def test_all_code_is_found():
     """As many blocks as a plain search finds, and some of each kind."""
     for page in pages():
-        text = page.read_text(encoding="utf-8")
-        sign = "\n```" if page.suffix == ".md" else ".. code-block::"
-        expected = text.count(sign) // (2 if page.suffix == ".md" else 1)
+        expected = page.read_text(encoding="utf-8").count(".. code-block::")
         assert len(list(blocks(page))) == expected, page
-    assert {"python", "console"} <= {block.language for block in ALL}
-    assert {block.mark for block in ALL} <= {"", "later", "slow"}
+    assert {block.language for block in ALL} == {"python", "console"}
+    assert {block.mark for block in ALL} == {"", "slow"}
+
+
+@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
+def test_a_page_in_markdown_has_a_test_of_its_own(page):
+    tests = (path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__))
+    assert any(f'"{page.name}"' in path.read_text(encoding="utf-8") for path in tests)
 
 
 def test_doctests_would_be_missed():
