@@ -184,6 +184,7 @@ class ToctreeOfThoseThere(TocTree):
 
     def run(self) -> list[nodes.Node]:
         """The toctree of the others."""
+        self.env.note_reread()  # a page may have come, or gone
         root = Path(self.env.srcdir)
         there = [line for line in self.content if _is_page(root, line)]
         self.content = StringList(there, source=self.content.source(0))

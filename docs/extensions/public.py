@@ -166,7 +166,8 @@ def skip_routing(
     _app: Sphinx, _what: str, name: str, _thing: object, skip: bool, _options: Any
 ) -> bool:
     """Methods that scikit-learn makes, for which its own documentation is the place."""
-    return skip or re.fullmatch(r"set_\w+_request|set_output|[gs]et_params", name) is not None
+    made = r"set_\w+_request|set_output|[gs]et_params|get_metadata_routing"
+    return skip or re.fullmatch(made, name) is not None
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
