@@ -94,6 +94,9 @@ def test_zero_rows_do_no_harm(run, tmp_path):
     np.save(tmp_path / "zeros.npy", X)
     result = run("choose", tmp_path / "zeros.npy", *OPTIONS)
     assert result.exit_code == 0
+    assert result.stderr == (
+        "Warning: 5 of 1797 rows have no direction and took no part in the fit.\n"
+    )
 
 
 @pytest.mark.parametrize("bad", [("--recall", 1), ("--recall", 0), ("--k", 0), ("--queries", "x")])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from math import nan
 from numbers import Integral, Real
@@ -17,6 +18,7 @@ from sphericalpca.dimensions.svd import SvdProjections
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
+from sphericalpca.exceptions import NoDirectionWarning
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import HeldOut
 from sphericalpca.rows import Matrix, RowSource, as_rows
@@ -145,16 +147,17 @@ class _Search:
 
     def run(self) -> SphericalPCA:
         """The model with the smallest number of components that reaches the target."""
-        ladder = self._down(self._up(self._svd_size()))
+        ladder = self._up(self._svd_size())
+        model = self._down(ladder)
         for size in geometric_sizes(self._aim.limit):
             if size <= ladder.highest and size not in self.points:
                 self._reaches(ladder, size)
-        self._svd_reaches(ladder.size)
+        self._svd_reaches(model.n_components_)
         self.points = {
             size: replace(point, svd_recall=self._svd_recalls.get(size, nan))
             for size, point in self.points.items()
         }
-        return ladder.model
+        return model
 
     def _svd_size(self) -> int:
         """The smallest number of singular vectors that reaches the target."""
@@ -168,38 +171,45 @@ class _Search:
 
     def _up(self, size: int) -> Ladder:
         """A fit that reaches the target: of this size, or of the next that does."""
-        step, ladder = 1, self._fitted(size, self._svd.vectors(size))
+        step, ladder = 1, self._ladder(self._fit(size, self._svd.vectors(size)))
         while not self._reaches(ladder, size) and size < self._aim.limit:
             size, step = min(size + step, self._aim.limit), 2 * step
             start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
-            ladder = self._fitted(size, start)
+            ladder = self._ladder(self._fit(size, start))
         return ladder
 
-    def _down(self, ladder: Ladder) -> Ladder:
-        """A fit with fewer components, if its leading components reach the target already."""
+    def _down(self, ladder: Ladder) -> SphericalPCA:
+        """The fit, or one with fewer components if leading ones reach the target already."""
         high, low, step = ladder.size, 0, 1
         if not self._reached(high):
-            return ladder
+            return ladder.model
         while high - low > 1:
             size = max(high - step, low + 1)
             if self._reaches(ladder, size):
                 high, step = size, 2 * step
             else:
                 low, step = size, max(step // 2, 1)
-        if high < ladder.size:
-            smaller = self._fitted(high, ladder.start(high))
-            if self._reaches(smaller, high):
-                return smaller
-        return ladder
+        if high == ladder.size:
+            return ladder.model
+        model = self._fit(high, ladder.start(high))
+        with self._clock.running("fit"):
+            Z = self._problem.rows.project(model.components_.T)
+        return model if self._record(Z) else ladder.model
 
-    def _fitted(self, size: int, start: Array) -> Ladder:
+    def _fit(self, size: int, start: Array) -> SphericalPCA:
         model = SphericalPCA(size, init=start, tol=self._aim.tol, random_state=0)
-        with self._clock.running("fit"), silently():
+        # The first fit warns of rows without a direction; once is enough.
+        quiet = silently(NoDirectionWarning) if self.points else nullcontext()
+        with self._clock.running("fit"), quiet:
             model.fit(self._X, sample_weight=self._weight)
-            further = self._svd.vectors(max(self._svd.projected, size))
-            ladder = Ladder(model, self._problem.rows, self._weight, further)
         model.init = "auto"  # where it began is not part of a model
-        return ladder
+        return model
+
+    def _ladder(self, model: SphericalPCA) -> Ladder:
+        with self._clock.running("fit"):
+            size = model.n_components_
+            further = self._svd.vectors(max(self._svd.projected, size))[:, size:]
+            return Ladder(model, self._problem.rows, self._weight, further)
 
     def _svd_reaches(self, size: int) -> bool:
         with self._clock.running("fit"):
@@ -212,10 +222,15 @@ class _Search:
         """Measure a subspace of the ladder."""
         with self._clock.running("fit"):
             Z = ladder.project(size)
-        self.points[size] = self._measure.point(Z)
+        return self._record(Z)
+
+    def _record(self, Z: Array) -> bool:
+        """Measure reduced rows; whether they reach the target."""
+        point = self._measure.point(Z)
+        self.points[point.n_components] = point
         if self._tell is not None:
-            self._tell(self.points[size])
-        return self._reached(size)
+            self._tell(point)
+        return self._reached(point.n_components)
 
     def _reached(self, size: int) -> bool:
         return self.points[size].low >= self._aim.recall

@@ -47,12 +47,11 @@ class Ladder:
         self.model, self._weight = model, weight
         U = np.ascontiguousarray(model.components_.T)
         Z = rows.project(U)
-        outside = orthonormal_outside(U, further - U @ (U.T @ further))
-        if outside.shape[1]:
+        if further.shape[1]:
+            outside = orthonormal_outside(U, further - U @ (U.T @ further))
             Y = rows.project(outside)
-            Q, _ = canonical_rotation((Y * weight[:, None]).T @ Y)
-            U = np.hstack([U, outside @ Q.astype(U.dtype)])
-            Z = np.hstack([Z, Y @ Q.astype(Z.dtype)])
+            Q = canonical_rotation((Y * weight[:, None]).T @ Y)[0].astype(Z.dtype)
+            U, Z = np.hstack([U, outside @ Q]), np.hstack([Z, Y @ Q])
         self._U, self._Z = U, Z
 
     @property
@@ -75,15 +74,15 @@ class Ladder:
             return self._Z[:, :r]
         Z = self._Z[:, : min(SPAN * r, self.size)]
         small = SphericalPCA(r, normalize=False, init=np.eye(Z.shape[1], r), tol=TOLERANCE)
-        with silently():
+        with silently(NoDirectionWarning, ConvergenceWarning):
             small.fit(Z, sample_weight=self._weight)
         return np.asarray(Z @ small.components_.T)
 
 
 @contextmanager
-def silently() -> Iterator[None]:
-    """Without the warnings that another fit gives already."""
+def silently(*categories: type[Warning]) -> Iterator[None]:
+    """Without warnings of these kinds."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NoDirectionWarning)
-        warnings.simplefilter("ignore", ConvergenceWarning)
+        for category in categories:
+            warnings.simplefilter("ignore", category)
         yield

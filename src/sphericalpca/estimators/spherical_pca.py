@@ -131,6 +131,8 @@ class SphericalPCA(
         every iteration) and the "rounding" error of the loss; else empty.
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
+    n_samples_seen_ : int
+        Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had column names.

@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sphericalpca.dimensions.ladder import silently
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.evaluation.centred import centred_pca
+from sphericalpca.exceptions import NoDirectionWarning
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.search import Metric
 from sphericalpca.problem import Problem
@@ -69,7 +70,7 @@ def projections(
 
     def refit() -> Array:
         options = {"n_components": r, "init": model.components_.T}
-        with silently():
+        with silently(NoDirectionWarning):
             anew = clone(model).set_params(**options).fit(X, sample_weight=weight)
             return np.asarray(anew.transform(X))
 

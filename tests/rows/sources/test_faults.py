@@ -333,6 +333,17 @@ def test_an_arrow_file_that_is_cut_short_while_it_is_read_names_the_row(X, write
     fails(lambda: list(reader), path, "from row 30 on", "damaged")
 
 
+def test_lists_that_point_outside_of_their_numbers_name_the_row(X, write, tmp_path):
+    """All of the right length: nothing else would tell, and reading them would be a crash."""
+    path = write(X, "arrow large", tmp_path)
+    content = path.read_bytes()
+    places = 7 * np.arange(31, dtype=np.int64)
+    second = content.index(places.tobytes(), content.index(places.tobytes()) + 1)
+    moved = (places + 10**9).tobytes()
+    path.write_bytes(content[:second] + moved + content[second + len(moved) :])
+    fails(lambda: read_all(open_rows(path)), path, "from row 30 on", "damaged")
+
+
 @pytest.mark.parametrize("lists", [False, True])
 def test_damaged_pages_name_the_row(X, tmp_path, lists):
     """Pages that carry a checksum are verified."""
