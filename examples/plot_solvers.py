@@ -62,5 +62,5 @@ left.set_title("loss")
 right.set_title("residual")
 right.axhline(1e-4, color="#999999", lw=0.8)
 place = {"transform": right.get_yaxis_transform(), "va": "bottom"}
-right.text(0.02, 1e-4, "where a fit stops by default", fontsize=8.5, color="#666666", **place)
+right.text(0.02, 1e-4, "default tol", fontsize=8.5, color="#666666", **place)
 plt.show()

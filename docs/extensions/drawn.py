@@ -96,6 +96,7 @@ def _draw_comparison(folder: Path) -> None:
         "bands": comparison.bands_table(RESULTS),
         "ratios": comparison.ratios_table(RESULTS),
         "svd": comparison.svd_table(BENCHMARKS / "rows.csv"),
+        "gaps": comparison.gaps_table(BENCHMARKS / "rows.csv"),
         "embeddings": comparison.embeddings_table(EMBEDDINGS),
     }.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")

@@ -1,7 +1,9 @@
 """Markdown pages, and markdown tables that were drawn from rows, as parts of the site.
 
 Reads what our own pages use: headings, paragraphs, lists, tables, code, emphasis, links and
-pictures.  Anything else is an error, so that nothing is lost in silence.
+pictures.  Anything else is an error, so that nothing is lost in silence.  (MyST would copy
+every file of the repository that a page links to, and not find the pictures of a file that is
+included from another folder.)
 """
 
 from __future__ import annotations
@@ -12,12 +14,10 @@ from typing import Any, ClassVar
 
 from docutils import nodes, parsers
 from docutils.parsers.rst import directives
-from docutils.statemachine import StringList
 from markdown_it import MarkdownIt
 from markdown_it.tree import SyntaxTreeNode
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.directives.other import TocTree
 from sphinx.util.docutils import SphinxDirective
 
 __all__ = ["MarkdownParser", "setup"]
@@ -32,6 +32,10 @@ WRAPPERS: dict[str, type[nodes.Element]] = {
     "em": nodes.emphasis,
     "strong": nodes.strong,
 }
+
+
+# Cells of up to so many letters are not broken into lines.
+SHORT = 27
 
 
 def _tree(text: str) -> SyntaxTreeNode:
@@ -85,8 +89,13 @@ def _table(element: SyntaxTreeNode) -> nodes.Node:
 
 
 def _row(element: SyntaxTreeNode) -> nodes.row:
-    cells = [nodes.entry("", nodes.paragraph("", "", *_children(c))) for c in element.children]
-    return nodes.row("", *cells)
+    return nodes.row("", *map(_cell, element.children))
+
+
+def _cell(element: SyntaxTreeNode) -> nodes.entry:
+    text = nodes.paragraph("", "", *_children(element))
+    is_short = len(text.astext()) <= SHORT
+    return nodes.entry("", text, classes=["short"] if is_short else [])
 
 
 def _code(element: SyntaxTreeNode) -> nodes.Node:
@@ -179,26 +188,9 @@ def _without_sections(element: SyntaxTreeNode) -> list[nodes.Node]:
     return list(_converted(element))
 
 
-class ToctreeOfThoseThere(TocTree):
-    """A toctree that leaves out pages which no part of the project has written yet."""
-
-    def run(self) -> list[nodes.Node]:
-        """The toctree of the others."""
-        self.env.note_reread()  # a page may have come, or gone
-        root = Path(self.env.srcdir)
-        there = [line for line in self.content if _is_page(root, line)]
-        self.content = StringList(there, source=self.content.source(0))
-        return super().run() if there else []
-
-
-def _is_page(root: Path, name: str) -> bool:
-    return any((root / f"{name.lstrip('/')}{ending}").exists() for ending in (".md", ".rst"))
-
-
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Read ``.md`` pages, and know the directives of this module."""
+    """Read ``.md`` pages, and know the directive of this module."""
     app.add_source_suffix(".md", "markdown")
     app.add_source_parser(MarkdownParser)
     app.add_directive("from-rows", FromRows)
-    app.add_directive("toctree-of-those-there", ToctreeOfThoseThere)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from html import escape
 from typing import Any
 
@@ -28,6 +29,8 @@ def _displayed(translator: Any, node: nodes.math_block) -> None:
 
 def _formula(node: nodes.Element, *, as_block: bool) -> str:
     """MathML; a formula that it cannot express is a warning, and stays as it was written."""
+    if re.search(r"\\frac\s*\d", node.astext()):  # docutils reads 12 above what follows
+        log.warning("formula: write \\frac{1}{2} with braces", location=node)
     try:
         return str(tex2mathml(node.astext(), as_block=as_block))
     except MathError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 import re
 import typing
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from sklearn.base import BaseEstimator
 from sphinx.application import Sphinx
 from sphinx.config import Config
 
@@ -17,10 +19,11 @@ __all__ = ["public_names", "setup"]
 
 # In the order of the pages; rooms that are not named here follow.
 FIRST = (
-    *("sphericalpca", "sphericalpca.estimators", "sphericalpca.plotting"),
-    *("sphericalpca.datasets", "sphericalpca.metrics", "sphericalpca.certificate"),
-    *("sphericalpca.convergence", "sphericalpca.solvers", "sphericalpca.iterate"),
-    *("sphericalpca.problem", "sphericalpca.rows"),
+    *("sphericalpca", "sphericalpca.estimators", "sphericalpca.dimensions"),
+    *("sphericalpca.evaluation", "sphericalpca.export", "sphericalpca.transforming"),
+    *("sphericalpca.plotting", "sphericalpca.datasets", "sphericalpca.metrics"),
+    *("sphericalpca.certificate", "sphericalpca.convergence", "sphericalpca.solvers"),
+    *("sphericalpca.iterate", "sphericalpca.problem", "sphericalpca.rows"),
 )
 # Packages whose modules are the rooms.
 OPENED = ("sphericalpca.experiments",)
@@ -54,7 +57,7 @@ Every public name. ``import sphericalpca`` gives the first page; the others are 
 own names, such as ``from sphericalpca.solvers import Newton``.
 
 .. toctree::
-   :maxdepth: 2
+   :maxdepth: 1
 
    {pages}
 """
@@ -76,10 +79,18 @@ def public_names() -> dict[str, list[str]]:
     for room in _rooms():
         module = importlib.import_module(room)
         names = [name for name in module.__all__ if _is_new(getattr(module, name), shown)]
+        names.sort(key=lambda name: _rank(getattr(module, name)))  # noqa: B023 - called at once
         shown |= {id(getattr(module, name)) for name in names}
         if names:
             found[room] = names
     return found
+
+
+def _rank(thing: object) -> int:
+    """Estimators first, then functions, then what they return."""
+    if isinstance(thing, type) and issubclass(thing, BaseEstimator):
+        return 0
+    return 1 if inspect.isfunction(thing) else 2
 
 
 def _is_new(thing: object, shown: set[int]) -> bool:
@@ -147,7 +158,8 @@ def write_pages(app: Sphinx, _config: Config) -> None:
             title=title, rule="=" * len(title), module=module, names="\n   ".join(names)
         )
         _write(folder / f"{module}.rst", page)
-        pages.append(module)
+        short = module.removeprefix("sphericalpca.")  # long names do not fit beside the text
+        pages.append(f"{short} <{module}>")
     _write(folder / "commands.rst", COMMANDS.format(commands="\n".join(_commands())))
     _write(folder / "index.rst", INDEX.format(pages="\n   ".join([*pages, "commands"])))
 
