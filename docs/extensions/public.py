@@ -79,7 +79,7 @@ def public_names() -> dict[str, list[str]]:
     for room in _rooms():
         module = importlib.import_module(room)
         names = [name for name in module.__all__ if _is_new(getattr(module, name), shown)]
-        names.sort(key=lambda name: _rank(getattr(module, name)))  # noqa: B023 - called at once
+        names.sort(key=lambda name: _rank(getattr(module, name)))
         shown |= {id(getattr(module, name)) for name in names}
         if names:
             found[room] = names

@@ -1,8 +1,9 @@
 """Every piece of code and every command on the site is run, page by page.
 
-Blocks of a page are run in order, in one session and in an empty folder.  What a comment
-behind a ``print`` claims must be what is printed.  Commands of ``:class: slow`` want the network
-or an hour: they are parsed, but not run.  Pages in markdown have tests of their own.
+Blocks of a page are run in order, in one session, in a folder that holds nothing but a file
+``vectors.npy``.  What a comment behind a ``print`` claims must be what is printed.  Some want the
+network, a large package or an hour, and say so: commands of ``:class: slow``, code that begins
+with ``# needs``.  They are parsed, but not run.  The code of the README has a test of its own.
 """
 
 from __future__ import annotations
@@ -10,18 +11,20 @@ from __future__ import annotations
 import ast
 import contextlib
 import io
-import os
 import re
 import shlex
-import subprocess
-import sys
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+pytest.importorskip("click")
+from click.testing import CliRunner
+
 import sphericalpca
+from sphericalpca.cli.app import COMMANDS, app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -33,6 +36,8 @@ DIRECTIVE = re.compile(
     r"(?P<body>(?:(?:(?P=indent) +[^\n]*)?\n)+)",
     re.MULTILINE,
 )
+FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"(?<=`)(?:sphericalpca|make|pip) [^`]+(?=`)")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
 
@@ -52,11 +57,18 @@ class Block:
 
 def pages():
     made = {DOCS / name for name in MADE_BY_THE_BUILD}
-    return sorted(page for page in DOCS.rglob("*.rst") if not made & set(page.parents))
+    found = (page for ending in ("rst", "md") for page in DOCS.rglob(f"*.{ending}"))
+    return sorted(page for page in found if not made & set(page.parents))
 
 
 def blocks(page):
     text = page.read_text(encoding="utf-8")
+    if page.suffix == ".md":
+        for match in FENCE.finditer(text):
+            first = text[: match.start("body")].count("\n") + 1
+            mark = "slow" if match["body"].startswith("# needs") else ""
+            yield Block(page, first, match["language"] or "console", mark, match["body"].rstrip())
+        return
     for match in DIRECTIVE.finditer(text):
         mark = "".join(re.findall(r":class: (\w+)", match["options"]))
         first = text[: match.start("body")].count("\n") + 1
@@ -75,14 +87,33 @@ WITH_CODE = sorted({block.page for block in ALL})
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(DOCS)))
 def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).standard_normal((400, 96)) / np.arange(1, 97)
+    np.save("vectors.npy", X.astype(np.float32))
     names = {"__name__": "__main__"}
     for block in blocks(page):
-        if block.language == "python":
+        if block.language == "python" and block.mark == "slow":
+            compile(block.source, str(page), "exec")
+        elif block.language == "python":
             run_python(block, names)
         elif block.language == "console":
-            run_commands(block, tmp_path)
+            run_commands(block)
         else:
-            assert block.language in {"text", ""}, f"{block}: what is {block.language!r}?"
+            raise AssertionError(f"{block}: what is {block.language!r}?")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_commands_within_the_text_are_known(page):
+    text = page.read_text(encoding="utf-8")
+    commands = [" ".join(found.split()) for found in COMMAND.findall(text)]
+    if page.parent == ROOT:  # commands in blocks, too: there is no other test of all of them
+        found = "".join(match["body"] for match in FENCE.finditer(text) if not match["language"])
+        commands += found.splitlines()
+    for command in commands:
+        check_command(*shlex.split(command, comments=True))
 
 
 def run_python(block, names):
@@ -122,38 +153,39 @@ def _unit(number):
     return 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
 
 
-def run_commands(block, folder):
+def run_commands(block):
     for line in block.source.splitlines():
-        assert line.startswith("$ "), f"{block}: a command begins with '$ ', not {line!r}"
+        if block.page.suffix == ".rst":
+            assert line.startswith("$ "), f"{block}: a command begins with '$ ', not {line!r}"
         program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
-        if program == "sphericalpca" and block.mark == "slow":
-            parse_command(arguments)
-        elif program == "sphericalpca":
-            run_program(arguments, folder)
-        elif program == "make":
-            assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+        if program == "sphericalpca" and block.mark != "slow":
+            run_program(arguments)
         else:
-            assert program == "pip", f"{block}: nothing is known of {program!r}"
-            check_extras(arguments)
+            check_command(program, *arguments)
 
 
-def run_program(arguments, folder):
-    found = subprocess.run(
-        [sys.executable, "-m", "sphericalpca", *arguments],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert found.returncode == 0, found.stderr
+def check_command(program, *arguments):
+    """What is not run here: its names are known."""
+    if program == "sphericalpca" and len(arguments) == 1:
+        assert arguments[0] in {*COMMANDS, "--help"}  # a name in a sentence
+    elif program == "sphericalpca":
+        parse_command(arguments)
+    elif program == "make":
+        assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    else:
+        assert program == "pip", f"nothing is known of {program!r}"
+        check_extras(arguments)
+
+
+def run_program(arguments):
+    found = CliRunner().invoke(app, arguments)
+    if "which is not installed" in found.output:
+        pytest.skip(found.output)
+    assert found.exit_code == 0, found.output
 
 
 def parse_command(arguments):
     """All names, options and choices are known; nothing is run."""
-    pytest.importorskip("click")
-    from sphericalpca.cli.app import app  # noqa: PLC0415
-
     command, context = app, app.make_context("sphericalpca", list(arguments))
     while hasattr(command, "resolve_command"):
         rest = [*context._protected_args, *context.args]
@@ -174,16 +206,11 @@ def check_extras(arguments):
 def test_all_code_is_found():
     """As many blocks as a plain search finds, and some of each kind."""
     for page in pages():
-        expected = page.read_text(encoding="utf-8").count(".. code-block::")
+        expected = len(re.findall(r"\.\. code-block::|^```\w*$", page.read_text(), re.MULTILINE))
+        expected //= 1 if page.suffix == ".rst" else 2
         assert len(list(blocks(page))) == expected, page
     assert {block.language for block in ALL} == {"python", "console"}
     assert {block.mark for block in ALL} == {"", "slow"}
-
-
-@pytest.mark.parametrize("page", sorted(DOCS.glob("*.md")), ids=lambda page: page.name)
-def test_a_page_in_markdown_has_a_test_of_its_own(page):
-    tests = (path for path in (ROOT / "tests").rglob("test_*.py") if path != Path(__file__))
-    assert any(f'"{page.name}"' in path.read_text(encoding="utf-8") for path in tests)
 
 
 def test_doctests_would_be_missed():
@@ -207,11 +234,11 @@ def test_claims_are_compared_by_their_digits(claim, printed, same):
     assert agrees(claim, printed) is same
 
 
-def test_a_wrong_claim_and_a_wrong_command_are_noticed(tmp_path):
+def test_a_wrong_claim_and_a_wrong_command_are_noticed():
     wrong = Block(DOCS / "start.rst", 1, "python", "", "print(1 + 1)  # 3")
     with pytest.raises(AssertionError):
         run_python(wrong, {})
     with pytest.raises(AssertionError):
-        run_commands(Block(DOCS / "start.rst", 1, "console", "", "$ sphericalpca fly"), tmp_path)
+        run_commands(Block(DOCS / "start.rst", 1, "console", "", "$ sphericalpca fly"))
     with pytest.raises(Exception, match="nonsense"):
         parse_command(["reproduce", "nonsense"])

@@ -92,7 +92,11 @@ def test_a_source_of_rows(copy):
     # A package imports its own modules, not its front door.
     edit(sources / "sqlite.py", "sphericalpca import", "sphericalpca.exceptions import")
     edit(sources / "sqlite.py", "sphericalpca.rows import", "sphericalpca.rows.source import")
-    run(copy, "-c", f"import sqlite3, numpy as np; from contextlib import closing\n{code('rows.rst', 1)}")
+    run(
+        copy,
+        "-c",
+        f"import sqlite3, numpy as np; from contextlib import closing\n{code('rows.rst', 1)}",
+    )
     out = run(copy, "-m", "sphericalpca", "fit", "digits.db", "-r", "3", "-o", "m.safetensors")
     assert (copy / "m.safetensors").is_file(), out
 
@@ -110,8 +114,16 @@ def test_an_experiment(copy):
 
     def _lsa("""
     edit(plan, "\n    def _lsa(", generator)
-    edit(package / "cli" / "reproduce.py", '    "lsa": ("lsa",),\n', '"lsa": ("lsa",), "few": ("few",),')
-    edit(package / "experiments" / "report" / "compare.py", '("rank", "lsa")', '("rank", "lsa", "few")')
+    edit(
+        package / "cli" / "reproduce.py",
+        '    "lsa": ("lsa",),\n',
+        '"lsa": ("lsa",), "few": ("few",),',
+    )
+    edit(
+        package / "experiments" / "report" / "compare.py",
+        '("rank", "lsa")',
+        '("rank", "lsa", "few")',
+    )
     run(copy, "-m", "sphericalpca", "reproduce", "few", "--embedded", "--out", "o", "--jobs", "1")
     assert (copy / "o" / "rows.csv").read_text().count("\nfew,") == 4
     tests = ("tests/experiments/test_plan.py", "tests/experiments/test_draws.py")
