@@ -34,7 +34,6 @@ exclude_patterns = ["drawn", "extensions", "measurements", "templates", "gallery
 # One backquote means a name of ours, if there is one, and code in any case.
 default_role = "py:obj"
 nitpicky = False
-suppress_warnings = ["toc.empty_glob"]  # the page on reliability may not be there yet
 pygments_style = "tango"
 
 # Signatures show names and defaults; the types stand in the text, in words.

@@ -79,18 +79,18 @@ def public_names() -> dict[str, list[str]]:
     for room in _rooms():
         module = importlib.import_module(room)
         names = [name for name in module.__all__ if _is_new(getattr(module, name), shown)]
-        names.sort(key=lambda name: _rank(getattr(module, name)))
+        names.sort(key=lambda name: _rank(name, getattr(module, name)))
         shown |= {id(getattr(module, name)) for name in names}
         if names:
             found[room] = names
     return found
 
 
-def _rank(thing: object) -> int:
-    """Estimators first, then functions, then what they return."""
+def _rank(name: str, thing: object) -> int:
+    """The method, the other estimators, functions, and what they return."""
     if isinstance(thing, type) and issubclass(thing, BaseEstimator):
-        return 0
-    return 1 if inspect.isfunction(thing) else 2
+        return 0 if name == "SphericalPCA" else 1
+    return 2 if inspect.isfunction(thing) else 3
 
 
 def _is_new(thing: object, shown: set[int]) -> bool:
