@@ -2,7 +2,7 @@
 
 Blocks of a page are run in order, in one session, in a folder that holds nothing but a file
 ``vectors.npy``.  What a comment behind a ``print`` claims must be what is printed.  Some want the
-network, a large package or an hour, and say so: commands of ``:class: slow``, code that begins
+network, a large package or minutes to hours, and say so: commands of ``:class: slow``, code that begins
 with ``# needs``.  They are parsed, but not run.  The code of the README has a test of its own.
 """
 
