@@ -1,9 +1,10 @@
 """Every piece of code and every command on the site is run, page by page.
 
 Blocks of a page are run in order, in one session, in a folder that holds nothing but a file
-``vectors.npy``.  What a comment behind a ``print`` claims must be what is printed.  Some want the
-network, a large package or minutes to hours, and say so: commands of ``:class: slow``, code that begins
-with ``# needs``.  They are parsed, but not run.  The code of the README has a test of its own.
+``vectors.npy``.  What a comment behind a ``print`` claims must be what is printed.  Some want
+the network, a large package, or minutes to hours, and say so: commands of ``:class: slow``, code
+that begins with ``# needs``.  They are parsed, but not run.  The code of the README has a test of
+its own.
 """
 
 from __future__ import annotations
