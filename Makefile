@@ -5,13 +5,14 @@ OUT ?= demo-output
 REPRODUCTION ?= reproduction
 TEST_GROUPS ?= test
 
-.PHONY: help demo test lint format bench bench-scale reproduce clean
+.PHONY: help demo test lint format docs bench bench-scale reproduce clean
 
 help:
 	@echo "make demo       a small run of the paper's experiments, with a page in $(OUT)/"
 	@echo "make test       run the whole test suite"
 	@echo "make lint       style, types and architecture"
 	@echo "make format     let ruff rewrite what it can"
+	@echo "make docs       the documentation, with its gallery, in build/docs/index.html"
 	@echo "make bench      this package and its peers, on the same data: benchmarks/results/summary.md"
 	@echo "make bench-scale  files beside memory, a cluster beside threads; writes 8 GB for a while"
 	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be stopped and taken up"
@@ -32,6 +33,10 @@ help:
 
 .venv/lint.stamp: .venv/pip.stamp pyproject.toml
 	$(BIN)/python -m pip install --quiet --editable '.[reproduce]' --group lint
+	touch $@
+
+.venv/docs.stamp: .venv/pip.stamp pyproject.toml
+	$(BIN)/python -m pip install --quiet --editable '.[reproduce]' --group docs
 	touch $@
 
 demo: .venv/demo.stamp
@@ -57,6 +62,11 @@ format: .venv/lint.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# Asks the network for nothing; a warning is an error.
+docs: .venv/docs.stamp
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
+	@echo "The documentation: build/docs/index.html"
+
 # Wants the data files for its real cases, and skips them, visibly, where there are none.
 bench: .venv/test.stamp
 	$(BIN)/python -m benchmarks
@@ -69,5 +79,5 @@ bench-scale: .venv/test.stamp
 	$(BIN)/python -m benchmarks.scaling
 
 clean:
-	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist docs/api docs/drawn docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -109,11 +109,70 @@ def test_the_toys_numbers_are_those_of_the_rows():
     assert list(shown) == [f"{100 * sum(v) / len(v):.1f}" for v in found.values()]
 
 
+def _rows(path):
+    with (README.parent / path).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def _share(value):
+    return f"{value:.3f}".lstrip("0")
+
+
+def _alternatives():
+    """The lines of the table, by the numbers of each column that has some."""
+    text = README.read_text(encoding="utf-8")
+    shown = re.search(r"<!-- alternatives -->\n(.*?)<!-- end of alternatives -->", text, re.S)[1]
+    lines = [line.strip("| ").replace("*", "").split(" | ") for line in shown.splitlines()[2:]]
+    return {name: numbers for name, _, *numbers in lines}
+
+
+def test_the_accuracies_of_the_alternatives_are_those_of_the_rows():
+    names = {
+        "Spherical PCA": "spherical-pca",
+        "`TruncatedSVD`, then unit rows": "svd-unit",
+        "`PCA`": "pca",
+        "spherical k-means": "spherical-kmeans",
+    }
+    rows = [row for row in _rows("results/rows.csv") if row["variant"] == "main"]
+    for name, method in names.items():
+        means = []
+        for groups in ("5 named", "10", "20"):
+            wanted = {"experiment": "newsgroups", "method": method, "groups": groups}
+            found = [float(row["accuracy"]) for row in rows if wanted.items() <= row.items()]
+            assert len(found) == 10
+            means.append(_share(np.mean(found)))
+        assert _alternatives()[name][0] == " / ".join(means), name
+
+
+def test_the_neighbours_that_alternatives_keep_are_those_measured():
+    names = {
+        "Spherical PCA": "Spherical PCA",
+        "`TruncatedSVD`, then unit rows": "SVD + unit rows",
+        "`PCA`": "PCA + unit rows",
+    }
+    rows = {row["r"]: row for row in _rows("docs/measurements/embeddings.csv")}
+    for name, method in names.items():
+        found = " / ".join(_share(float(rows[r][method])) for r in ("64", "128"))
+        assert _alternatives()[name][1] == found, name
+
+
+def test_the_times_of_the_alternatives_are_those_measured():
+    ours = {row["goal"]: row["measured"] for row in _rows("benchmarks/results/reach.csv")}
+    goals = {
+        "`TruncatedSVD`, then unit rows": ("dense_svd", "text20"),
+        "`PCA`": ("dense_eigh",),
+        "pymanopt, same objective": ("pymanopt",),
+    }
+    for name, measured in goals.items():
+        shown = re.findall(r"[\d.]+", _alternatives()[name][2])
+        assert shown == [f"{1 / float(ours[goal]):#.2g}" for goal in measured], name
+
+
 def test_pictures_and_pages_linked_are_there():
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README.read_text(encoding="utf-8"))
     assert links
     for link in links:
-        assert (README.parent / link).is_file(), link
+        assert (README.parent / link).exists(), link
 
 
 def test_it_says_what_it_is_for_in_five_lines_and_a_picture():

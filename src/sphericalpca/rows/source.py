@@ -29,6 +29,8 @@ class RowSource(ABC):
         What messages call it.
     memory_budget : int
         How many bytes its readers may use together.
+    columns : tuple of str or None
+        Names of its columns, where it has names: files that are one matrix must have the same.
     """
 
     shape: tuple[int, int]
@@ -36,6 +38,7 @@ class RowSource(ABC):
     stored: int
     name: str
     memory_budget: int
+    columns: tuple[str, ...] | None = None
 
     @property
     @abstractmethod

@@ -11,12 +11,11 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.source import RowSource
-from sphericalpca.rows.sources.filesource import FileSource
 
 __all__ = ["ChainedRows", "chain"]
 
 
-def chain(files: Sequence[FileSource]) -> RowSource:
+def chain(files: Sequence[RowSource]) -> RowSource:
     """The files' rows, one file after another; files without rows are left out."""
     parts = [file for file in files if file.shape[0] > 0]
     if not parts:
@@ -31,7 +30,7 @@ def chain(files: Sequence[FileSource]) -> RowSource:
     return parts[0] if len(parts) == 1 else ChainedRows(parts)
 
 
-def _check_alike(first: FileSource, other: FileSource) -> None:
+def _check_alike(first: RowSource, other: RowSource) -> None:
     m = other.shape[1]
     if m == 0:
         raise DataError(f"{other.name} has no columns: rows need at least one number.")

@@ -50,7 +50,6 @@ class FileSource(RowSource):
         self.dtype = arithmetic_type(self.storage, file)
         self.stored = self.shape[0] * self.shape[1]
         self.memory_budget = memory_budget
-        self.columns: tuple[str, ...] | None = None
 
     @property
     def converts(self) -> bool:

@@ -12,7 +12,7 @@ from sphericalpca.rows.sources.arrow import open_arrow
 from sphericalpca.rows.sources.budget import parse_budget
 from sphericalpca.rows.sources.chain import chain
 from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options
+from sphericalpca.rows.sources.filesource import Options
 from sphericalpca.rows.sources.hdf5 import open_hdf5
 from sphericalpca.rows.sources.npy import open_npy
 from sphericalpca.rows.sources.npz import open_npz
@@ -22,7 +22,7 @@ from sphericalpca.rows.sources.vecs import open_vecs
 
 __all__ = ["open_rows"]
 
-Opener = Callable[[DataFile, Options], FileSource]
+Opener = Callable[[DataFile, Options], RowSource]
 
 ARRAYS: dict[str, Opener] = {
     ".npy": open_npy,
@@ -114,7 +114,7 @@ def open_rows(
     return chain([_open(path, options) for path in find_paths(path)])
 
 
-def _open(path: Path, options: Options) -> FileSource:
+def _open(path: Path, options: Options) -> RowSource:
     suffix = path.suffix.lower()
     file = DataFile.at(path)
     if suffix not in FORMATS:

@@ -1,0 +1,190 @@
+"""The pages of the API, written from the package itself: every public name, each one once."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+import re
+import typing
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sklearn.base import BaseEstimator
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+__all__ = ["public_names", "setup"]
+
+# In the order of the pages; rooms that are not named here follow.
+FIRST = (
+    *("sphericalpca", "sphericalpca.estimators", "sphericalpca.dimensions"),
+    *("sphericalpca.evaluation", "sphericalpca.export", "sphericalpca.transforming"),
+    *("sphericalpca.plotting", "sphericalpca.datasets", "sphericalpca.metrics"),
+    *("sphericalpca.certificate", "sphericalpca.convergence", "sphericalpca.solvers"),
+    *("sphericalpca.iterate", "sphericalpca.problem", "sphericalpca.rows"),
+)
+# Packages whose modules are the rooms.
+OPENED = ("sphericalpca.experiments",)
+# Inner workings, which may change at any time.  Commands have a page of their own.
+INNER = (
+    *("__main__", "baselines", "cli", "exceptions", "files", "linalg", "modelfile", "parallel"),
+    *("evaluation_report", "version", "writing"),
+    *("experiments.paper", "experiments.report", "experiments.seeds", "experiments.toy"),
+)
+
+PAGE = """\
+{title}
+{rule}
+
+.. automodule:: {module}
+   :no-members:
+
+.. currentmodule:: {module}
+
+.. autosummary::
+   :toctree: names
+
+   {names}
+"""
+
+INDEX = """\
+API
+===
+
+Every public name. ``import sphericalpca`` gives the first page; the others are imported by their
+own names, such as ``from sphericalpca.solvers import Newton``.
+
+.. toctree::
+   :maxdepth: 1
+
+   {pages}
+"""
+
+COMMANDS = """\
+Commands
+========
+
+The program ``sphericalpca`` comes with the extra ``cli``: ``pip install 'sphericalpca[cli]'``.
+
+{commands}
+"""
+
+
+def public_names() -> dict[str, list[str]]:
+    """The public names of every room, without those that an earlier page has shown."""
+    shown: set[int] = set()
+    found = {}
+    for room in _rooms():
+        module = importlib.import_module(room)
+        names = [name for name in module.__all__ if _is_new(getattr(module, name), shown)]
+        names.sort(key=lambda name: _rank(name, getattr(module, name)))
+        shown |= {id(getattr(module, name)) for name in names}
+        if names:
+            found[room] = names
+    return found
+
+
+def _rank(name: str, thing: object) -> int:
+    """The method, the other estimators, functions, and what they return."""
+    if isinstance(thing, type) and issubclass(thing, BaseEstimator):
+        return 0 if name == "SphericalPCA" else 1
+    return 2 if inspect.isfunction(thing) else 3
+
+
+def _is_new(thing: object, shown: set[int]) -> bool:
+    """Whether it has not been shown; names for types, such as ``dict[str, str]``, never are."""
+    is_type_name = thing is Any or typing.get_origin(thing) is not None
+    return id(thing) not in shown and not is_type_name
+
+
+def _rooms() -> list[str]:
+    found = ["sphericalpca", *_modules("sphericalpca")]
+    for package in OPENED:
+        found += _modules(package)
+    inner = {f"sphericalpca.{name}" for name in INNER}
+    wanted = [room for room in found if room not in inner]
+    return sorted(wanted, key=lambda room: FIRST.index(room) if room in FIRST else len(FIRST))
+
+
+def _modules(package: str) -> Iterator[str]:
+    where = importlib.import_module(package).__path__
+    return (f"{package}.{module.name}" for module in pkgutil.iter_modules(where))
+
+
+def _commands() -> Iterator[str]:
+    """The help of every command, as it would be printed."""
+    import click  # noqa: PLC0415 - an optional package
+
+    from sphericalpca.cli.app import COMMANDS as NAMES  # noqa: PLC0415
+    from sphericalpca.cli.app import app as program  # noqa: PLC0415
+
+    top = click.Context(program, info_name="sphericalpca")
+    for name in NAMES:
+        command = program.get_command(top, name)
+        assert command is not None
+        context = click.Context(command, info_name=name, parent=top, max_content_width=90)
+        text = command.get_help(context).replace("\n", "\n   ")
+        title = f"sphericalpca {name}"
+        yield f"{title}\n{'-' * len(title)}\n\n.. code-block:: text\n\n   {text}\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """Leave a file alone that is right already: Sphinx reads anew what is new."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+def _forget_others(folder: Path, known: dict[str, list[str]]) -> None:
+    """Remove what an earlier build has written for names that are gone."""
+    full = {f"{module}.{name}" for module, names in known.items() for name in names}
+    for stale in {path for path in folder.glob("names/*.rst") if path.stem not in full}:
+        stale.unlink()
+    for stale in {path for path in folder.glob("sphericalpca*.rst") if path.stem not in known}:
+        stale.unlink()
+
+
+def write_pages(app: Sphinx, _config: Config) -> None:
+    """Write the pages into ``api/``, before Sphinx looks for sources."""
+    folder = Path(app.srcdir) / "api"
+    known = public_names()
+    _forget_others(folder, known)
+    pages = []
+    for module, names in known.items():
+        title = f"``{module}``"
+        page = PAGE.format(
+            title=title, rule="=" * len(title), module=module, names="\n   ".join(names)
+        )
+        _write(folder / f"{module}.rst", page)
+        short = module.removeprefix("sphericalpca.")  # long names do not fit beside the text
+        pages.append(f"{short} <{module}>")
+    _write(folder / "commands.rst", COMMANDS.format(commands="\n".join(_commands())))
+    _write(folder / "index.rst", INDEX.format(pages="\n   ".join([*pages, "commands"])))
+
+
+def escape_underscores(
+    _app: Sphinx, _what: str, _name: str, _thing: object, _options: Any, lines: list[str]
+) -> None:
+    """``n_iter_,`` in the type of an attribute is a name, and no link as Sphinx would have it."""
+    for number, line in enumerate(lines):
+        pieces = line.split("`")  # every second one is code
+        pieces[::2] = [re.sub(r"(?<=\w)_(?=[,)])", r"\\_", piece) for piece in pieces[::2]]
+        lines[number] = "`".join(pieces)
+
+
+def skip_routing(
+    _app: Sphinx, _what: str, name: str, _thing: object, skip: bool, _options: Any
+) -> bool:
+    """Methods that scikit-learn makes, for which its own documentation is the place."""
+    made = r"set_\w+_request|set_output|[gs]et_params|get_metadata_routing"
+    return skip or re.fullmatch(made, name) is not None
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Write the pages early: what is there when Sphinx looks is what autosummary reads."""
+    app.connect("config-inited", write_pages)
+    app.connect("autodoc-skip-member", skip_routing)
+    app.connect("autodoc-process-docstring", escape_underscores, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

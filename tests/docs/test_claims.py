@@ -1,0 +1,141 @@
+"""What the pages say of results in words is what the committed rows say in numbers."""
+
+from __future__ import annotations
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("pandas")
+
+from sphericalpca.experiments.report.compare import compare, lines_of
+from sphericalpca.experiments.report.read import read_results
+
+ROOT = Path(__file__).parents[2]
+
+
+def text_of(page):
+    return " ".join((ROOT / page).read_text(encoding="utf-8").split())
+
+
+def read(path):
+    with (ROOT / path).open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def lines():
+    return compare(read_results(ROOT / "results").rows)
+
+
+@pytest.fixture(scope="module")
+def embeddings():
+    rows = read("docs/measurements/embeddings.csv")
+    return {int(row["r"]): {name: float(value) for name, value in row.items()} for row in rows}
+
+
+def cell(line, measure="accuracy", rival="svd-unit"):
+    return line.cells[measure][rival]
+
+
+def test_the_ratio_tells_whether_the_method_matters(lines):
+    assert "above 0.9999** the SVD would have done" in text_of("docs/guide/is-and-is-not.rst")
+    near = [cell(line) for line in lines if line.fact("svd_ratio") > 0.9999]
+    far = [cell(line) for line in lines if line.fact("svd_ratio") < 0.999]
+    assert len(near) > 20
+    assert sum(one.outcome == "level" for one in near) > 0.9 * len(near)
+    assert sum(one.outcome == "ahead" for one in far) > 0.3 * len(far)
+    assert sum(one.outcome == "behind" for one in far) > 0  # and the page does not promise wins
+
+
+def test_text_is_ahead_or_level_and_tables_are_level(lines):
+    text = lines_of(lines, "newsgroups", variant="main")
+    tables = lines_of(lines, "uci", variant="unit")
+    assert {cell(line, m).outcome for line in text for m in ("accuracy", "nmi_max")} == {
+        "ahead",
+        "level",
+    }
+    paper = [line for line in tables if not line.key.dataset.startswith("mfeat-")]
+    assert {cell(line).outcome for line in paper} == {"level"}
+    assert all(0.985 < line.fact("svd_ratio") < 0.996 for line in text)
+    assert all(line.fact("svd_ratio") > 0.9999 for line in paper)
+
+
+def test_the_recipe_gains_from_ten_dimensions_on_and_loses_at_four(lines):
+    assert "at r = 4 on all 20 groups" in text_of("docs/guide/is-and-is-not.rst")
+    seeds = lines_of(lines, "lsa", groups="20", variant="seeds")
+    found = {line.key.r: cell(line, "nmi_arithmetic").outcome for line in seeds}
+    assert found.pop(4) == "behind"
+    assert set(found.values()) == {"ahead"}
+    redrawn = lines_of(lines, "lsa", variant="bootstrap")
+    assert {cell(line, "nmi_arithmetic").outcome for line in redrawn} == {"level"}
+
+
+def test_the_recipe_costs_two_to_fifteen_times_as_much(lines):
+    low, high = re.search(
+        r"costs (\d+) to (\d+) times as much as LSA", text_of("docs/guide/text.rst")
+    ).groups()
+    ratios = [
+        line.seconds["spherical-pca"] / line.seconds["svd-unit"] for line in lines_of(lines, "lsa")
+    ]
+    assert round(min(ratios)) == int(low)
+    assert round(max(ratios)) == int(high)
+
+
+def test_spherical_kmeans_is_a_rival_at_five_groups(lines):
+    shown = text_of("docs/guide/is-and-is-not.rst")
+    assert "higher means at five newsgroups, and the lower ones at 10 and 15" in shown
+    for line in lines_of(lines, "newsgroups", variant="main"):
+        ours, theirs = (cell(line, rival=name) for name in ("spherical-pca", "spherical-kmeans"))
+        five = line.key.groups.startswith("5")
+        if five or line.key.groups in {"10", "15"}:
+            assert (theirs.mean > ours.mean) == five
+
+
+def test_the_toys_numbers(lines):
+    shown = re.search(
+        r"the means are ([\d.]+), ([\d.]+) and ([\d.]+) %",
+        re.sub(r"\s+#\s", " ", text_of("examples/plot_toy.py")),
+    ).groups()
+    (line,) = lines_of(lines, "toy")
+    methods = ("kmeans-raw", "kmeans", "spherical-pca")
+    assert list(shown) == [f"{100 * cell(line, rival=name).mean:.1f}" for name in methods]
+
+
+def test_embeddings_from_64_dimensions_on_have_the_same_neighbours(embeddings):
+    for r, row in embeddings.items():
+        ours, svd = row["Spherical PCA"], row["SVD + unit rows"]
+        assert abs(ours - svd) < 0.006  # neither is better, at any dimension
+        assert (row["shared"] > 0.97) == (r >= 64)
+        if r <= 16:
+            assert row["shared"] < 0.8
+
+
+def test_what_costs_neighbours(embeddings):
+    for r, row in embeddings.items():
+        ours = row["Spherical PCA"]
+        assert row["SVD, inner product"] < ours
+        assert row["PCA, inner product"] < ours
+        assert row["first coordinates"] < ours
+        assert (row["PCA + unit rows"] < ours) == (r >= 64)
+
+
+def test_the_memory_of_a_fit():
+    shown = re.search(r"takes about (\d+) MB beside the data", text_of("docs/guide/big-data.rst"))[
+        1
+    ]
+    (goal,) = (row for row in read("benchmarks/results/reach.csv") if row["goal"] == "memory")
+    assert "100,000 x 768" in goal["about"]
+    assert float(re.search(r"resident ([\d.]+) MB", goal["note"])[1]) == pytest.approx(
+        float(shown), abs=2
+    )
+
+
+def test_speed_on_dense_data_and_on_text():
+    assert "two to four times as much" in text_of("docs/results/benchmarks.rst")
+    rows = read("benchmarks/results/reach.csv")
+    measured = {row["goal"]: float(row["measured"]) for row in rows}
+    assert max(measured["dense_svd"], measured["minilm"]) < 1
+    assert 1.5 < measured["text20"] < measured["text100"] < 4.5

@@ -1,0 +1,245 @@
+"""Every piece of code and every command on the site is run, page by page.
+
+Blocks of a page are run in order, in one session, in a folder that holds nothing but a file
+``vectors.npy``.  What a comment behind a ``print`` claims must be what is printed.  Some want
+the network, a large package, or minutes to hours, and say so: commands of ``:class: slow``, code
+that begins with ``# needs``.  They are parsed, but not run.  The code of the README has a test of
+its own.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import io
+import re
+import shlex
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("click")
+from click.testing import CliRunner
+
+import sphericalpca
+from sphericalpca.cli.app import COMMANDS, app
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+MADE_BY_THE_BUILD = {"api", "drawn", "gallery"}
+
+DIRECTIVE = re.compile(
+    r"^(?P<indent> *)\.\. (?:code-block|code|sourcecode):: (?P<language>[\w-]+)\n"
+    r"(?P<options>(?:(?P=indent) +:[^\n]*\n)*)\n"
+    r"(?P<body>(?:(?:(?P=indent) +[^\n]*)?\n)+)",
+    re.MULTILINE,
+)
+FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+COMMAND = re.compile(r"(?<=`)(?:sphericalpca|make|pip) [^`]+(?=`)")
+NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
+
+
+@dataclass(frozen=True)
+class Block:
+    """A piece of code on a page; its first line is line `first` of the page."""
+
+    page: Path
+    first: int
+    language: str
+    mark: str
+    source: str
+
+    def __str__(self):
+        return f"{self.page.relative_to(DOCS)}:{self.first}"
+
+
+def pages():
+    made = {DOCS / name for name in MADE_BY_THE_BUILD}
+    found = (page for ending in ("rst", "md") for page in DOCS.rglob(f"*.{ending}"))
+    return sorted(page for page in found if not made & set(page.parents))
+
+
+def blocks(page):
+    text = page.read_text(encoding="utf-8")
+    if page.suffix == ".md":
+        for match in FENCE.finditer(text):
+            first = text[: match.start("body")].count("\n") + 1
+            mark = "slow" if match["body"].startswith("# needs") else ""
+            yield Block(page, first, match["language"] or "console", mark, match["body"].rstrip())
+        return
+    for match in DIRECTIVE.finditer(text):
+        mark = "".join(re.findall(r":class: (\w+)", match["options"]))
+        first = text[: match.start("body")].count("\n") + 1
+        yield Block(page, first, match["language"], mark, _dedented(match["body"]))
+
+
+def _dedented(body):
+    margins = [len(line) - len(line.lstrip()) for line in body.splitlines() if line.strip()]
+    return "\n".join(line[min(margins, default=0) :] for line in body.splitlines()).rstrip()
+
+
+ALL = [block for page in pages() for block in blocks(page)]
+WITH_CODE = sorted({block.page for block in ALL})
+
+
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(DOCS)))
+def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X = np.random.default_rng(0).standard_normal((400, 96)) / np.arange(1, 97)
+    np.save("vectors.npy", X.astype(np.float32))
+    names = {"__name__": "__main__"}
+    for block in blocks(page):
+        if block.language == "python" and block.mark == "slow":
+            compile(block.source, str(page), "exec")
+        elif block.language == "python":
+            run_python(block, names)
+        elif block.language == "console":
+            run_commands(block)
+        else:
+            raise AssertionError(f"{block}: what is {block.language!r}?")
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_commands_within_the_text_are_known(page):
+    text = page.read_text(encoding="utf-8")
+    commands = [" ".join(found.split()) for found in COMMAND.findall(text)]
+    if page.parent == ROOT:  # commands in blocks, too: there is no other test of all of them
+        found = "".join(match["body"] for match in FENCE.finditer(text) if not match["language"])
+        commands += found.splitlines()
+    for command in commands:
+        check_command(*shlex.split(command, comments=True))
+
+
+def run_python(block, names):
+    tree = ast.parse("\n" * (block.first - 1) + block.source)
+    claims = dict(_claims(block))
+    for statement in tree.body:
+        printed = io.StringIO()
+        code = compile(ast.Module([statement], []), str(block.page), "exec")
+        with contextlib.redirect_stdout(printed):
+            try:
+                exec(code, names)
+            except sphericalpca.MissingExtraError as error:
+                pytest.skip(str(error))
+        claim = claims.get(statement.end_lineno)
+        if claim is not None:
+            where = f"{block.page.relative_to(DOCS)}:{statement.end_lineno}"
+            assert agrees(claim, printed.getvalue().strip()), (where, claim, printed.getvalue())
+
+
+def _claims(block):
+    """Line numbers of the page, and what the comment behind a print says."""
+    for number, line in enumerate(block.source.splitlines(), block.first):
+        if found := re.match(r"print\(.*\)  # (.*)$", line):
+            yield number, found[1]
+
+
+def agrees(claim, printed):
+    """The same text, with numbers equal in the digits that are claimed."""
+    if NUMBER.sub("#", claim) != NUMBER.sub("#", printed):
+        return False
+    pairs = zip(NUMBER.findall(claim), NUMBER.findall(printed), strict=True)
+    return all(abs(float(a) - float(b)) <= 0.6 * _unit(a) for a, b in pairs)
+
+
+def _unit(number):
+    digits, _, power = number.partition("e")
+    return 10.0 ** (int(power or 0) - len(digits.partition(".")[2]))
+
+
+def run_commands(block):
+    for line in block.source.splitlines():
+        if block.page.suffix == ".rst":
+            assert line.startswith("$ "), f"{block}: a command begins with '$ ', not {line!r}"
+        program, *arguments = shlex.split(line.removeprefix("$ "), comments=True)
+        if program == "sphericalpca" and block.mark != "slow":
+            run_program(arguments)
+        else:
+            check_command(program, *arguments)
+
+
+def check_command(program, *arguments):
+    """What is not run here: its names are known."""
+    if program == "sphericalpca" and len(arguments) == 1:
+        assert arguments[0] in {*COMMANDS, "--help"}  # a name in a sentence
+    elif program == "sphericalpca":
+        parse_command(arguments)
+    elif program == "make":
+        assert re.search(rf"^{arguments[0]}:", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    else:
+        assert program == "pip", f"nothing is known of {program!r}"
+        check_extras(arguments)
+
+
+def run_program(arguments):
+    found = CliRunner().invoke(app, arguments)
+    if "which is not installed" in found.output:
+        pytest.skip(found.output)
+    assert found.exit_code == 0, found.output
+
+
+def parse_command(arguments):
+    """All names, options and choices are known; nothing is run."""
+    command, context = app, app.make_context("sphericalpca", list(arguments))
+    while hasattr(command, "resolve_command"):
+        rest = [*context._protected_args, *context.args]
+        name, command, rest = command.resolve_command(context, rest)
+        context = command.make_context(name, rest, parent=context)
+
+
+def check_extras(arguments):
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert arguments[0] == "install"
+    for extra in re.findall(r"[\w-]+", "".join(re.findall(r"\[(.*?)\]", arguments[-1]))):
+        assert extra in project["optional-dependencies"]
+
+
+# The collector itself
+
+
+def test_all_code_is_found():
+    """As many blocks as a plain search finds, and some of each kind."""
+    for page in pages():
+        expected = len(re.findall(r"\.\. code-block::|^```\w*$", page.read_text(), re.MULTILINE))
+        expected //= 1 if page.suffix == ".rst" else 2
+        assert len(list(blocks(page))) == expected, page
+    assert {block.language for block in ALL} == {"python", "console"}
+    assert {block.mark for block in ALL} == {"", "slow"}
+
+
+def test_doctests_would_be_missed():
+    assert not [page for page in pages() if ">>>" in page.read_text(encoding="utf-8")]
+
+
+@pytest.mark.parametrize(
+    ("claim", "printed", "same"),
+    [
+        ("0.956", "0.9564", True),
+        ("0.956", "0.958", False),
+        ("(1797, 10)", "(1797, 10)", True),
+        ("(1797, 10)", "(1797, 12)", False),
+        ("True", "False", False),
+        ("1.4e-07", "1.45e-07", True),
+        ("converged", "max_iter", False),
+        ("1718", "1718.02", True),
+    ],
+)
+def test_claims_are_compared_by_their_digits(claim, printed, same):
+    assert agrees(claim, printed) is same
+
+
+def test_a_wrong_claim_and_a_wrong_command_are_noticed():
+    wrong = Block(DOCS / "start.rst", 1, "python", "", "print(1 + 1)  # 3")
+    with pytest.raises(AssertionError):
+        run_python(wrong, {})
+    with pytest.raises(AssertionError):
+        run_commands(Block(DOCS / "start.rst", 1, "console", "", "$ sphericalpca fly"))
+    with pytest.raises(Exception, match="nonsense"):
+        parse_command(["reproduce", "nonsense"])

@@ -1,0 +1,130 @@
+"""The steps of "Extend" that bring an addition into the package, followed on a copy of it."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from shutil import copytree, ignore_patterns
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def copy(tmp_path):
+    """The package and its tests, to be changed at will."""
+    forgotten = ignore_patterns("__pycache__")
+    copytree(ROOT / "src", tmp_path / "src", ignore=forgotten)
+    for name in ("conftest.py", "solvers", "experiments"):
+        source, target = ROOT / "tests" / name, tmp_path / "tests" / name
+        if source.is_dir():
+            copytree(source, target, ignore=forgotten)
+        else:
+            target.parent.mkdir()
+            target.write_bytes(source.read_bytes())
+    (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    return tmp_path
+
+
+def code(page, number=0):
+    """A block of code of a page."""
+    found = re.findall(
+        r"\.\. code-block:: python\n\n((?:(?: {3}[^\n]*)?\n)+)",
+        (ROOT / "docs" / "extend" / page).read_text(encoding="utf-8"),
+    )
+    return re.sub(r"^ {3}", "", found[number], flags=re.MULTILINE)
+
+
+def edit(path, old, new):
+    """Change the one place of a file where `old` stands."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count(old) == 1, f"{path.name} has changed, and the page may have to: {old}"
+    path.write_text(text.replace(old, new), encoding="utf-8")
+
+
+def run(copy, *arguments):
+    """A Python program that sees the copy in place of the package."""
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=copy,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join([str(copy / "src"), *sys.path])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_a_solver(copy):
+    solvers = copy / "src" / "sphericalpca" / "solvers"
+    (solvers / "damped.py").write_text(code("solver.rst"), encoding="utf-8")
+    name = "from sphericalpca.solvers.damped import Damped\n"
+    after = "from sphericalpca.solvers.linearized import Linearized\n"
+    edit(solvers / "solve.py", after, name + after)
+    entry = '    "newton": Newton,\n'
+    edit(solvers / "solve.py", entry, f'{entry}    "damped": Damped,\n')
+    zoo = '    "newton": Newton(),\n'
+    edit(copy / "tests" / "conftest.py", zoo, f'{zoo}    "damped": Damped(),\n')
+    edit(copy / "tests" / "conftest.py", "\nimport numpy", f"\n{name}import numpy")
+    fit = "from sphericalpca import SphericalPCA; import numpy as np; "
+    fit += "X = np.random.default_rng(0).standard_normal((50, 9)) * np.arange(9); "
+    assert "Damped" in run(
+        copy, "-c", fit + "print(SphericalPCA(2, solver='damped').fit(X).solver_)"
+    )
+    pytest_options = ("-q", "-p", "no:cacheprovider", "-k", "damped", "tests/solvers/test_laws.py")
+    assert int(re.search(r"(\d+) passed", run(copy, "-m", "pytest", *pytest_options))[1]) > 20
+
+
+def test_a_source_of_rows(copy):
+    sources = copy / "src" / "sphericalpca" / "rows" / "sources"
+    opener = re.search(r"def open_database.*?\n\n", code("rows.rst", 4), re.DOTALL)[0]
+    (sources / "sqlite.py").write_text(f"{code('rows.rst')}\n\n{opener}", encoding="utf-8")
+    name = "from sphericalpca.rows.sources.sqlite import open_database\n"
+    after = "from sphericalpca.rows.sources.vecs import open_vecs\n"
+    edit(sources / "opening.py", after, name + after)
+    table = "FORMATS = ARRAYS | TABLES | HDF5\n"
+    edit(sources / "opening.py", table, 'FORMATS = ARRAYS | TABLES | HDF5 | {".db": open_database}')
+    # A package imports its own modules, not its front door.
+    edit(sources / "sqlite.py", "sphericalpca import", "sphericalpca.exceptions import")
+    edit(sources / "sqlite.py", "sphericalpca.rows import", "sphericalpca.rows.source import")
+    run(
+        copy,
+        "-c",
+        f"import sqlite3, numpy as np; from contextlib import closing\n{code('rows.rst', 1)}",
+    )
+    out = run(copy, "-m", "sphericalpca", "fit", "digits.db", "-r", "3", "-o", "m.safetensors")
+    assert (copy / "m.safetensors").is_file(), out
+
+
+def test_an_experiment(copy):
+    package = copy / "src" / "sphericalpca"
+    plan = package / "experiments" / "plan.py"
+    edit(plan, '"rank", "uci", "lsa")\n', '"rank", "uci", "lsa", "few")\n')
+    edit(plan, '            "lsa": self._lsa,\n', '"lsa": self._lsa, "few": self._few,\n')
+    generator = """
+    def _few(self) -> Iterator[Trial]:
+        for r in (2, 3):
+            for method in LSA_METHODS:
+                yield Trial("few", self.text, self.rank_groups, "main", (0,), method, r)
+
+    def _lsa("""
+    edit(plan, "\n    def _lsa(", generator)
+    edit(
+        package / "cli" / "reproduce.py",
+        '    "lsa": ("lsa",),\n',
+        '"lsa": ("lsa",), "few": ("few",),',
+    )
+    edit(
+        package / "experiments" / "report" / "compare.py",
+        '("rank", "lsa")',
+        '("rank", "lsa", "few")',
+    )
+    run(copy, "-m", "sphericalpca", "reproduce", "few", "--embedded", "--out", "o", "--jobs", "1")
+    assert (copy / "o" / "rows.csv").read_text().count("\nfew,") == 4
+    tests = ("tests/experiments/test_plan.py", "tests/experiments/test_draws.py")
+    run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "few", *tests)
