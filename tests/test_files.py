@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 import sys
@@ -10,7 +11,14 @@ import threading
 import pytest
 
 from sphericalpca import files
-from sphericalpca.files import beside, replacing, replacing_folder, sweep, write_whole
+from sphericalpca.files import (
+    beside,
+    check_writable,
+    replacing,
+    replacing_folder,
+    sweep,
+    write_whole,
+)
 
 
 @pytest.fixture(scope="module")
@@ -137,3 +145,21 @@ def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path, monkeypatch):
     monkeypatch.setattr(type(tmp_path), "iterdir", refused)
     write_whole(tmp_path / "a", b"x")
     assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_errors_of_the_disk_name_the_file_that_was_asked_for(tmp_path):
+    def fail(error):
+        with replacing(tmp_path / "a"):
+            raise error
+
+    with pytest.raises(OSError, match="No space left on device: '.*/a'"):
+        fail(OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(FileNotFoundError, match="No such file or directory: 'input'"):
+        fail(FileNotFoundError(errno.ENOENT, "No such file or directory", "input"))
+
+
+def test_whether_a_file_can_be_written_is_known_before(tmp_path):
+    check_writable(tmp_path / "a")
+    assert _names(tmp_path) == []
+    with pytest.raises(FileNotFoundError, match="none/a'"):
+        check_writable(tmp_path / "none" / "a")

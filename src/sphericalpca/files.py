@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["beside", "replacing", "replacing_folder", "sweep", "write_whole"]
+__all__ = ["beside", "check_writable", "replacing", "replacing_folder", "sweep", "write_whole"]
 
 # Processes of other machines may write to the same folder, with the same numbers as ours.
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
@@ -33,11 +33,13 @@ def replacing(path: Path) -> Iterator[Path]:
     sweep(path)
     temporary = beside(path)
     try:
-        yield temporary
-        _to_disk(temporary)
-        temporary.replace(path)
+        with _naming(path, temporary):
+            yield temporary
+            _to_disk(temporary)
+            temporary.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a disk that has become read-only, say
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -52,11 +54,12 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
     _check_replaceable(path, ours)
     temporary = beside(path)
     try:
-        temporary.mkdir(parents=True)
-        yield temporary
-        for file in temporary.rglob("*"):
-            _to_disk(file)
-        _take_the_place(temporary, path)
+        with _naming(path, temporary):
+            temporary.mkdir(parents=True)
+            yield temporary
+            for file in temporary.rglob("*"):
+                _to_disk(file)
+            _take_the_place(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -66,6 +69,14 @@ def write_whole(path: Path, content: bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
+
+
+def check_writable(path: Path) -> None:
+    """An `OSError` now rather than after hours of work, if `path` cannot be written."""
+    temporary = beside(path)
+    with _naming(path, temporary):
+        temporary.touch(exist_ok=False)
+        temporary.unlink()
 
 
 def beside(path: Path, ending: str = "tmp") -> Path:
@@ -94,6 +105,18 @@ def sweep(path: Path) -> None:
                 shutil.rmtree(left)
             else:
                 left.unlink()
+
+
+@contextmanager
+def _naming(path: Path, temporary: Path) -> Iterator[None]:
+    """Errors of the disk name the file that was asked for."""
+    try:
+        yield
+    except OSError as error:
+        about = str(error.filename or temporary)
+        if error.errno is None or not about.startswith(str(temporary)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def _is_running(process: int) -> bool:
