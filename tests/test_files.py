@@ -152,7 +152,7 @@ def test_errors_of_the_disk_name_the_file_that_was_asked_for(tmp_path):
         with replacing(tmp_path / "a"):
             raise error
 
-    with pytest.raises(OSError, match="No space left on device: '.*/a'"):
+    with pytest.raises(OSError, match=r"No space left on device: '.*/a'"):
         fail(OSError(errno.ENOSPC, "No space left on device"))
     with pytest.raises(FileNotFoundError, match="No such file or directory: 'input'"):
         fail(FileNotFoundError(errno.ENOENT, "No such file or directory", "input"))
