@@ -4,18 +4,25 @@ BIN := .venv/bin
 OUT ?= demo-output
 REPRODUCTION ?= reproduction
 TEST_GROUPS ?= test
+# Versions to test with: `make test CONSTRAINTS=constraints/minimal.txt`, in a clone without a .venv.
+CONSTRAINTS ?=
+INSTALL = $(BIN)/python -m pip install --quiet $(CONSTRAINTS:%=--constraint %)
+WHEEL_TEST ?= build/from-wheel
 
-.PHONY: help demo test lint format docs bench bench-scale reproduce clean
+.PHONY: help demo test lint audit format docs bench bench-scale reproduce dist test-wheel clean
 
 help:
 	@echo "make demo       a small run of the paper's experiments, with a page in $(OUT)/"
 	@echo "make test       run the whole test suite"
 	@echo "make lint       style, types and architecture"
+	@echo "make audit      known weaknesses of the packages used; asks a server"
 	@echo "make format     let ruff rewrite what it can"
 	@echo "make docs       the documentation, with its gallery, in build/docs/index.html"
 	@echo "make bench      this package and its peers, on the same data: benchmarks/results/summary.md"
 	@echo "make bench-scale  files beside memory, a cluster beside threads; writes 8 GB for a while"
 	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be stopped and taken up"
+	@echo "make dist       an sdist and a wheel in dist/"
+	@echo "make test-wheel the suite against the wheel, in an environment of its own"
 	@echo "make clean      remove .venv and everything that was generated"
 
 .venv/pip.stamp:
@@ -24,19 +31,19 @@ help:
 	touch $@
 
 .venv/demo.stamp: .venv/pip.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[reproduce]'
+	$(INSTALL) --editable '.[reproduce]'
 	touch $@
 
 .venv/test.stamp: .venv/pip.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[reproduce]' $(TEST_GROUPS:%=--group %)
+	$(INSTALL) --editable '.[reproduce]' $(TEST_GROUPS:%=--group %)
 	touch $@
 
 .venv/lint.stamp: .venv/pip.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[reproduce]' --group lint
+	$(INSTALL) --editable '.[reproduce]' --group lint
 	touch $@
 
 .venv/docs.stamp: .venv/pip.stamp pyproject.toml
-	$(BIN)/python -m pip install --quiet --editable '.[reproduce]' --group docs
+	$(INSTALL) --editable '.[reproduce]' --group docs
 	touch $@
 
 demo: .venv/demo.stamp
@@ -57,6 +64,12 @@ lint: .venv/lint.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src benchmarks reliability
+	$(BIN)/python -m pip check
+
+# Apart from `lint`, because it asks a server about every package.
+audit: .venv/lint.stamp
+	$(BIN)/pip-audit --skip-editable
 
 format: .venv/lint.stamp
 	$(BIN)/ruff check --fix .
@@ -77,6 +90,26 @@ bench-scale: .venv/test.stamp
 	$(BIN)/python -m benchmarks.outofcore
 	$(BIN)/python -m benchmarks.cluster
 	$(BIN)/python -m benchmarks.scaling
+
+.venv/dist.stamp: .venv/pip.stamp
+	$(INSTALL) build
+	touch $@
+
+dist: .venv/dist.stamp
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist .
+
+# All that tests look at comes from the sdist; the package itself from the wheel.
+test-wheel: dist
+	rm -rf "$(WHEEL_TEST)"
+	mkdir -p "$(WHEEL_TEST)"
+	tar --extract --gzip --file dist/*.tar.gz --directory "$(WHEEL_TEST)" --strip-components 1
+	rm -rf "$(WHEEL_TEST)/src"
+	$(PYTHON) -m venv "$(WHEEL_TEST)/.venv"
+	cd "$(WHEEL_TEST)" && .venv/bin/python -m pip install --quiet --upgrade pip
+	wheel="$$(ls "$$PWD"/dist/*.whl)" && cd "$(WHEEL_TEST)" \
+	    && .venv/bin/python -m pip install --quiet $(CONSTRAINTS:%=--constraint %) "$$wheel[reproduce]" $(TEST_GROUPS:%=--group %) \
+	    && OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv/bin/python -m pytest --numprocesses auto tests
 
 clean:
 	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist docs/api docs/drawn docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

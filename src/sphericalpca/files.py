@@ -1,13 +1,27 @@
-"""Files that appear whole or not at all."""
+"""Files and folders that appear whole or not at all.
+
+What is being written has a hidden name beside the final one.  A process that is killed
+leaves it there; the next that writes the same file takes it away.
+"""
 
 from __future__ import annotations
 
+import itertools
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import platform
+import re
+import shutil
+import zlib
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["replacing", "write_whole"]
+__all__ = ["beside", "check_writable", "replacing", "replacing_folder", "sweep", "write_whole"]
+
+# Processes of other machines may write to the same folder, with the same numbers as ours.
+MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
+
+_numbers = itertools.count()
 
 
 @contextmanager
@@ -16,14 +30,38 @@ def replacing(path: Path) -> Iterator[Path]:
 
     An older file of that name stays until the new one is complete and on the disk.
     """
-    # In the same folder, because a rename across file systems is not one step.
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    sweep(path)
+    temporary = beside(path)
     try:
-        yield temporary
-        _to_disk(temporary)
-        temporary.replace(path)
+        with _naming(path, temporary):
+            yield temporary
+            _to_disk(temporary)
+            temporary.replace(path)
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a disk that has become read-only, say
+            temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
+    """A temporary folder, renamed to `path` if all goes well and removed if not.
+
+    An older folder of that name stays until the new one is complete.  It is replaced only if
+    everything in it has a name among `ours`: whatever else is there would be lost.
+    """
+    path = path.resolve()
+    sweep(path)
+    _check_replaceable(path, ours)
+    temporary = beside(path)
+    try:
+        with _naming(path, temporary):
+            temporary.mkdir(parents=True)
+            yield temporary
+            for file in temporary.rglob("*"):
+                _to_disk(file)
+            _take_the_place(temporary, path)
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:
@@ -33,6 +71,66 @@ def write_whole(path: Path, content: bytes) -> None:
         temporary.write_bytes(content)
 
 
+def check_writable(path: Path) -> None:
+    """An `OSError` now rather than after hours of work, if `path` cannot be written."""
+    temporary = beside(path)
+    with _naming(path, temporary):
+        temporary.touch(exist_ok=False)
+        temporary.unlink()
+
+
+def beside(path: Path, ending: str = "tmp") -> Path:
+    """A hidden name that nobody else has, and that tells which process made it.
+
+    In the same folder, because a rename across file systems is not one step.
+    """
+    return path.with_name(f".{path.name}.{MACHINE}.{os.getpid()}.{next(_numbers)}.{ending}")
+
+
+def sweep(path: Path) -> None:
+    """Take away what killed processes left beside `path`.
+
+    A folder that was put aside for a new one which never came gets its name back.
+    """
+    mark = re.compile(re.escape(f".{path.name}.{MACHINE}.") + r"(\d+)\.\d+\.(tmp|old)")
+    # Whatever cannot be read or removed is not in the way: what is written has another name.
+    with suppress(OSError):
+        for left in sorted(path.parent.iterdir()):
+            made = mark.fullmatch(left.name)
+            if made is None or _is_running(int(made[1])):
+                continue
+            if made[2] == "old" and not path.exists():
+                left.rename(path)
+            elif left.is_dir() and not left.is_symlink():
+                shutil.rmtree(left)
+            else:
+                left.unlink()
+
+
+@contextmanager
+def _naming(path: Path, temporary: Path) -> Iterator[None]:
+    """Errors of the disk name the file that was asked for."""
+    try:
+        yield
+    except OSError as error:
+        about = str(error.filename or temporary)
+        if error.errno is None or not about.startswith(str(temporary)):
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
+
+
+def _is_running(process: int) -> bool:
+    if os.name == "nt":  # where asking would end the process
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True  # somebody else's
+    return True
+
+
 def _to_disk(path: Path) -> None:
     """Else a crash of the machine may leave the new name on an empty file."""
     file = os.open(path, os.O_RDONLY)
@@ -40,3 +138,29 @@ def _to_disk(path: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def _check_replaceable(path: Path, ours: Collection[str]) -> None:
+    if not path.exists():
+        return
+    if not path.is_dir():
+        raise NotADirectoryError(f"{path} is a file, but a folder is written: choose another name.")
+    others = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
+    if others:
+        raise FileExistsError(
+            f"{path} holds {others[0]!r}, which an export does not write: choose another folder."
+        )
+
+
+def _take_the_place(new: Path, path: Path) -> None:
+    """Two renames, since a folder with content cannot be replaced in one."""
+    aside = beside(path, "old")
+    if path.exists():
+        path.rename(aside)
+    try:
+        new.rename(path)
+    except OSError:
+        if aside.exists():
+            aside.rename(path)
+        raise
+    shutil.rmtree(aside, ignore_errors=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from benchmarks import checks
-from benchmarks.ours import fit_model
 from scipy import sparse
 
+from benchmarks import checks
+from benchmarks.ours import fit_model
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 

@@ -6,6 +6,7 @@ import gc
 from types import SimpleNamespace
 
 import pytest
+
 from benchmarks import clock
 
 

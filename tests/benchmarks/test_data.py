@@ -6,9 +6,10 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from scipy import sparse
+
 from benchmarks import generated, real
 from benchmarks.cases import CASES, few_rows, quick_case
-from scipy import sparse
 
 DENSE = [generated.isotropic, generated.spiked, generated.power_law, generated.clusters]
 

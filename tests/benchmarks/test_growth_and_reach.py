@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+
 from benchmarks import generated, goals, growth, memory, reach
 from benchmarks.contest import Effort
 from benchmarks.goals import Finding, Setting

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import sparse
+
 from benchmarks.checks import is_right, measure
 from benchmarks.manifold import CONJUGATE_GRADIENT, TRUST_REGIONS, Descent
 from benchmarks.methods import METHODS
 from benchmarks.ours import ALGORITHM_1, ALTERNATION, OURS, OURS_FROM_START, run_solver
 from benchmarks.peers import COVARIANCE_EIGH, NMF_PEER, RANDOMIZED_PCA, TRUNCATED_SVD
 from benchmarks.task import Task, random_subspace
-from scipy import sparse
-
 from sphericalpca.solvers import Alternating
 
 pytest.importorskip("pymanopt")

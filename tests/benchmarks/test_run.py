@@ -7,6 +7,7 @@ import dataclasses
 import math
 
 import pytest
+
 from benchmarks import __main__ as command
 from benchmarks import compare, generated, plots, summary
 from benchmarks.cases import CASES, Case

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from benchmarks.scaling import PLANS, Costs, Plan, fitted, predictions
 
 COSTS = Costs(flops=50e9, reading=5e9, round_trip=0.02, per_worker=0.002)

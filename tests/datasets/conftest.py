@@ -112,6 +112,12 @@ class Answers(BaseHTTPRequestHandler):
             self._send(answer, len(answer))
         else:
             kind, body = answer
+            if kind == "moved":
+                self.send_response(302)
+                self.send_header("Location", body)
+                self.send_header("Content-Length", "0")
+                self.end_headers()
+                return
             self._send(body, {"short": 2 * len(body), "unmeasured": None, "stall": 10**6}[kind])
             if kind == "stall":
                 self.server.stop_stalling.wait(20)

@@ -10,6 +10,7 @@ from urllib.error import HTTPError, URLError
 import pytest
 
 from sphericalpca.datasets.download import CHUNK, download, persist
+from sphericalpca.datasets.registry import DATASETS
 
 BODY = bytes(range(256)) * 1000
 
@@ -75,10 +76,10 @@ def test_a_server_that_falls_silent(server, tmp_path, naps):
 
 
 def test_the_time_out_reaches_the_socket(tmp_path, monkeypatch):
-    def opened(request, timeout):
+    def opened(self, request, timeout):
         raise TimeoutError(f"{timeout} s")
 
-    monkeypatch.setattr("urllib.request.urlopen", opened)
+    monkeypatch.setattr("urllib.request.OpenerDirector.open", opened)
     with pytest.raises(TimeoutError, match=r"^0\.25 s$"):
         get("http://127.0.0.1/", tmp_path / "a", timeout=0.25)
 
@@ -123,3 +124,29 @@ def test_what_no_second_try_can_cure_is_passed_on(naps):
 def test_no_try_at_all_is_an_error():
     with pytest.raises(ValueError, match="tries=0 must be at least 1"):
         persist(int, tries=0)
+
+
+def test_a_file_that_moved_is_followed(server, tmp_path):
+    new = server.play("/new", BODY)
+    get(server.play("/old", ("moved", new)), tmp_path / "a")
+    assert (tmp_path / "a").read_bytes() == BODY
+
+
+@pytest.mark.parametrize(
+    "address", ["http://example.org/a", "ftp://example.org/a", "file:///etc/passwd", "nonsense"]
+)
+@pytest.mark.parametrize("moved", [False, True])
+def test_other_ways_than_https_are_not_taken(server, tmp_path, naps, address, moved):
+    if moved and address == "nonsense":
+        pytest.skip("a relative address stays on its server")
+    url = server.play("/a", ("moved", address)) if moved else address
+    with pytest.raises(ConnectionError, match=r"is not https, after 1 try|Error 302"):
+        persist(partial(get, url, tmp_path / "a"), sleep=naps)
+    assert naps == []
+    assert not (tmp_path / "a").exists()
+
+
+def test_all_data_sets_come_over_https():
+    addresses = [r.source.address for r in DATASETS.values() if "://" in r.source.address]
+    assert addresses
+    assert all(address.startswith("https://") for address in addresses)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import open_console
+from sphericalpca.files import check_writable
 
 if TYPE_CHECKING:
     from sphericalpca.rows import RowSource
@@ -65,11 +66,12 @@ def split_names(text: str | None) -> list[str] | None:
 
 
 def check_output(output: Path, *, force: bool) -> None:
-    """Refuse to overwrite, and to write where there is no folder."""
+    """Refuse to overwrite, and to begin what could not be written in the end."""
     if output.exists() and not force:
         raise FileExistsError(f"{output} exists: choose another name, or add --force.")
     if not output.parent.is_dir():
         raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
+    check_writable(output)
 
 
 @contextmanager

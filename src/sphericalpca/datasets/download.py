@@ -10,6 +10,7 @@ from pathlib import Path
 from ssl import SSLError
 from typing import IO, Any, TypeVar
 from urllib.error import HTTPError, URLError
+from urllib.parse import urlsplit
 
 __all__ = ["Progress", "download", "persist"]
 
@@ -18,6 +19,9 @@ Progress = Callable[[int, int | None], None]
 Sleep = Callable[[float], object]
 
 CHUNK = 1 << 16
+
+# Nobody can listen in, or answer in another's place, within one machine.
+THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 # What a second try may cure; a full disk is not among them.
 PASSING = (URLError, HTTPException, ConnectionError, TimeoutError, SSLError)
@@ -31,16 +35,35 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
     Raises
     ------
     ConnectionError
-        If fewer or more bytes came than were announced.
+        If fewer or more bytes came than were announced, or not over https all the way.
     """
+    _check_secure(url)
     # Some servers turn away the name that Python gives itself.
     request = urllib.request.Request(url, headers={"User-Agent": "sphericalpca"})
-    with urllib.request.urlopen(request, timeout=timeout) as answer, path.open("wb") as file:
+    opener = urllib.request.build_opener(_SecureRedirects)
+    with opener.open(request, timeout=timeout) as answer, path.open("wb") as file:
         length = answer.headers.get("Content-Length", "")
         total = int(length) if length.isdecimal() else None
         received = _copy(answer, file, total, progress)
     if total is not None and received != total:
         raise ConnectionError(f"{received} of {total} bytes came")
+
+
+class InsecureError(ConnectionError):
+    """What came could be anyone's."""
+
+
+class _SecureRedirects(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *args: Any) -> urllib.request.Request | None:
+        _check_secure(args[-1])
+        return super().redirect_request(*args)
+
+
+def _check_secure(url: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in THIS_MACHINE):
+        return
+    raise InsecureError(f"{url} is not https")
 
 
 def _copy(answer: Any, file: IO[bytes], total: int | None, progress: Progress | None) -> int:
@@ -75,9 +98,11 @@ def persist(action: Callable[[], T], *, tries: int = 3, sleep: Sleep = time.slee
 
 
 def _is_final(error: Exception) -> bool:
-    """The server understood and refused: 404 Not Found and its kind."""
+    """The server understood and refused: 404 Not Found and its kind; or sent us astray."""
+    if isinstance(error, InsecureError):
+        return True
     passing = (408, 425, 429)
-    return isinstance(error, HTTPError) and 400 <= error.code < 500 and error.code not in passing
+    return isinstance(error, HTTPError) and 300 <= error.code < 500 and error.code not in passing
 
 
 def _reason(error: Exception) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import tempfile
+import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -16,6 +16,7 @@ from sphericalpca.datasets.integrity import Content, examine, fault, write_conte
 from sphericalpca.datasets.registry import DATASETS, Dataset, Source, find
 from sphericalpca.datasets.sources import from_openml, from_scikit_learn, from_zip
 from sphericalpca.exceptions import DataError
+from sphericalpca.files import beside, sweep
 
 __all__ = ["Fetched", "batches", "fetch"]
 
@@ -139,13 +140,17 @@ def _scratch_folder(home: Path) -> Iterator[Path]:
     """A folder in the data home, gone afterwards."""
     try:
         home.mkdir(parents=True, exist_ok=True)
-        scratch = tempfile.TemporaryDirectory(prefix=".fetch-", dir=home)
+        sweep(home / "fetch")
+        scratch = beside(home / "fetch")
+        scratch.mkdir()
     except OSError as error:
         raise DataError(
             f"Cannot write to the data home {home} ({error.strerror}): {_ANOTHER_HOME}."
         ) from error
-    with scratch as folder:
-        yield Path(folder)
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 @contextmanager

@@ -10,10 +10,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sphericalpca.export.folders import replacing_folder
 from sphericalpca.export.packages import optional
 from sphericalpca.export.unit_map import UnitMap, unit_map
-from sphericalpca.files import write_whole
+from sphericalpca.files import replacing_folder, write_whole
 
 __all__ = ["write_sentence_transformers"]
 

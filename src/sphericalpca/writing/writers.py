@@ -60,7 +60,8 @@ class _NpyWriter:
         self._file = file
 
     def write(self, V: Array) -> None:
-        np.ascontiguousarray(V).tofile(self._file)
+        # Not tofile, which does not say why it failed.
+        self._file.write(np.ascontiguousarray(V).data)
 
 
 class _TableWriter:

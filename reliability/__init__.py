@@ -1,0 +1,1 @@
+"""Worst days, repeated on purpose: what they find is told in docs/reliability.md."""

@@ -1,0 +1,79 @@
+"""The program as its users start it, on inputs of a few megabytes."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from reliability.kill import inputs
+
+
+class Done:
+    """A command that ended."""
+
+    def __init__(self, process):
+        self.code = process.returncode
+        self.lines = process.stderr.strip().splitlines()
+
+    def says(self, *words):
+        """It failed with one line, which has these words in it."""
+        assert self.code not in (0, None)
+        assert self.code > 0, "ended by a signal"
+        assert len(self.lines) == 1, self.lines
+        for word in words:
+            assert word in self.lines[0]
+
+
+def start(folder, *arguments, largest_file=None, **options):
+    """Start the program; `largest_file` is as many bytes as a file may have."""
+
+    def limit():
+        if largest_file is not None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
+
+    return subprocess.Popen(
+        [sys.executable, "-B", "-m", "sphericalpca", *map(str, arguments)],
+        cwd=folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=limit,  # noqa: PLW1509 - no threads here
+        **options,
+    )
+
+
+def run(folder, *arguments, **options):
+    process = start(folder, *arguments, **options)
+    process.stdout_text, process.stderr_text = process.communicate(timeout=120)
+    return Done(
+        subprocess.CompletedProcess(
+            process.args, process.returncode, process.stdout_text, process.stderr_text
+        )
+    )
+
+
+def names(folder):
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.fixture(scope="session")
+def given(tmp_path_factory):
+    """A folder with rows.npy (20,000 x 64 float32, 5 MB) and model.st."""
+    folder = tmp_path_factory.mktemp("given")
+    inputs(folder, rows=20_000)
+    return folder
+
+
+@pytest.fixture
+def commands(given):
+    """What writes a file: arguments without the output, and a name for the output."""
+    rows, model = given / "rows.npy", given / "model.st"
+    return {
+        "fit": (["fit", rows, "-r", 32, "--tol", 0.5, "--quiet"], "model.st"),
+        "transform": (["transform", model, rows, "--quiet"], "out.npy"),
+        "export": (["export", model, "--to", "json"], "out.json"),
+        "export to a folder": (["export", model, "--to", "sentence-transformers"], "out"),
+    }

@@ -1,0 +1,136 @@
+"""Disks that are full, folders that may not be written, files that go away."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+from tests.faults.conftest import names, run, start
+
+pytest.importorskip("safetensors")
+pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits and signals of Unix")
+
+COMMANDS = ["fit", "transform", "export", "export to a folder"]
+
+
+@contextmanager
+def _mounted(folder, options):
+    """A file system of its own, where that is allowed."""
+    folder.mkdir()
+    try:
+        command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]
+        subprocess.run(command, check=True, capture_output=True)
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip("file systems may not be mounted here")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system with room for a few blocks."""
+    with _mounted(tmp_path / "disk", "size=4k,nr_inodes=20") as folder:
+        yield folder
+
+
+@pytest.fixture(params=["read-only", "not ours"])
+def closed(request, tmp_path):
+    """A folder where nothing can be written, and what the system says of it."""
+    if request.param == "read-only":
+        with _mounted(tmp_path / "disk", "ro") as folder:
+            yield folder, "Read-only file system"
+    elif os.geteuid() == 0:
+        pytest.skip("the superuser may write anywhere")
+    else:
+        folder = tmp_path / "closed"
+        folder.mkdir(mode=0o555)
+        yield folder, "Permission denied"
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_full_disk(command, commands, small_disk):
+    arguments, output = commands[command]
+    run(small_disk, *arguments, "-o", output).says("Error: ", f"{output}: No space left")
+    assert names(small_disk) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_file_that_may_not_grow(command, commands, tmp_path):
+    arguments, output = commands[command]
+    limited = run(tmp_path, *arguments, "-o", output, largest_file=1000)
+    limited.says("Error: ", f"{output}: File too large")
+    assert names(tmp_path) == []
+
+
+def test_what_was_there_before_is_not_lost(commands, tmp_path):
+    arguments, output = commands["transform"]
+    (tmp_path / output).write_text("precious")
+    run(tmp_path, *arguments, "-o", output, "--force", largest_file=1000).says("too large")
+    assert names(tmp_path) == [output]
+    assert (tmp_path / output).read_text() == "precious"
+
+
+def test_a_full_disk_keeps_the_checkpoint(given, small_disk, tmp_path):
+    """The model does not fit on the disk, but what was computed is not lost."""
+    kept = tmp_path / "run.ckpt"
+    arguments = ["fit", given / "rows.npy", "-r", 32, "--tol", 0.5, "--quiet", "--checkpoint", kept]
+    run(small_disk, *arguments, "-o", "model.st").says("No space left")
+    assert kept.exists()
+    assert names(small_disk) == []
+    assert run(tmp_path, *arguments, "-o", "model.st").code == 0
+    assert not kept.exists()
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_folder_that_may_not_be_written(command, commands, closed):
+    (folder, reason), (arguments, output) = closed, commands[command]
+    run(folder, *arguments, "-o", output).says("Error: ", f"{output}: {reason}")
+    assert names(folder) == []
+
+
+def test_a_folder_that_may_not_be_written_is_told_of_before_the_work(given, closed):
+    folder, reason = closed
+    endless = ["fit", given / "rows.npy", "-r", 8, "--tol", 1e-30, "--max-iter", 10**9, "--quiet"]
+    run(folder, *endless, "-o", "model.st").says(f"model.st: {reason}")
+
+
+@pytest.mark.parametrize("loss", ["removed", "shortened"])
+def test_a_file_that_goes_away_while_it_is_read(loss, tmp_path):
+    rows = tmp_path / "rows.npy"
+    np.save(rows, np.random.default_rng(0).standard_normal((150_000, 64), dtype=np.float32))
+    arguments = ["fit", rows, "-r", 8, "--tol", 1e-30, "--max-iter", 100_000, "-o", "model.st"]
+    process = start(tmp_path, *arguments, "--memory-budget", "2MB", "--checkpoint", "run.ckpt")
+    _wait_for(tmp_path / "run.ckpt", process)
+    if loss == "removed":
+        rows.rename(tmp_path / "elsewhere.npy")
+        rows.write_bytes(b"")
+    else:
+        os.truncate(rows, 5_000_000)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 1
+    last = err.strip().splitlines()[-1]
+    assert last.startswith("Error: ")
+    assert "rows.npy" in last
+    assert not (tmp_path / "model.st").exists()
+    assert (tmp_path / "run.ckpt").exists()
+
+
+def _wait_for(path, process):
+    end = time.monotonic() + 60
+    while not path.exists():
+        assert process.poll() is None, process.communicate()
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_a_reader_that_stops_listening(given):
+    """``sphericalpca info model | head -1``: no traceback, as other programs of Unix."""
+    command = f"{sys.executable} -m sphericalpca info {given / 'model.st'} | head -1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,165 @@
+"""Files appear whole or not at all, and killed processes leave nothing for long."""
+
+from __future__ import annotations
+
+import errno
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from sphericalpca import files
+from sphericalpca.files import (
+    beside,
+    check_writable,
+    replacing,
+    replacing_folder,
+    sweep,
+    write_whole,
+)
+
+
+@pytest.fixture(scope="module")
+def dead():
+    """The number of a process that is no more."""
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    process.wait()
+    return process.pid
+
+
+def _left_by(process, path, ending="tmp", number=0):
+    return path.with_name(f".{path.name}.{files.MACHINE}.{process}.{number}.{ending}")
+
+
+def _names(folder):
+    return sorted(entry.name for entry in folder.iterdir())
+
+
+def test_a_file_that_fails_leaves_the_older_one_and_nothing_else(tmp_path):
+    path = tmp_path / "a"
+    write_whole(path, b"old")
+
+    def fail():
+        with replacing(path) as temporary:
+            temporary.write_bytes(b"half")
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert path.read_bytes() == b"old"
+    assert _names(tmp_path) == ["a"]
+
+
+def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path, dead):
+    path = tmp_path / "a[1]*.npy"
+    left = _left_by(dead, path)
+    left.write_bytes(b"half")
+    write_whole(path, b"whole")
+    assert _names(tmp_path) == [path.name]
+
+
+@pytest.mark.parametrize("ending", ["tmp", "old"])
+def test_what_others_are_writing_stays(tmp_path, dead, ending):
+    path = tmp_path / "a"
+    theirs = [
+        _left_by(os.getpid(), path, ending),  # a thread of this process
+        _left_by(os.getppid(), path, ending),
+        path.with_name(f".a.00000000.{dead}.0.{ending}"),  # another machine
+        _left_by(dead, tmp_path / "b", ending),  # another file
+        tmp_path / f".a.{dead}.{ending}",
+        tmp_path / "a.tmp",
+    ]
+    for name in theirs:
+        name.write_bytes(b"half")
+    write_whole(path, b"whole")
+    assert sorted(tmp_path.iterdir()) == sorted([path, *theirs])
+
+
+def test_folders_that_were_left_go_too(tmp_path, dead):
+    path = tmp_path / "model"
+    path.mkdir()
+    for ending in ("tmp", "old"):
+        (_left_by(dead, path, ending) / "inner").mkdir(parents=True)
+    for content in ("first", "second"):
+        with replacing_folder(path, ours=["file"]) as new:
+            (new / "file").write_text(content)
+        assert _names(tmp_path) == ["model"]
+        assert (path / "file").read_text() == content
+
+
+def test_a_folder_put_aside_for_one_that_never_came_gets_its_name_back(tmp_path, dead):
+    path = tmp_path / "model"
+    aside = _left_by(dead, path, "old")
+    aside.mkdir()
+    (aside / "file").write_text("old")
+    _left_by(dead, path, "tmp").mkdir()
+    sweep(path)
+    assert _names(tmp_path) == ["model"]
+    assert (path / "file").read_text() == "old"
+
+
+def test_a_folder_with_something_of_the_users_is_not_replaced(tmp_path):
+    (tmp_path / "model").mkdir()
+    (tmp_path / "model" / "diary").write_text("dear")
+
+    def replace():
+        with replacing_folder(tmp_path / "model", ours=["file"]):
+            raise AssertionError("is not reached")
+
+    with pytest.raises(FileExistsError, match="diary"):
+        replace()
+    assert (tmp_path / "model" / "diary").read_text() == "dear"
+
+
+def test_threads_that_write_the_same_file_do_not_meet(tmp_path):
+    path, errors = tmp_path / "a", []
+
+    def write(letter):
+        try:
+            for _ in range(30):
+                write_whole(path, letter * 5000)
+        except OSError as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=(letter,)) for letter in (b"a", b"b", b"c")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert errors == []
+    content = path.read_bytes()
+    assert content in (b"a" * 5000, b"b" * 5000, b"c" * 5000)
+    assert _names(tmp_path) == ["a"]
+
+
+def test_names_are_never_given_twice(tmp_path):
+    assert len({beside(tmp_path / "a") for _ in range(100)}) == 100
+
+
+def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path, monkeypatch):
+    def refused(self):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(type(tmp_path), "iterdir", refused)
+    write_whole(tmp_path / "a", b"x")
+    assert (tmp_path / "a").read_bytes() == b"x"
+
+
+def test_errors_of_the_disk_name_the_file_that_was_asked_for(tmp_path):
+    def fail(error):
+        with replacing(tmp_path / "a"):
+            raise error
+
+    with pytest.raises(OSError, match=r"No space left on device: '.*/a'"):
+        fail(OSError(errno.ENOSPC, "No space left on device"))
+    with pytest.raises(FileNotFoundError, match="No such file or directory: 'input'"):
+        fail(FileNotFoundError(errno.ENOENT, "No such file or directory", "input"))
+
+
+def test_whether_a_file_can_be_written_is_known_before(tmp_path):
+    check_writable(tmp_path / "a")
+    assert _names(tmp_path) == []
+    with pytest.raises(FileNotFoundError, match="none/a'"):
+        check_writable(tmp_path / "none" / "a")
