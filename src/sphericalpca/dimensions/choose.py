@@ -84,7 +84,7 @@ def choose_components(
     True
     """
     _check_options(recall, k, queries, confidence)
-    X = check_matrix(SphericalPCA(), X, reset=True)
+    X = check_matrix(SphericalPCA(), X, reset=True, on_host=True)
     limit = _checked_limit(largest, X.shape)
     rng, clock = generator(random_state), Clock()
     with clock.running("search"):
