@@ -24,15 +24,37 @@ __all__ = ["describe", "fit"]
 LINE_SECONDS = 10.0
 
 
+def _dimension(text: str) -> float:
+    """A number of components, or a mean cosine."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if number >= 1 if kind is int else 0 < number < 1:
+            return number
+    raise click.BadParameter(
+        f"{text!r} is neither a whole number of at least 1 nor a mean cosine between 0 and 1."
+    )
+
+
 @click.command(
     epilog=examples(
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca fit 'parts/*.parquet' --column embedding -r 128 -o model.safetensors",
+        "sphericalpca fit vectors.npy -r 0.95 -o model.safetensors    # mean cosine to reach",
         "sphericalpca fit glove.hdf5 --key train -r 32 -o model.safetensors --checkpoint run.ckpt",
     )
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option("-r", "--components", type=click.IntRange(min=1), required=True, help="Dimension.")
+@click.option(
+    "-r",
+    "--components",
+    type=_dimension,
+    metavar="R",
+    required=True,
+    help="Dimension; or, between 0 and 1, the mean cosine that the smallest one shall reach.",
+)
 @click.option(
     "-o",
     "--output",
@@ -57,7 +79,7 @@ LINE_SECONDS = 10.0
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def fit(
     files: tuple[str, ...],
-    components: int,
+    components: float,
     output: Path,
     checkpoint: Path | None,
     **options: Any,
@@ -96,7 +118,7 @@ def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -
     return [str(warning.message) for warning in found]
 
 
-def _model(components: int, options: dict[str, Any]) -> SphericalPCA:
+def _model(components: float, options: dict[str, Any]) -> SphericalPCA:
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
 
     return SphericalPCA(
@@ -157,7 +179,7 @@ def _tell_result(
         "model": str(output),
         "n_samples": shape[0],
         "n_features": shape[1],
-        "n_components": len(model.components_),
+        "n_components": model.n_components_,
         "mean_cosine": model.mean_cosine_,
         "residual": model.residual_,
         "passes": model.n_passes_,
