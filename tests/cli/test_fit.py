@@ -192,3 +192,16 @@ def test_a_mean_cosine_keeps_no_checkpoint(run, file, model, tmp_path):
     result = run("fit", file, "-r", 0.8, "-o", model, "--checkpoint", tmp_path / "c")
     assert result.exit_code == 1
     assert "no checkpoint" in result.stderr
+
+
+def test_a_certificate_goes_with_the_model(run, X, file, model):
+    result = run("fit", file, "-r", 3, "-o", model, "--certify", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    expected = SphericalPCA(3, random_state=0).fit(X).certify(X)
+    assert found["gap"] == pytest.approx(expected.gap, abs=1e-4)
+    assert found["rigorous"]
+    kept = json.loads(run("info", model, "--json").stdout)["certificate"]
+    assert kept == {"gap": found["gap"], "rigorous": True}
+    again = run("fit", file, "-r", 3, "-o", model, "--certify", "--force")
+    assert "No subspace is better by more than a share of" in again.stdout

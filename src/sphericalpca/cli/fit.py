@@ -15,7 +15,7 @@ from sphericalpca.cli.console import examples, open_console
 from sphericalpca.cli.reading import check_output, open_files, reading_options
 
 if TYPE_CHECKING:
-    from sphericalpca import SphericalPCA
+    from sphericalpca import Certificate, SphericalPCA
     from sphericalpca.estimators.progress import FitProgress
 
 __all__ = ["describe", "fit"]
@@ -74,6 +74,11 @@ def _dimension(text: str) -> float:
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
+@click.option(
+    "--certify",
+    is_flag=True,
+    help="Bound how far the model is from the best one, and keep that with it; takes a while.",
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing model file.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -97,9 +102,12 @@ def fit(
     model.save(output)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)  # the result is safe now
+    certificate = model.certify(source) if options["certify"] else None
+    if certificate is not None:
+        model.save(output, certificate=certificate)
     for line in said:
         click.echo(f"Warning: {line}", err=True)
-    _tell_result(model, source.shape, output, as_json=options["as_json"])
+    _tell_result(model, output, certificate, as_json=options["as_json"])
 
 
 def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[str]:
@@ -173,12 +181,12 @@ def describe(progress: FitProgress) -> str:
 
 
 def _tell_result(
-    model: SphericalPCA, shape: tuple[int, int], output: Path, *, as_json: bool
+    model: SphericalPCA, output: Path, certificate: Certificate | None, *, as_json: bool
 ) -> None:
     found = {
         "model": str(output),
-        "n_samples": shape[0],
-        "n_features": shape[1],
+        "n_samples": model.n_samples_,
+        "n_features": model.n_features_in_,
         "n_components": model.n_components_,
         "mean_cosine": model.mean_cosine_,
         "residual": model.residual_,
@@ -186,10 +194,16 @@ def _tell_result(
         "solver": type(model.solver_).__name__,
         "stop_reason": model.stop_reason_,
     }
+    if certificate is not None:
+        found |= {"gap": certificate.gap, "rigorous": certificate.rigorous}
     if as_json:
         click.echo(json.dumps(found))
         return
     click.echo(
-        f"{output}: {shape[0]:,} x {shape[1]:,} to {found['n_components']} components, mean cosine "
-        f"{model.mean_cosine_:.4f}, residual {model.residual_:.1e}, {model.n_passes_:g} passes."
+        f"{output}: {found['n_samples']:,} x {found['n_features']:,} to {found['n_components']} "
+        f"components, mean cosine {model.mean_cosine_:.4f}, residual {model.residual_:.1e}, "
+        f"{model.n_passes_:g} passes."
     )
+    if certificate is not None:
+        sure = "proved" if certificate.rigorous else "an estimate"
+        click.echo(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")

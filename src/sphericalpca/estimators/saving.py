@@ -25,7 +25,7 @@ __all__ = ["SavingMixin"]
 
 NUMBERS = (
     *("mean_cosine_", "objective_", "svd_ratio_", "residual_"),
-    *("n_iter_", "n_passes_", "n_features_in_", "stop_reason_"),
+    *("n_iter_", "n_passes_", "n_samples_", "n_features_in_", "stop_reason_"),
 )
 NAMES = "feature_names_in_"
 

@@ -146,6 +146,8 @@ class SphericalPCA(
         every iteration) and the "rounding" error of the loss; else empty.
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
+    n_samples_ : int
+        Rows of the last `fit`; after `partial_fit` as `n_samples_seen_`.
     n_samples_seen_ : int
         Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
@@ -466,6 +468,7 @@ class SphericalPCA(
         self.objective_ = max(problem.loss(form.value), 0.0)  # rounding aside it is positive
         self.svd_ratio_ = outcome.svd_ratio
         self.residual_ = found.residual
+        self.n_samples_ = problem.rows.shape[0]
         self.n_iter_ = found.n_iter
         self.n_passes_ = problem.rows.passes
         self.stop_reason_ = str(found.stop_reason)

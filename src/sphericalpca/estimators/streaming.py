@@ -206,6 +206,7 @@ def _store(model: Any, stream: Stream, n_iter: int) -> None:
     model.components_ = np.ascontiguousarray(form.U.T)
     model.component_weights_ = form.shares
     model.mean_cosine_ = form.mean_cosine
+    model.n_samples_ = stream.n_rows
     model.n_iter_ = n_iter
     model.objective_ = model.svd_ratio_ = model.residual_ = model.n_passes_ = math.nan
     model.stop_reason_ = "stream"
