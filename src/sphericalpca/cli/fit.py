@@ -91,8 +91,8 @@ def fit(
 ) -> None:
     """Fit a model to the rows of one or several files.
 
-    Reads .npy, .npz (sparse), Parquet, Arrow/Feather, HDF5, .fvecs and .bvecs, a block of rows
-    at a time; several files, or a pattern in quotes, are one matrix.
+    Reads .npy, .npz (an array, or a sparse matrix), Parquet, Arrow/Feather, HDF5, .fvecs and
+    .bvecs, a block of rows at a time; several files, or a pattern in quotes, are one matrix.
     """
     check_output(output, force=options["force"])
     model = _model(components, options)
