@@ -54,12 +54,12 @@ def outofcore_table(folder: Path) -> Table:
     return Table(folder / "outofcore.csv", COLUMNS, ("way", "n"))
 
 
-def generate(path: Path, rows: int) -> None:
+def generate(path: Path, rows: int, features: int = FEATURES) -> None:
     """Write rows with a spectrum that falls like 1/k, a piece at a time."""
     rng = np.random.default_rng(0)
-    spread = np.arange(1, FEATURES + 1, dtype=np.float32) ** -1.0
-    axes = np.linalg.qr(rng.standard_normal((FEATURES, FEATURES)))[0].astype(np.float32)
-    out = np.lib.format.open_memmap(path, "w+", np.float32, (rows, FEATURES))
+    spread = np.arange(1, features + 1, dtype=np.float32) ** -1.0
+    axes = np.linalg.qr(rng.standard_normal((features, features)))[0].astype(np.float32)
+    out = np.lib.format.open_memmap(path, "w+", np.float32, (rows, features))
     for first in range(0, rows, DRAWN):
         piece = out[first : first + DRAWN]
         piece[:] = (rng.standard_normal(piece.shape, dtype=np.float32) * spread) @ axes.T

@@ -28,6 +28,9 @@ PUBLIC = {
     "open_rows",
 }
 
+# What the package itself imports to be lazy.
+MACHINERY = {"Any", "TYPE_CHECKING", "annotations", "importlib"}
+
 
 def modules():
     # `__main__` is a program; plotting needs matplotlib.
@@ -47,8 +50,20 @@ def test_public_names_are_exact():
     assert set(sphericalpca.__all__) == PUBLIC
     assert list(sphericalpca.__all__) == sorted(sphericalpca.__all__)
     rooms = {m.rpartition(".")[2] for m in modules() if m.count(".") == 1}
-    names = {n for n in vars(sphericalpca) if not n.startswith("_")}
-    assert names - rooms == PUBLIC
+    names = {n for n in dir(sphericalpca) if not n.startswith("_")}
+    assert names - rooms - MACHINERY == PUBLIC
+    for name in PUBLIC:
+        assert getattr(sphericalpca, name) is not None
+
+
+def test_names_and_rooms_are_there_without_an_import_of_their_own():
+    code = "import sphericalpca as s\nprint(s.SphericalPCA.__name__, s.metrics.__name__)\n"
+    code += "print(*(n in dir(s) for n in s.__all__))\n"
+    code += "try: s.nonsense\nexcept AttributeError as e: print(e)"
+    first, second, *rest = run(code)
+    assert (first, second) == ("SphericalPCA", "sphericalpca.metrics")
+    assert rest[: len(PUBLIC)] == ["True"] * len(PUBLIC)
+    assert " ".join(rest[len(PUBLIC) :]) == "module 'sphericalpca' has no attribute 'nonsense'"
 
 
 @pytest.mark.parametrize("name", modules())
@@ -74,7 +89,7 @@ def test_import_loads_nothing_that_scikit_learn_does_not_load():
         "import sys, sklearn.base, sklearn.utils.validation, scipy.optimize, scipy.sparse.linalg\n"
     )
     code += "try: import sklearn.callback\nexcept ImportError: pass\n"
-    code += "theirs = set(sys.modules)\nimport sphericalpca\n"
+    code += "theirs = set(sys.modules)\nfrom sphericalpca import *\n"
     code += "print(*(m.partition('.')[0] for m in set(sys.modules) - theirs))"
     loaded = set(run(code)) - {"numpy", "scipy", "sklearn"} - set(sys.stdlib_module_names)
     assert loaded == {"sphericalpca"}

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from sphericalpca.linalg import polar
-from sphericalpca.problem import Problem, components, directions, lengths_of_projections, residual
+from sphericalpca.problem import Problem, components, lengths_of_projections, residual
 from sphericalpca.rows import as_rows
 
 
@@ -186,7 +186,7 @@ def test_vanishing_projections_are_zero_for_users_and_unit_for_solvers(layout, p
     rows = as_rows(sparse.csr_array(X) if layout == "csr" else X)
     np.testing.assert_array_equal(components(rows, U)[:, 0], [1, 0, 0, 0])
     (block,) = rows.blocks()
-    V, lengths = directions(block, block.project(U))
+    V, lengths = block.directions(block.project(U))
     np.testing.assert_array_equal(np.abs(V[:, 0]), [1, 1, 0, 1])
     np.testing.assert_array_equal(lengths, [1, 0, 0, 0])
 

@@ -82,6 +82,38 @@ def test_the_commands_on_files_run(tmp_path, monkeypatch):
     ]
 
 
+def test_the_commands_for_embeddings_run(tmp_path, monkeypatch):
+    pytest.importorskip("faiss")
+    monkeypatch.chdir(tmp_path)
+    np.save("vectors.npy", load_digits().data.astype(np.float32))
+    commands = re.findall(r"^sphericalpca (?:choose|evaluate|export) .*", README.read_text(), re.M)
+    assert len(commands) == 3
+    for command in commands:
+        result = CliRunner().invoke(app, shlex.split(command)[1:])
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "reducer.faiss").is_file()
+    assert (tmp_path / "evaluation" / "evaluation.html").is_file()
+
+
+def test_the_recalls_are_those_that_the_benchmark_measured(monkeypatch):
+    monkeypatch.syspath_prepend(str(README.parent))
+    from benchmarks.embeddings import embeddings_table, recall_markdown  # noqa: PLC0415
+
+    results, text = README.parent / "benchmarks" / "results", README.read_text(encoding="utf-8")
+    assert re.search(r"<!-- recall -->\n(.*?)<!-- end of recall -->", text, re.S)[1] == (
+        recall_markdown(results)
+    )
+    rows = [row for row in embeddings_table(results).read() if row["part"] == "recall"]
+    found = {(row["method"], row["r"]): float(row["recall"]) for row in rows}
+    lost = [100 * (found["refit", r] - found["pca-dot", r]) for r in ("64", "128", "192")]
+    least, most = re.search(
+        r"dot product, which .*?, loses (\d+) to (\d+) points", text, re.S
+    ).groups()
+    assert (round(min(lost)), round(max(lost))) == (int(least), int(most))
+    for row in rows:
+        assert {f"{int(row['n']):,}", f"{int(row['queries']):,}", row["m"]} <= set(text.split())
+
+
 def test_the_table_is_the_one_that_the_rows_give():
     from sphericalpca.experiments.report import summary_markdown  # noqa: PLC0415
     from sphericalpca.experiments.report.read import read_results  # noqa: PLC0415

@@ -1,12 +1,24 @@
-"""Spherical PCA: components of unit length, so that distance is angle."""
+"""Spherical PCA: components of unit length, so that distance is angle.
 
-from sphericalpca.certificate import Certificate
-from sphericalpca.dimensions import DimensionChoice, choose_components
-from sphericalpca.estimators import KSVD, R1PCA, SphericalKMeans, SphericalPCA
-from sphericalpca.evaluation import Evaluation, evaluate
-from sphericalpca.exceptions import DataError, MissingExtraError, NoDirectionWarning
-from sphericalpca.rows import open_rows
+Names are imported when they are first asked for, so that the command line can tell its version
+without scikit-learn.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
 from sphericalpca.version import __version__ as __version__
+
+if TYPE_CHECKING:
+    from sphericalpca.certificate import Certificate
+    from sphericalpca.dimensions import DimensionChoice, choose_components
+    from sphericalpca.estimators import KSVD, R1PCA, SphericalKMeans, SphericalPCA
+    from sphericalpca.evaluation import Evaluation, evaluate
+    from sphericalpca.exceptions import DataError, MissingExtraError, NoDirectionWarning
+    from sphericalpca.rows import open_rows
 
 __all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals first
     "Certificate",
@@ -23,3 +35,35 @@ __all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals 
     "evaluate",
     "open_rows",
 ]
+
+_ROOMS = {
+    "Certificate": "certificate",
+    "DataError": "exceptions",
+    "DimensionChoice": "dimensions",
+    "Evaluation": "evaluation",
+    "KSVD": "estimators",
+    "MissingExtraError": "exceptions",
+    "NoDirectionWarning": "exceptions",
+    "R1PCA": "estimators",
+    "SphericalKMeans": "estimators",
+    "SphericalPCA": "estimators",
+    "choose_components": "dimensions",
+    "evaluate": "evaluation",
+    "open_rows": "rows",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """A public name, or a room of the package, on its first use."""
+    if name in _ROOMS:
+        value = getattr(importlib.import_module(f"{__name__}.{_ROOMS[name]}"), name)
+        globals()[name] = value
+        return value
+    if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}"):
+        return importlib.import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    """What tab completion shows."""
+    return sorted({*globals(), *__all__})

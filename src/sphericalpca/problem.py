@@ -28,7 +28,6 @@ from sphericalpca.linalg import (
     product,
     refined,
     row_norms,
-    unit_rows,
 )
 from sphericalpca.rows import Block, Rows, as_rows
 
@@ -37,14 +36,10 @@ __all__ = [
     "Evaluation",
     "Problem",
     "components",
-    "directions",
     "lengths_of_projections",
     "residual",
     "symmetric",
 ]
-
-# A projection shorter than this many rounding errors of its row has no direction.
-VANISHING = 10.0
 
 
 @dataclass(frozen=True)
@@ -246,58 +241,23 @@ def residual(U: Array, G: Array) -> float:
     return frobenius(G - product(U, symmetric(inner(U, G)))) / size if size > 0 else 0.0
 
 
-def directions(block: Block, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
-    """Best components V of a block given Y = XU, and the lengths of Y's rows.
-
-    Where a row that is not zero projects to nothing, every unit v is optimal.  V = 0
-    would freeze such a row at a saddle.  It gets v along R'x, for a fixed generic R:
-    then <X'WV, R> > 0 over these rows, all orthogonal to U, so that the gradient leaves
-    the span of U and the residual is not zero.
-    """
-    V, lengths = unit_rows(Y, overwrite=overwrite)
-    rounding = VANISHING * float(np.finfo(Y.dtype).eps)
-    if lengths.min(initial=np.inf) > rounding * block.longest:
-        return V, lengths
-    vanishing = np.flatnonzero((lengths <= rounding * block.norm) & (block.weight > 0))
-    if len(vanishing):
-        R = np.random.default_rng(0).standard_normal((block.matrix.shape[1], Y.shape[1]))
-        fallback, _ = unit_rows(block.project(R.astype(Y.dtype))[vanishing])
-        V[vanishing] = fallback
-    return V, lengths
-
-
 def _evaluate(block: Block, project: Callable[[Block], Array], *, closing: bool) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
-    V, lengths = directions(block, project(block), overwrite=True)
+    V, lengths = block.directions(project(block), overwrite=True)
     if not closing:
-        return block.weight @ lengths, np.nan, block.correlate(V, overwrite=True), np.nan
+        return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
     moment = block.moment(V)
-    return *_sums(block, lengths), block.correlate(V, overwrite=True), moment
+    return *block.sums(lengths), block.correlate(V, overwrite=True), moment
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
-    V, lengths = directions(block, block.project(U))
-    E = block.project(D)
-    E -= V * np.einsum("ij,ij->i", V, E)[:, None]
-    # Rows whose projection vanishes are where f has a kink: they have no curvature.
-    smooth = lengths > VANISHING * np.finfo(V.dtype).eps * block.norm
-    curvature = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=smooth)
-    E *= curvature.astype(E.dtype)[:, None]
-    return (block.correlate(E),)
+    V, lengths = block.directions(block.project(U))
+    return (block.correlate(block.turned(V, lengths, block.project(D))),)
 
 
 def _close(block: Block, U: Array) -> tuple[Any, ...]:
-    V, lengths = directions(block, block.project(U))
-    return *_sums(block, lengths), block.moment(V)
-
-
-def _sums(block: Block, lengths: Array) -> tuple[float, float]:
-    """What a block adds to f and to the sum of cosines."""
-    value = float(block.weight @ lengths)
-    if block.all_unit:
-        return value, value
-    cosines = np.divide(lengths, block.norm, out=np.zeros_like(block.norm), where=block.norm > 0)
-    return value, float(block.weight @ cosines)
+    V, lengths = block.directions(block.project(U))
+    return *block.sums(lengths), block.moment(V)
 
 
 def _svd_factors(block: Block, longest: float) -> Array:
@@ -309,9 +269,7 @@ def _gram(block: Block, factor: Callable[[Block], Array], dtype: Any) -> tuple[A
 
 
 def _covariance_times(block: Block, Q: Array, factor: Callable[[Block], Array]) -> tuple[Any, ...]:
-    # One factor on either side of the product keeps both within the number range.
-    part = factor(block)
-    return (block.correlate(block.project(Q) * part.astype(Q.dtype)[:, None], part),)
+    return (block.covariance_times(Q, factor(block)),)
 
 
 def components(rows: Rows, U: Array) -> Array:
@@ -319,10 +277,7 @@ def components(rows: Rows, U: Array) -> Array:
 
     A row that is zero, or whose projection vanishes, becomes a zero row.
     """
-    V, lengths = unit_rows(rows.project(U), overwrite=True)
-    norm = rows.facts.norm
-    V[~(lengths > VANISHING * np.finfo(V.dtype).eps * norm) | (norm == 0)] = 0
-    return V
+    return rows.components(U)
 
 
 def lengths_of_projections(problem: Problem, U: Array) -> Array:

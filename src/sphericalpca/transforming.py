@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.estimators.reporting import warn_of_zero_rows
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
@@ -39,6 +40,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
             f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
             f"{model.n_features_in_}: pass vectors of the same kind."
         )
+    model = model_on_host(model)
     U = model.components_.T.astype(rows.dtype)
     height = best_block_rows(rows, allowed_threads())
     span = slice(0, rows.shape[0])
@@ -83,7 +85,7 @@ def transform_file(
     output, n_zero = Path(output), 0
     table = output.suffix.lower() != ".npy"
     carried = carried_columns(rows, keep) if table else None
-    shape = (rows.shape[0], len(model.components_))
+    shape = (rows.shape[0], model.n_components_)
     with (
         closing(transform_blocks(model, rows)) as blocks,
         open_writer(output, shape, rows.dtype, name=name, carried=carried) as writer,

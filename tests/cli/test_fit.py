@@ -168,3 +168,40 @@ def test_a_line_of_progress_tells_speed_passes_residual_and_time_left():
     nan = float("nan")
     early = FitProgress(**facts, n_samples=None, passes=nan, residual=nan, seconds_left=nan)
     assert describe(early) == "12 s  1,500,000 rows/s  first look: 5,000,000 rows"
+
+
+def test_a_mean_cosine_in_place_of_a_dimension(run, X, file, model):
+    result = run("fit", file, "-r", 0.8, "-o", model, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    expected = SphericalPCA(0.8, random_state=0).fit(X)
+    assert found["n_components"] == expected.n_components_
+    assert found["mean_cosine"] >= 0.8
+    assert SphericalPCA.load(model).n_components == 0.8
+
+
+@pytest.mark.parametrize("wrong", ["0", "-3", "1.0", "1.5", "0.0", "nan", "inf", "ten", ""])
+def test_what_is_neither_a_dimension_nor_a_cosine_is_refused(run, file, model, wrong):
+    result = run("fit", file, f"-r{wrong}" if wrong else "-r=", "-o", model)
+    assert result.exit_code == 2
+    assert "neither a whole number of at least 1 nor a mean cosine" in result.stderr
+    assert not model.exists()
+
+
+def test_a_mean_cosine_keeps_no_checkpoint(run, file, model, tmp_path):
+    result = run("fit", file, "-r", 0.8, "-o", model, "--checkpoint", tmp_path / "c")
+    assert result.exit_code == 1
+    assert "no checkpoint" in result.stderr
+
+
+def test_a_certificate_goes_with_the_model(run, X, file, model):
+    result = run("fit", file, "-r", 3, "-o", model, "--certify", "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    expected = SphericalPCA(3, random_state=0).fit(X).certify(X)
+    assert found["gap"] == pytest.approx(expected.gap, abs=1e-4)
+    assert found["rigorous"]
+    kept = json.loads(run("info", model, "--json").stdout)["certificate"]
+    assert kept == {"gap": found["gap"], "rigorous": True}
+    again = run("fit", file, "-r", 3, "-o", model, "--certify", "--force")
+    assert "No subspace is better by more than a share of" in again.stdout

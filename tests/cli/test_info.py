@@ -46,6 +46,7 @@ def test_json(run, model, path):
     assert told["fit"]["residual"] == model.residual_
     assert told["fit"]["mean_cosine"] == model.mean_cosine_
     assert told["fit"]["stop_reason"] == "converged"
+    assert told["fit"]["n_samples"] == 60
     assert told["parameter"]["random_state"] == 7
     assert told["certificate"] is None
     assert told["centred"] is False

@@ -213,7 +213,7 @@ def test_log_is_silent_by_default(X, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-@pytest.mark.parametrize("via", ["pickle", "joblib"])
+@pytest.mark.parametrize("via", ["pickle", "joblib", "skops"])
 @pytest.mark.parametrize(
     "options",
     [
@@ -228,6 +228,13 @@ def test_a_stored_model_gives_identical_results(X, tmp_path, via, options):
     model = SphericalPCA(3, **options).fit(X)
     if via == "pickle":
         loaded = pickle.loads(pickle.dumps(model))
+    elif via == "skops":
+        skops = pytest.importorskip("skops.io")
+        stored = skops.dumps(model)
+        ours = skops.get_untrusted_types(data=stored)
+        # Nothing but classes of this package has to be trusted.
+        assert all(name.startswith("sphericalpca.") for name in ours)
+        loaded = skops.loads(stored, trusted=ours)
     else:
         joblib.dump(model, tmp_path / "model.joblib")
         loaded = joblib.load(tmp_path / "model.joblib")

@@ -19,15 +19,26 @@ __all__ = ["COMMANDS", "App", "app"]
 
 # Name of a command, and where it is: "module:attribute".
 COMMANDS = {
+    "demo": "sphericalpca.cli.demo:demo",
     "fit": "sphericalpca.cli.fit:fit",
     "choose": "sphericalpca.cli.choose:choose",
     "evaluate": "sphericalpca.cli.evaluate:evaluate",
     "info": "sphericalpca.cli.info:info",
     "export": "sphericalpca.cli.export:export",
     "transform": "sphericalpca.cli.transform:transform",
+    "bench": "sphericalpca.cli.bench:bench",
     "datasets": "sphericalpca.cli.datasets:datasets",
     "reproduce": "sphericalpca.cli.reproduce:reproduce",
 }
+
+COMPLETION = """
+
+\b
+Completion of commands and options, in the start-up file of the shell:
+  eval "$(_SPHERICALPCA_COMPLETE=bash_source sphericalpca)"    # ~/.bashrc
+  eval "$(_SPHERICALPCA_COMPLETE=zsh_source sphericalpca)"     # ~/.zshrc
+  _SPHERICALPCA_COMPLETE=fish_source sphericalpca | source     # config.fish
+"""
 
 INTERRUPTED = 130
 
@@ -87,11 +98,13 @@ def _describe(error: Exception) -> str:
 @click.group(
     cls=App,
     epilog=examples(
+        "sphericalpca demo",
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca datasets list",
         "sphericalpca reproduce figures --out reproduction",
         "sphericalpca --debug datasets check    # with a traceback if it fails",
-    ),
+    )
+    + COMPLETION,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")

@@ -76,7 +76,9 @@ def _numbers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise click.BadParameter(f"{text!r} is not a list such as 1,10,100.") from None
+        raise click.BadParameter(
+            f"{text!r} is not a list such as 1,10,100.", param_hint="'--at'"
+        ) from None
 
 
 def _require(package: str) -> None:

@@ -15,7 +15,7 @@ from sphericalpca.cli.console import examples, open_console
 from sphericalpca.cli.reading import check_output, open_files, reading_options
 
 if TYPE_CHECKING:
-    from sphericalpca import SphericalPCA
+    from sphericalpca import Certificate, SphericalPCA
     from sphericalpca.estimators.progress import FitProgress
 
 __all__ = ["describe", "fit"]
@@ -24,15 +24,37 @@ __all__ = ["describe", "fit"]
 LINE_SECONDS = 10.0
 
 
+def _dimension(text: str) -> float:
+    """A number of components, or a mean cosine."""
+    for kind in (int, float):
+        try:
+            number = kind(text)
+        except ValueError:
+            continue
+        if number >= 1 if kind is int else 0 < number < 1:
+            return number
+    raise click.BadParameter(
+        f"{text!r} is neither a whole number of at least 1 nor a mean cosine between 0 and 1."
+    )
+
+
 @click.command(
     epilog=examples(
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca fit 'parts/*.parquet' --column embedding -r 128 -o model.safetensors",
+        "sphericalpca fit vectors.npy -r 0.95 -o model.safetensors    # mean cosine to reach",
         "sphericalpca fit glove.hdf5 --key train -r 32 -o model.safetensors --checkpoint run.ckpt",
     )
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option("-r", "--components", type=click.IntRange(min=1), required=True, help="Dimension.")
+@click.option(
+    "-r",
+    "--components",
+    type=_dimension,
+    metavar="R",
+    required=True,
+    help="Dimension; or, between 0 and 1, the mean cosine that the smallest one shall reach.",
+)
 @click.option(
     "-o",
     "--output",
@@ -52,20 +74,25 @@ LINE_SECONDS = 10.0
 @click.option("--seed", type=int, default=0, show_default=True)
 @click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
+@click.option(
+    "--certify",
+    is_flag=True,
+    help="Bound how far the model is from the best one, and keep that with it; takes a while.",
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing model file.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def fit(
     files: tuple[str, ...],
-    components: int,
+    components: float,
     output: Path,
     checkpoint: Path | None,
     **options: Any,
 ) -> None:
     """Fit a model to the rows of one or several files.
 
-    Reads .npy, .npz (sparse), Parquet, Arrow/Feather, HDF5, .fvecs and .bvecs, a block of rows
-    at a time; several files, or a pattern in quotes, are one matrix.
+    Reads .npy, .npz (an array, or a sparse matrix), Parquet, Arrow/Feather, HDF5, .fvecs and
+    .bvecs, a block of rows at a time; several files, or a pattern in quotes, are one matrix.
     """
     check_output(output, force=options["force"])
     model = _model(components, options)
@@ -75,9 +102,12 @@ def fit(
     model.save(output)
     if checkpoint is not None:
         checkpoint.unlink(missing_ok=True)  # the result is safe now
+    certificate = model.certify(source) if options["certify"] else None
+    if certificate is not None:
+        model.save(output, certificate=certificate)
     for line in said:
         click.echo(f"Warning: {line}", err=True)
-    _tell_result(model, source.shape, output, as_json=options["as_json"])
+    _tell_result(model, output, certificate, as_json=options["as_json"])
 
 
 def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[str]:
@@ -96,7 +126,7 @@ def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -
     return [str(warning.message) for warning in found]
 
 
-def _model(components: int, options: dict[str, Any]) -> SphericalPCA:
+def _model(components: float, options: dict[str, Any]) -> SphericalPCA:
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
 
     return SphericalPCA(
@@ -151,23 +181,29 @@ def describe(progress: FitProgress) -> str:
 
 
 def _tell_result(
-    model: SphericalPCA, shape: tuple[int, int], output: Path, *, as_json: bool
+    model: SphericalPCA, output: Path, certificate: Certificate | None, *, as_json: bool
 ) -> None:
     found = {
         "model": str(output),
-        "n_samples": shape[0],
-        "n_features": shape[1],
-        "n_components": len(model.components_),
+        "n_samples": model.n_samples_,
+        "n_features": model.n_features_in_,
+        "n_components": model.n_components_,
         "mean_cosine": model.mean_cosine_,
         "residual": model.residual_,
         "passes": model.n_passes_,
         "solver": type(model.solver_).__name__,
         "stop_reason": model.stop_reason_,
     }
+    if certificate is not None:
+        found |= {"gap": certificate.gap, "rigorous": certificate.rigorous}
     if as_json:
         click.echo(json.dumps(found))
         return
     click.echo(
-        f"{output}: {shape[0]:,} x {shape[1]:,} to {found['n_components']} components, mean cosine "
-        f"{model.mean_cosine_:.4f}, residual {model.residual_:.1e}, {model.n_passes_:g} passes."
+        f"{output}: {found['n_samples']:,} x {found['n_features']:,} to {found['n_components']} "
+        f"components, mean cosine {model.mean_cosine_:.4f}, residual {model.residual_:.1e}, "
+        f"{model.n_passes_:g} passes."
     )
+    if certificate is not None:
+        sure = "proved" if certificate.rigorous else "an estimate"
+        click.echo(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")

@@ -6,7 +6,7 @@ from sphericalpca.datasets.fetching import fetch
 from sphericalpca.datasets.home import get_data_home
 from sphericalpca.datasets.loaders import available, load_newsgroups, load_uci
 from sphericalpca.datasets.registry import DATASETS
-from sphericalpca.datasets.synthetic import make_toy
+from sphericalpca.datasets.synthetic import make_embeddings, make_toy
 
 __all__ = [
     "DATASETS",
@@ -18,5 +18,6 @@ __all__ = [
     "load_docstrings",
     "load_newsgroups",
     "load_uci",
+    "make_embeddings",
     "make_toy",
 ]

@@ -11,7 +11,7 @@ from sklearn.utils import check_random_state
 
 from sphericalpca.linalg import Array
 
-__all__ = ["make_toy"]
+__all__ = ["make_embeddings", "make_toy"]
 
 # Coordinates are drawn from [0, SIDE), as in the authors' program.
 SIDE = 20.0
@@ -54,12 +54,59 @@ def make_toy(
         raise ValueError(
             f"n_per_group={n_per_group!r} must be an integer >= 1: each group needs a point."
         )
-    # The same door as the estimators': a seed gives the same Generator everywhere.
-    seed = check_random_state(random_state).randint(0, 2**31, size=4)
-    X = SIDE * np.random.default_rng(seed).random((2 * int(n_per_group), 3))
+    X = SIDE * _generator(random_state).random((2 * int(n_per_group), 3))
     labels = np.repeat([0, 1], n_per_group)
     for group, (kept, flattened) in enumerate([(0, 1), (1, 0)]):
         rows = labels == group
         X[rows, flattened] = 0.0
         X[rows, 2] = np.maximum(X[rows, 2], X[rows, kept])
     return X, labels
+
+
+def make_embeddings(
+    n_samples: int = 2000, n_features: int = 128, *, n_topics: int = 50, random_state: Any = None
+) -> tuple[Array, npt.NDArray[np.integer[Any]]]:
+    """Unit vectors like those of a text encoder: topics, a common direction, a long tail.
+
+    Each row is a topic's centre plus its own part, both with standard deviations that fall
+    like k^(-1/2) along the axes of a random rotation, plus one direction that all rows share.
+
+    Parameters
+    ----------
+    n_samples, n_features, n_topics : int
+    random_state : int, RandomState or None, default=None
+        Seed of the draw.
+
+    Returns
+    -------
+    X : ndarray of float32 of shape (n_samples, n_features)
+        Unit rows.
+    topics : ndarray of int of shape (n_samples,)
+
+    Examples
+    --------
+    >>> from sphericalpca.datasets import make_embeddings
+    >>> X, topics = make_embeddings(1000, 64, random_state=0)
+    >>> X.shape, X.dtype
+    ((1000, 64), dtype('float32'))
+    """
+    sizes = {"n_samples": n_samples, "n_features": n_features, "n_topics": n_topics}
+    for name, size in sizes.items():
+        if not isinstance(size, Integral) or size < 1:
+            raise ValueError(f"{name}={size!r} must be an integer >= 1.")
+    rng, m = _generator(random_state), int(n_features)
+    spread = (np.arange(1, m + 1) ** -0.5).astype(np.float32)
+    axes = np.linalg.qr(rng.standard_normal((m, m)))[0].astype(np.float32)
+    topics = rng.integers(n_topics, size=n_samples)
+    X = rng.standard_normal((n_samples, m), dtype=np.float32)
+    X += rng.standard_normal((n_topics, m), dtype=np.float32)[topics]
+    X *= spread
+    X[:, -1] += np.linalg.norm(spread)  # the direction that all share
+    X = X @ axes
+    X /= np.linalg.norm(X, axis=1, keepdims=True)
+    return X, topics
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    """The same door as the estimators': a seed gives the same Generator everywhere."""
+    return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))

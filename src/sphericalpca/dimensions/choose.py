@@ -84,7 +84,7 @@ def choose_components(
     True
     """
     _check_options(recall, k, queries, confidence)
-    X = check_matrix(SphericalPCA(), X, reset=True)
+    X = check_matrix(SphericalPCA(), X, reset=True, on_host=True)
     limit = _checked_limit(largest, X.shape)
     rng, clock = generator(random_state), Clock()
     with clock.running("search"):
@@ -141,7 +141,7 @@ class _Search:
         self._weight = measure.held.weight
         self._svd_recalls: dict[int, float] = {}
         self.points: dict[int, CurvePoint] = {}
-        with clock.running("fit"):
+        with clock.fitting():
             self._problem = checked_problem(as_rows(X, weight=self._weight))
             self._svd = SvdProjections(self._problem, rng)
 
@@ -171,12 +171,27 @@ class _Search:
 
     def _up(self, size: int) -> Ladder:
         """A fit that reaches the target: of this size, or of the next that does."""
-        step, ladder = 1, self._ladder(self._fit(size, self._svd.vectors(size)))
+        ladder = self._ladder(self._fit(size, self._svd.vectors(size)))
         while not self._reaches(ladder, size) and size < self._aim.limit:
-            size, step = min(size + step, self._aim.limit), 2 * step
+            size = self._enough_above(ladder)
             start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
             ladder = self._ladder(self._fit(size, start))
         return ladder
+
+    def _enough_above(self, ladder: Ladder) -> int:
+        """How many components reach the target, if the fit falls short and singular vectors join.
+
+        That takes searches only, where a fit of every size in turn would take as many fits.
+        """
+        low, step = ladder.size, 1
+        high = min(low + step, self._aim.limit)
+        while high < min(ladder.highest, self._aim.limit) and not self._reaches(ladder, high):
+            low, step = high, 2 * step
+            high = min(low + step, self._aim.limit)
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._reaches(ladder, middle) else (middle, high)
+        return high
 
     def _down(self, ladder: Ladder) -> SphericalPCA:
         """The fit, or one with fewer components if leading ones reach the target already."""
@@ -192,7 +207,7 @@ class _Search:
         if high == ladder.size:
             return ladder.model
         model = self._fit(high, ladder.start(high))
-        with self._clock.running("fit"):
+        with self._clock.fitting():
             Z = self._problem.rows.project(model.components_.T)
         return model if self._record(Z) else ladder.model
 
@@ -200,19 +215,19 @@ class _Search:
         model = SphericalPCA(size, init=start, tol=self._aim.tol, random_state=0)
         # The first fit warns of rows without a direction; once is enough.
         quiet = silently(NoDirectionWarning) if self.points else nullcontext()
-        with self._clock.running("fit"), quiet:
+        with self._clock.fitting(), quiet:
             model.fit(self._X, sample_weight=self._weight)
         model.init = "auto"  # where it began is not part of a model
         return model
 
     def _ladder(self, model: SphericalPCA) -> Ladder:
-        with self._clock.running("fit"):
+        with self._clock.fitting():
             size = model.n_components_
             further = self._svd.vectors(max(self._svd.projected, size))[:, size:]
             return Ladder(model, self._problem.rows, self._weight, further)
 
     def _svd_reaches(self, size: int) -> bool:
-        with self._clock.running("fit"):
+        with self._clock.fitting():
             Z = self._svd.project(size)
         share = self._measure.recall(Z)
         self._svd_recalls[size] = share.mean
@@ -220,7 +235,7 @@ class _Search:
 
     def _reaches(self, ladder: Ladder, size: int) -> bool:
         """Measure a subspace of the ladder."""
-        with self._clock.running("fit"):
+        with self._clock.fitting():
             Z = ladder.project(size)
         return self._record(Z)
 

@@ -16,7 +16,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.exceptions import NoDirectionWarning
-from sphericalpca.linalg import Array, canonical_rotation, orthonormal_outside
+from sphericalpca.linalg import Array, canonical_rotation, inner, orthonormal_outside, product
 from sphericalpca.rows import Rows
 
 __all__ = ["Ladder", "silently"]
@@ -50,8 +50,9 @@ class Ladder:
         if further.shape[1]:
             outside = orthonormal_outside(U, further - U @ (U.T @ further))
             Y = rows.project(outside)
-            Q = canonical_rotation((Y * weight[:, None]).T @ Y)[0].astype(Z.dtype)
-            U, Z = np.hstack([U, outside @ Q]), np.hstack([Z, Y @ Q])
+            weighted = Y * weight.astype(Y.dtype)[:, None]
+            Q = canonical_rotation(inner(weighted, Y).astype(np.float64))[0].astype(Z.dtype)
+            U, Z = np.hstack([U, outside @ Q]), np.hstack([Z, product(Y, Q)])
         self._U, self._Z = U, Z
 
     @property
@@ -76,7 +77,7 @@ class Ladder:
         small = SphericalPCA(r, normalize=False, init=np.eye(Z.shape[1], r), tol=TOLERANCE)
         with silently(NoDirectionWarning, ConvergenceWarning):
             small.fit(Z, sample_weight=self._weight)
-        return np.asarray(Z @ small.components_.T)
+        return product(Z, small.components_.T)
 
 
 @contextmanager

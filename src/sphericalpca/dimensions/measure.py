@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from sphericalpca.dimensions.choice import CurvePoint
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.metrics import HeldOut, Share, mean_share
+from sphericalpca.parallel import parallel
 
 __all__ = ["Clock", "Measure"]
 
@@ -29,6 +30,12 @@ class Clock:
             yield
         finally:
             self.seconds[what] += time.perf_counter() - began
+
+    @contextmanager
+    def fitting(self) -> Iterator[None]:
+        """Count the time of a fit, made on our threads: see `sphericalpca.parallel`."""
+        with self.running("fit"), parallel():
+            yield
 
 
 class Measure:

@@ -15,10 +15,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sphericalpca.estimators.lazy import check_lazy, is_dask
+from sphericalpca.estimators.namespaces import brought, is_foreign
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
-from sphericalpca.rows import Matrix, RowSource, first_non_finite
+from sphericalpca.rows import Matrix, NamespaceMatrix, RowSource, first_non_finite
+from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched
 
 __all__ = [
@@ -37,10 +39,14 @@ _NUMBERS_ONLY = (
 )
 _REAL_ONLY = "Pass the real part or the modulus, or real and imaginary parts as separate columns."
 _SAME_COLUMNS = "Pass the columns that the model was fitted on, in their order."
+_IMPUTE = "impute or drop it, for example with sklearn's SimpleImputer."
 _RESHAPE = (
     "Reshape your data to (n_samples, n_features): X.reshape(1, -1) if it is a single sample, "
     "X.reshape(-1, 1) if it is a single feature."
 )
+
+_NO_BFLOAT16 = "Pass X.float(), or turn on scikit-learn's array_api_dispatch."
+_DISPATCH = "Or turn on scikit-learn's dispatch: sklearn.set_config(array_api_dispatch=True)."
 
 # scikit-learn's messages name the value and the rule, sometimes at length; these say what
 # to do about it: (pattern, what to say in place of the message if anything, remedy).
@@ -55,22 +61,30 @@ _REMEDIES = (
     (r"could not be promoted", "X holds dates or times", _NUMBERS_ONLY),
     (r"could not convert string|must be a string or a|with a sequence", None, _NUMBERS_ONLY),
     (r"too large to convert", "X holds integers too large for float64", "Rescale them."),
+    (r"BFloat16", "X has dtype bfloat16, which NumPy does not know", _NO_BFLOAT16),
+    (r"Implicit conversion|convert cuda|device type tensor", None, _DISPATCH),
     (r"features, but|feature names should", None, _SAME_COLUMNS),
 )
 
 
-def check_matrix(estimator: Any, X: Any, *, reset: bool, in_memory: bool = False) -> Any:
+def check_matrix(
+    estimator: Any, X: Any, *, reset: bool, in_memory: bool = False, on_host: bool = False
+) -> Any:
     """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
 
     Nothing is copied that need not be: other types are converted, CSC becomes CSR,
     repeated indices are added up in a copy.  Unsorted ones do no harm.  Rows in files and
     on clusters are checked when they are read; an estimator that wants its data
-    `in_memory` refuses them.
+    `in_memory` refuses them.  Arrays of other libraries that NumPy cannot address stay what
+    they are, as a `NamespaceMatrix`; who wants data `on_host` refuses them.
     """
     try:
         if isinstance(X, RowSource) or is_dask(X):
             return _checked_elsewhere(estimator, X, reset=reset, in_memory=in_memory)
         X = np.asarray(X) if isinstance(X, (list, tuple)) else X
+        X = brought(X) if is_foreign(X) else X
+        if isinstance(X, NamespaceMatrix):
+            return _checked_on_device(estimator, X, reset=reset, refused=in_memory or on_host)
         _refuse_kinds(X)
         X = validate_data(
             estimator,
@@ -88,7 +102,20 @@ def check_matrix(estimator: Any, X: Any, *, reset: bool, in_memory: bool = False
     if sparse.issparse(X) and _repeats_indices(X):
         X = X.copy()
         X.sum_duplicates()
-    _refuse_non_finite("X", X, "impute or drop it, for example with sklearn's SimpleImputer.")
+    _refuse_non_finite("X", first_non_finite(X), _IMPUTE)
+    return X
+
+
+def _checked_on_device(
+    estimator: Any, X: NamespaceMatrix, *, reset: bool, refused: bool
+) -> NamespaceMatrix:
+    if refused:
+        raise DataError(
+            f"X is on {X.home.device}, where SphericalPCA's fit, transform, inverse_transform, "
+            "score and certify can read it, but nothing else: move X to the host."
+        )
+    validate_data(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)
+    _refuse_non_finite("X", X.first_non_finite(), _IMPUTE)
     return X
 
 
@@ -120,6 +147,8 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         return None
     if is_dask(sample_weight):
         sample_weight = fetched(sample_weight)
+    if is_foreign(sample_weight):
+        sample_weight = fetched_from_device(sample_weight)
     weight = _real_array("sample_weight", sample_weight)
     if weight.ndim == 0:
         weight = np.full(n, float(weight))
@@ -139,20 +168,23 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
     return weight
 
 
-def check_components(V: Any, n_components: int) -> Array:
+def check_components(V: Any, n_components: int) -> Any:
     """Components to be mapped back: a finite float array with n_components columns."""
     rule = f"pass an array of shape (n_samples, {n_components}), as transform returns it."
+    V = brought(V) if is_foreign(V) else V
     if sparse.issparse(V):
         raise DataError(f"The components are sparse, but must be dense (call toarray()): {rule}")
-    single = _is_single(V)
-    V = _real_array("The array of components", V)
-    if V.ndim != 2 or V.shape[1] != n_components:
+    there = isinstance(V, NamespaceMatrix)
+    single = not there and _is_single(V)
+    V = V if there else _real_array("The array of components", V)
+    if len(V.shape) != 2 or V.shape[1] != n_components:
         raise DataError(
             f"The components have shape {V.shape}, but the model has n_components={n_components}: "
             f"{rule}"
         )
-    _refuse_non_finite("The array of components", V, rule)
-    return np.asarray(V, dtype=np.float32 if single else np.float64)
+    place = V.first_non_finite() if there else first_non_finite(V)
+    _refuse_non_finite("The array of components", place, rule)
+    return V if there else np.asarray(V, dtype=np.float32 if single else np.float64)
 
 
 def check_count(name: str, count: int, rule: str, limit: int, shape: tuple[int, int]) -> None:
@@ -258,9 +290,8 @@ def _with_remedy(message: str) -> str:
     return message
 
 
-def _refuse_non_finite(name: str, X: Matrix, remedy: str) -> None:
+def _refuse_non_finite(name: str, place: tuple[int, int, str] | None, remedy: str) -> None:
     """Say where the first NaN or infinity is."""
-    place = first_non_finite(X)
     if place is not None:
         row, column, value = place
         raise DataError(

@@ -58,7 +58,7 @@ def leading_means(problem: Problem, U: Array) -> LeadingMeans:
     """Means over the rows for all leading columns of U, from half a pass."""
     U = np.ascontiguousarray(U, dtype=problem.rows.dtype)
     values, cosines = problem.rows.sweep(
-        partial(_cumulative_lengths, U=U), columns=U.shape[1], passes=0.5
+        partial(_leading_sums, U=U), columns=U.shape[1], passes=0.5
     )
     return LeadingMeans(values, np.minimum(cosines / problem.rows.totals.weight, 1.0))
 
@@ -187,11 +187,5 @@ def _enough(problem: Problem, target: float, found: _Fitted) -> int:
     return leading_means(problem, found.U).first_to_reach(target) or found.size
 
 
-def _cumulative_lengths(block: Block, U: Array) -> tuple[Array, Array]:
-    """Sums over a block of the weighted lengths, and cosines, of all leading projections."""
-    norm = np.where(block.norm > 0, block.norm, 1.0)
-    cosines = np.asarray(block.project(U), dtype=np.float64) / norm[:, None]
-    np.multiply(cosines, cosines, out=cosines)
-    np.cumsum(cosines, axis=1, out=cosines)
-    np.sqrt(cosines, out=cosines)
-    return (block.weight * norm) @ cosines, block.weight @ cosines
+def _leading_sums(block: Block, U: Array) -> tuple[Array, Array]:
+    return block.leading_sums(U)

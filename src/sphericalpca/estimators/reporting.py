@@ -26,7 +26,7 @@ def report_fit(model: Any, rows: Rows) -> None:
     logger.info(
         "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %g passes, "
         "residual %.2g, mean cosine %.6f",
-        *(n, m, len(model.components_), type(model.solver_).__name__),
+        *(n, m, model.n_components_, type(model.solver_).__name__),
         *(model.stop_reason_, model.n_iter_, model.n_passes_, model.residual_),
         model.mean_cosine_,
     )

@@ -14,6 +14,7 @@ import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate
+from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.modelfile import read_model, write_model
@@ -24,7 +25,7 @@ __all__ = ["SavingMixin"]
 
 NUMBERS = (
     *("mean_cosine_", "objective_", "svd_ratio_", "residual_"),
-    *("n_iter_", "n_passes_", "n_features_in_", "stop_reason_"),
+    *("n_iter_", "n_passes_", "n_samples_", "n_features_in_", "stop_reason_"),
 )
 NAMES = "feature_names_in_"
 
@@ -86,6 +87,7 @@ def _header(model: Any, certificate: Certificate | None) -> dict[str, Any]:
 
 
 def _arrays(model: Any) -> dict[str, Array]:
+    model = model_on_host(model)
     arrays = {"components": model.components_, "component_weights": model.component_weights_}
     if model.mean_ is not None:
         arrays["mean"] = model.mean_

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from copy import copy
+from copy import copy, deepcopy
 from numbers import Integral, Real
 from typing import Any, Self
 
@@ -27,6 +27,12 @@ from sphericalpca.estimators.door import (
 )
 from sphericalpca.estimators.fitting import about_fit, checked_problem, closed
 from sphericalpca.estimators.lazy import is_dask, lazy_components
+from sphericalpca.estimators.namespaces import (
+    check_same_home,
+    home_of,
+    model_on_host,
+    settle,
+)
 from sphericalpca.estimators.path import check_share_options, solve_share
 from sphericalpca.estimators.progress import ProgressMonitor
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
@@ -37,7 +43,16 @@ from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem, components
-from sphericalpca.rows import Matrix, Rows, as_rows, mean_of_rows
+from sphericalpca.rows import (
+    Home,
+    Matrix,
+    NamespaceMatrix,
+    Rows,
+    RowSource,
+    as_rows,
+    mean_of_rows,
+    on_host,
+)
 from sphericalpca.solvers import SOLVERS, Checkpoint, Outcome, choose_solver, solve
 
 __all__ = ["SphericalPCA"]
@@ -131,6 +146,8 @@ class SphericalPCA(
         every iteration) and the "rounding" error of the loss; else empty.
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
+    n_samples_ : int
+        Rows of the last `fit`; after `partial_fit` as `n_samples_seen_`.
     n_samples_seen_ : int
         Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
@@ -211,7 +228,8 @@ class SphericalPCA(
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
             Arrays in memory or mapped; files by `sphericalpca.open_rows`; a Dask array or
-            data frame.
+            data frame.  With scikit-learn's ``array_api_dispatch`` arrays of torch, CuPy and
+            others: fitted arrays and results are then of their kind, on their device.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; weight k equals repeating a row k times.
@@ -253,7 +271,9 @@ class SphericalPCA(
         """
         rows = self._fit(X, y, sample_weight, checkpoint, progress)
         report_fit(self, rows)
-        return lazy_components(self, X) if is_dask(X) else components(rows, self.components_.T)
+        if is_dask(X):
+            return lazy_components(model_on_host(self), X)
+        return home_of(X).put(components(rows, self._U))
 
     def transform(self, X: Any) -> Any:
         """Unit-norm components of the rows of X.
@@ -267,17 +287,19 @@ class SphericalPCA(
         -------
         V : ndarray of shape (n_samples, n_components)
             A row without a direction in the subspace is zero, and a warning counts those.
-            Of a Dask array or data frame a Dask array, which waits to be computed.
+            Of a Dask array or data frame a Dask array, which waits to be computed; with
+            scikit-learn's ``array_api_dispatch`` an array of the kind of X.
         """
         check_is_fitted(self)
         if is_dask(X):
-            return lazy_components(self, X)
+            return lazy_components(model_on_host(self), X)
+        home = self._home("transform", X)
         rows = self._rows(check_matrix(self, X, reset=False))
-        V = components(rows, self.components_.T)
-        warn_of_zero_rows(int((~V.any(axis=1)).sum()), len(V), "are zero in the result")
-        return V
+        V = components(rows, self._U)
+        warn_of_zero_rows(home.zero_rows(V), rows.shape[0], "are zero in the result")
+        return home.put(V)
 
-    def inverse_transform(self, X: Any) -> Array:
+    def inverse_transform(self, X: Any) -> Any:
         """Where components lie in the original space.
 
         Parameters
@@ -291,8 +313,12 @@ class SphericalPCA(
             ``V components_``, of unit length; plus ``mean_`` if `center`.
         """
         check_is_fitted(self)
-        image = check_components(X, len(self.components_)) @ self.components_
-        return image if self.mean_ is None else image + self.mean_
+        home = self._home("inverse_transform", X)
+        V = check_components(X, self.n_components_)
+        A, mean = on_host(self.components_), on_host(self.mean_)
+        if isinstance(V, NamespaceMatrix):
+            return V.times(A, mean)
+        return home.put(V @ A if mean is None else V @ A + mean)
 
     def score(
         self,
@@ -315,7 +341,7 @@ class SphericalPCA(
         mean_cosine : float
             Weighted, zero rows left out; 1 is perfect.
         """
-        return self._checked_problem(X, sample_weight).canonical(self.components_.T).mean_cosine
+        return self._checked_problem("score", X, sample_weight).canonical(self._U).mean_cosine
 
     def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
@@ -333,7 +359,7 @@ class SphericalPCA(
         certificate : Certificate
             With `value`, `bound`, `gap` and `rigorous`.
         """
-        return certify(self._checked_problem(X, sample_weight), self.components_.T)
+        return certify(self._checked_problem("certify", X, sample_weight), self._U)
 
     def truncate(self, n_components: int) -> Self:
         """A fitted model of the first components.
@@ -354,7 +380,7 @@ class SphericalPCA(
             A new estimator; this one is left as it is.
         """
         check_is_fitted(self)
-        total = len(self.components_)
+        total = self.n_components_
         if not isinstance(n_components, Integral) or not 1 <= n_components <= total:
             raise ValueError(
                 f"n_components={n_components!r} must be an integer from 1 to {total}, the number "
@@ -362,16 +388,16 @@ class SphericalPCA(
             )
         short = copy(self)
         short.n_components = int(n_components)
-        short.components_ = self.components_[:n_components].copy()
+        short.components_ = deepcopy(self.components_[:n_components, :])
         shares = self.component_weights_[:n_components]
-        short.component_weights_ = shares / shares.sum()
+        short.component_weights_ = shares / float(on_host(shares).sum())
         short.mean_cosine_ = short.objective_ = short.residual_ = short.svd_ratio_ = float("nan")
         return short
 
     @property
     def n_components_(self) -> int:
         """Number of components."""
-        return len(self.components_)
+        return int(self.components_.shape[0])
 
     @property
     def _n_features_out(self) -> int:
@@ -380,10 +406,12 @@ class SphericalPCA(
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
+        tags.array_api_support = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Any) -> Rows:
+        home = home_of(X)
         with keeping_the_last_fit(self), parallel():
             X = check_matrix(self, X, reset=True)
             weight = check_weights(sample_weight, X.shape[0])
@@ -401,6 +429,7 @@ class SphericalPCA(
             monitor = monitor if watcher is None else watcher.around(monitor, problem.rows)
             outcome = self._solve(problem, monitor, checkpoint)
             self._store(outcome, closed(problem, outcome.solution), problem)
+            settle(self, home)
             monitor.close()
         return problem.rows
 
@@ -439,6 +468,7 @@ class SphericalPCA(
         self.objective_ = max(problem.loss(form.value), 0.0)  # rounding aside it is positive
         self.svd_ratio_ = outcome.svd_ratio
         self.residual_ = found.residual
+        self.n_samples_ = problem.rows.shape[0]
         self.n_iter_ = found.n_iter
         self.n_passes_ = problem.rows.passes
         self.stop_reason_ = str(found.stop_reason)
@@ -449,7 +479,8 @@ class SphericalPCA(
         self, X: Matrix, weight: Array | None = None, watcher: ProgressMonitor | None = None
     ) -> Rows:
         watch = None if watcher is None else watcher.watch
-        return as_rows(X, weight=weight, normalize=self.normalize, mean=self.mean_, watch=watch)
+        mean = on_host(self.mean_)
+        return as_rows(X, weight=weight, normalize=self.normalize, mean=mean, watch=watch)
 
     def _problem(
         self, X: Matrix, weight: Array | None, watcher: ProgressMonitor | None = None
@@ -457,7 +488,18 @@ class SphericalPCA(
         rows = self._rows(X, weight, watcher)
         return checked_problem(rows, centred=self.center, weighted=weight is not None)
 
-    def _checked_problem(self, X: Any, sample_weight: Any) -> Problem:
+    @property
+    def _U(self) -> Array:
+        return np.asarray(on_host(self.components_)).T
+
+    def _home(self, method: str, X: Any) -> Home:
+        """Where results for X go."""
+        return (
+            Home() if isinstance(X, RowSource) or is_dask(X) else check_same_home(self, X, method)
+        )
+
+    def _checked_problem(self, method: str, X: Any, sample_weight: Any) -> Problem:
         check_is_fitted(self)
+        self._home(method, X)
         X = check_matrix(self, X, reset=False)
         return self._problem(X, check_weights(sample_weight, X.shape[0]))

@@ -18,11 +18,12 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.fitting import checked_problem
+from sphericalpca.estimators.namespaces import home_of, settle
 from sphericalpca.estimators.reporting import warn_of_zero_rows
 from sphericalpca.exceptions import DataError
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
-from sphericalpca.rows import Matrix, Rows, RowSource
+from sphericalpca.rows import Matrix, Rows, RowSource, on_host
 from sphericalpca.solvers.start import start_of_U, starts
 from sphericalpca.solvers.streaming import Stream
 
@@ -119,6 +120,7 @@ class PartialFitMixin:
 
 
 def _learn(model: Any, X: Any, sample_weight: Any) -> Rows:
+    home = home_of(X)
     with keeping_the_last_fit(model), parallel():
         X = _checked_batch(model, X)
         model.mean_ = None
@@ -127,6 +129,7 @@ def _learn(model: Any, X: Any, sample_weight: Any) -> Rows:
         if past is not None:
             streaming = isinstance(getattr(model, "solver_", None), Stream)
             _store(model, past.after(rows), n_iter=1 + (model.n_iter_ if streaming else 0))
+            settle(model, home)
     return rows
 
 
@@ -134,11 +137,11 @@ def _checked_batch(model: Any, X: Any) -> Matrix:
     if isinstance(X, RowSource):
         raise DataError(f"X is {X.name}, but partial_fit takes batches in memory: call fit.")
     fitted = hasattr(model, "components_")
-    X = check_matrix(model, X, reset=not fitted)
+    X = check_matrix(model, X, reset=not fitted, on_host=True)
     r = int(model.n_components)
-    if fitted and r != len(model.components_):
+    if fitted and r != model.n_components_:
         raise ValueError(
-            f"n_components={r}, but the model has learned {len(model.components_)} components "
+            f"n_components={r}, but the model has learned {model.n_components_} components "
             "already: set it back, truncate the model, or call fit."
         )
     check_count("n_components", r, "n_features", X.shape[1], X.shape)
@@ -171,11 +174,11 @@ def _begun(model: Any, problem: Problem) -> Stream:
 
 def _past_of_solution(model: Any, problem: Problem) -> Stream:
     """The stream of a model that was fitted, loaded or truncated."""
-    U, rows = np.ascontiguousarray(model.components_.T), problem.rows
+    U, rows = np.ascontiguousarray(model._U), problem.rows
     cosine = model.mean_cosine_
     return Stream.at_solution(
         U,
-        model.component_weights_,
+        on_host(model.component_weights_),
         cosine if math.isfinite(cosine) else problem.canonical(U).mean_cosine,
         length=float(rows.facts.weight @ rows.facts.norm) / rows.totals.weight,
         weight=_fitted_weight(model)
@@ -203,6 +206,7 @@ def _store(model: Any, stream: Stream, n_iter: int) -> None:
     model.components_ = np.ascontiguousarray(form.U.T)
     model.component_weights_ = form.shares
     model.mean_cosine_ = form.mean_cosine
+    model.n_samples_ = stream.n_rows
     model.n_iter_ = n_iter
     model.objective_ = model.svd_ratio_ = model.residual_ = model.n_passes_ = math.nan
     model.stop_reason_ = "stream"

@@ -8,10 +8,12 @@
     drift.py       the mean cosine then and now
     result.py      the numbers, as an object and as flat rows
     findings.py    sentences that follow from the numbers, by rules
+    race.py        seconds and mean cosines beside those of scikit-learn
 """
 
 from sphericalpca.evaluation.comparison import evaluate
 from sphericalpca.evaluation.drift import Drift, check_drift
+from sphericalpca.evaluation.race import Lap, race
 from sphericalpca.evaluation.result import Evaluation, EvaluationRow
 
-__all__ = ["Drift", "Evaluation", "EvaluationRow", "check_drift", "evaluate"]
+__all__ = ["Drift", "Evaluation", "EvaluationRow", "Lap", "check_drift", "evaluate", "race"]

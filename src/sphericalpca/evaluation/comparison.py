@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
+from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.evaluation.drift import check_drift
 from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
@@ -76,7 +77,8 @@ def evaluate(
     check_is_fitted(model)
     at = _checked_at(at)
     tell = progress or _nobody
-    X = check_matrix(model, X, reset=False)
+    model = model_on_host(model)
+    X = check_matrix(model, X, reset=False, on_host=True)
     rng = generator(random_state)
     tell("true neighbours")
     held = HeldOut.draw(X, queries, max(at), rng)

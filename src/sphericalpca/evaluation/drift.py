@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.door import check_matrix
+from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem, lengths_of_projections
@@ -84,6 +85,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     ('none', 'lower')
     """
     check_is_fitted(model)
+    model = model_on_host(model)
     X = check_matrix(model, X, reset=False)
     rows = as_rows(X, normalize=model.normalize, mean=model.mean_)
     norm = rows.facts.norm

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 
@@ -84,4 +85,5 @@ def unit_map(model: Any) -> UnitMap:
             "one matrix and a normalisation."
         )
     check_is_fitted(model)
+    model = model_on_host(model)
     return UnitMap(U=model.components_.T, mean=model.mean_)

@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.linalg import Array
 from sphericalpca.plotting.style import PALETTE, new_axes, tidy
 
@@ -60,7 +61,7 @@ class ComponentWeightsDisplay:
             Where to draw; a new figure by default.
         """
         check_is_fitted(estimator, "component_weights_")
-        return cls(estimator.component_weights_).plot(ax=ax)
+        return cls(model_on_host(estimator).component_weights_).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on `ax` or on a new figure."""

@@ -10,8 +10,10 @@ from sphericalpca.rows.csr import SparseRows
 from sphericalpca.rows.dense import DenseRows
 from sphericalpca.rows.facts import Facts, Totals
 from sphericalpca.rows.finite import first_non_finite
+from sphericalpca.rows.home import Home, host_view, on_host
 from sphericalpca.rows.inmemory import in_memory
 from sphericalpca.rows.mean import weighted_mean
+from sphericalpca.rows.namespace import NamespaceMatrix, NamespaceRows
 from sphericalpca.rows.source import RowSource
 from sphericalpca.rows.sources import open_rows
 from sphericalpca.rows.streamed import StreamedRows
@@ -22,8 +24,11 @@ __all__ = [
     "ClusterRows",
     "DenseRows",
     "Facts",
+    "Home",
     "Kernel",
     "Matrix",
+    "NamespaceMatrix",
+    "NamespaceRows",
     "RowSource",
     "Rows",
     "SparseRows",
@@ -31,25 +36,31 @@ __all__ = [
     "Totals",
     "as_rows",
     "first_non_finite",
+    "host_view",
     "in_memory",
     "mean_of_rows",
+    "on_host",
     "open_rows",
     "weighted_mean",
 ]
 
 
-def mean_of_rows(X: Matrix | RowSource | ClusterMatrix, weight: Array | None = None) -> Array:
+def mean_of_rows(
+    X: Matrix | RowSource | ClusterMatrix | NamespaceMatrix, weight: Array | None = None
+) -> Array:
     """Weighted mean of all rows, zero rows included, in float64, wherever they are."""
-    if isinstance(X, ClusterMatrix):
+    if isinstance(X, (ClusterMatrix, NamespaceMatrix)):
         return X.weighted_mean(weight)
     return weighted_mean(X, weight)
 
 
-def as_rows(X: Matrix | RowSource | ClusterMatrix, **options: Any) -> Rows:
-    """Wrap validated data: an array or CSR matrix, files, or what a cluster holds.
+def as_rows(X: Matrix | RowSource | ClusterMatrix | NamespaceMatrix, **options: Any) -> Rows:
+    """Wrap validated data: an array or CSR matrix, files, or what a cluster or a device holds.
 
     The options are those of `MemoryRows`.
     """
     if isinstance(X, ClusterMatrix):
         return ClusterRows(X, **options)
+    if isinstance(X, NamespaceMatrix):
+        return NamespaceRows(X, **options)
     return StreamedRows(X, **options) if isinstance(X, RowSource) else in_memory(X, **options)

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import parallel, spread, workers
-from sphericalpca.rows.block import Block
+from sphericalpca.rows.block import VANISHING, Block
 from sphericalpca.rows.facts import Facts, Totals
 
 __all__ = ["Kernel", "Rows", "Watch", "sum_over"]
@@ -151,6 +151,13 @@ class Rows(ABC):
 
         self.sweep(store, columns=U.shape[1], passes=0.5)
         return Y
+
+    def components(self, U: Array) -> Array:
+        """Unit-norm components of all rows, shape (n, r); zero rows where no direction is left."""
+        V, lengths = unit_rows(self.project(U), overwrite=True)
+        norm = self.facts.norm
+        V[~(lengths > VANISHING * np.finfo(V.dtype).eps * norm) | (norm == 0)] = 0
+        return V
 
 
 def _close(blocks: Iterator[Block]) -> None:

@@ -9,17 +9,23 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.rows.facts import Facts
 
-__all__ = ["Block", "Matrix"]
+__all__ = ["VANISHING", "Block", "Matrix"]
 
 Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
+
+# A projection shorter than this many rounding errors of its row has no direction.
+VANISHING = 10.0
 
 
 @dataclass(frozen=True)
 class Block:
     """Rows ``x_j = scale_j (matrix_j - shift)`` with weights, in one memory order.
+
+    What has a row for each of these rows (projections Y, components V, lengths) stays where
+    the block is; matrices of m rows come and go as NumPy arrays.
 
     Attributes
     ----------
@@ -106,6 +112,60 @@ class Block:
         weighted = V if self._shares is None else V * self._shares
         return np.asarray(weighted.T @ V, dtype=np.float64) * self.heaviest
 
+    def directions(self, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
+        """Best components V given Y = XU, and the lengths of Y's rows.
+
+        Where a row that is not zero projects to nothing, every unit v is optimal.  V = 0
+        would freeze such a row at a saddle.  It gets v along R'x, for a fixed generic R:
+        then <X'WV, R> > 0 over these rows, all orthogonal to U, so that the gradient leaves
+        the span of U and the residual is not zero.
+        """
+        V, lengths = unit_rows(Y, overwrite=overwrite)
+        rounding = VANISHING * float(np.finfo(Y.dtype).eps)
+        if lengths.min(initial=np.inf) > rounding * self.longest:
+            return V, lengths
+        vanishing = np.flatnonzero((lengths <= rounding * self.norm) & (self.weight > 0))
+        if len(vanishing):
+            fallback, _ = unit_rows(self._generic(Y.shape[1])[vanishing])
+            V[vanishing] = fallback
+        return V, lengths
+
+    def value(self, lengths: Array) -> float:
+        """What projections of such lengths add to f."""
+        return float(self.weight @ lengths)
+
+    def sums(self, lengths: Array) -> tuple[float, float]:
+        """What projections of such lengths add to f and to the sum of cosines."""
+        value = self.value(lengths)
+        if self.all_unit:
+            return value, value
+        cosines = np.divide(lengths, self.norm, out=np.zeros_like(self.norm), where=self.norm > 0)
+        return value, float(self.weight @ cosines)
+
+    def leading_sums(self, U: Array) -> tuple[Array, Array]:
+        """`sums` for the first, the first two, ..., all columns of U, shapes (r,)."""
+        norm = np.where(self.norm > 0, self.norm, 1.0)
+        cosines = np.asarray(self.project(U), dtype=np.float64) / norm[:, None]
+        np.multiply(cosines, cosines, out=cosines)
+        np.cumsum(cosines, axis=1, out=cosines)
+        np.sqrt(cosines, out=cosines)
+        return (self.weight * norm) @ cosines, self.weight @ cosines
+
+    def turned(self, V: Array, lengths: Array, E: Array) -> Array:
+        """How V turns as Y moves along E, in the memory of E: (E - V <V, E>) / ||Y||.
+
+        Rows whose projection vanishes are where f has a kink: they have no curvature.
+        """
+        E -= V * np.einsum("ij,ij->i", V, E)[:, None]
+        smooth = lengths > VANISHING * np.finfo(V.dtype).eps * self.norm
+        curvature = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=smooth)
+        return np.multiply(E, curvature.astype(E.dtype)[:, None], out=E)
+
+    def covariance_times(self, Q: Array, factor: Array) -> Array:
+        """sum_j factor_j^2 x_j x_j' Q, shape (m, q)."""
+        # One factor on either side of the product keeps both within the number range.
+        return self.correlate(self.project(Q) * factor.astype(Q.dtype)[:, None], factor)
+
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j', shape (m, m); computed in the type of `factor`."""
         factor = factor * self.scale.astype(factor.dtype)
@@ -135,6 +195,11 @@ class Block:
             K += float(shift @ shift) * np.outer(ours, theirs)
             K -= np.outer(left @ shift, theirs) + np.outer(ours, right @ shift)
         return K
+
+    def _generic(self, r: int) -> Array:
+        """X R for a fixed matrix R without any structure."""
+        R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], r))
+        return self.project(R.astype(self.matrix.dtype))
 
     def _unit(self) -> tuple[Matrix, Array]:
         """Rows divided by their length (before the shift), and what they were divided by."""

@@ -8,13 +8,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any, TypeVar
 
+import numpy as np
+from scipy import sparse
+
 from sphericalpca.exceptions import DataError
 from sphericalpca.parallel import equal_ends
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.finite import first_non_finite
 from sphericalpca.rows.source import RowSource
 
-__all__ = ["ahead", "best_block_rows", "part_ends", "read_blocks", "refuse_non_finite"]
+__all__ = ["ahead", "best_block_rows", "load_rows", "part_ends", "read_blocks", "refuse_non_finite"]
 
 # As in memory: blocks of a few megabytes serve both products of a pass from cache, and each
 # adds an m x r matrix to the sum, so it should hold many more numbers than there are columns.
@@ -86,6 +89,17 @@ def read_blocks(
             f"{source.name} ended before {source.place(first)}, but had {source.shape[0]} rows "
             "when it was opened: do not change files during a fit."
         )
+
+
+def load_rows(source: RowSource, limit: int) -> Matrix:
+    """The first rows, at most so many, in memory."""
+    span = slice(0, min(limit, source.shape[0]))
+    height = best_block_rows(source, 1)
+    # Readers use their buffers again.
+    parts = [part.copy() for part in source.read(span, height)]
+    return (
+        sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
+    )
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:

@@ -22,7 +22,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
-from sphericalpca.problem import Problem, directions, residual, symmetric
+from sphericalpca.problem import Problem, residual, symmetric
 from sphericalpca.rows import Block
 from sphericalpca.solvers.options import is_number
 from sphericalpca.solvers.start import Start
@@ -173,7 +173,7 @@ class Linearized:
 
         def kernel(block: Block) -> tuple[Any, ...]:
             Y = block.project(U)
-            best, lengths = directions(block, Y)
+            best, lengths = block.directions(Y)
             if V is None:
                 before[block.span] = best
             old = before[block.span]

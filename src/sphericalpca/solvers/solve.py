@@ -58,7 +58,8 @@ def choose_solver(solver: str | Solver, rows: Rows, n_components: int, tol: floa
     if not rows.local and isinstance(chosen, (Subspace, Linearized)):
         raise ValueError(
             f"solver={type(chosen).__name__} keeps arrays of n rows beside the data, which here "
-            "are on other machines: use solver='auto', 'anderson', 'newton' or 'alternating'."
+            "are on other machines or another device: use solver='auto', 'anderson', 'newton' or "
+            "'alternating'."
         )
     return chosen
 

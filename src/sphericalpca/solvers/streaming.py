@@ -39,7 +39,7 @@ from sphericalpca.linalg import (
     product,
     refined,
 )
-from sphericalpca.problem import CanonicalForm, Problem, directions, symmetric
+from sphericalpca.problem import CanonicalForm, Problem, symmetric
 from sphericalpca.rows import Block, Rows
 from sphericalpca.solvers.start import svd_start
 
@@ -201,7 +201,7 @@ def _look_at(rows: Rows, basis: Array, r: int) -> tuple[_Means, Array, Array]:
 
 def _look(block: Block, basis: Array, r: int) -> tuple[Any, ...]:
     Y = block.project(basis)
-    V, lengths = directions(block, Y[:, :r])
+    V, lengths = block.directions(Y[:, :r])
     norm = np.where(block.norm > 0, block.norm, 1.0)
     cosines = lengths / norm
     smooth = np.hypot(cosines, SMOOTHING * math.sqrt(r / len(basis)))

@@ -228,10 +228,41 @@ def test_other_sparse_formats_are_refused_with_the_remedy(X, tmp_path, kind):
         open_rows(tmp_path / "S.npz")
 
 
-def test_an_archive_of_dense_arrays_is_refused_with_the_remedy(X, tmp_path):
-    np.savez(tmp_path / "X.npz", X)
-    with pytest.raises(DataError, match=r"not a sparse matrix.*save_npz.*numpy.save"):
+def test_of_an_archive_of_arrays_one_is_taken(X, tmp_path, dense):
+    np.savez(tmp_path / "X.npz", X=X, id=np.arange(len(X)), name=np.array([["a"]]))
+    np.testing.assert_array_equal(matrix(open_rows(tmp_path / "X.npz"), dense), X)
+    np.savez_compressed(tmp_path / "two.npz", base=X, queries=X[:3])
+    for key, rows in (("base", X), ("queries", X[:3])):
+        source = open_rows(tmp_path / "two.npz", key=key)
+        np.testing.assert_array_equal(matrix(source, dense), rows)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "key", "words"),
+    [
+        ({"a": np.ones((2, 2)), "b": np.ones((3, 2))}, None, r"several 2-D arrays.*'a' \(2, 2\)"),
+        ({"a": np.ones(2)}, None, "no 2-D array of numbers: name one"),
+        ({}, None, "no 2-D array.*it has nothing"),
+        ({"a": np.ones((2, 2))}, "b", "key='b' is not there.*'a'"),
+        ({"a": np.ones((2, 2)), "b": np.ones(2)}, "b", "key='b' is no 2-D array of numbers"),
+    ],
+)
+def test_an_archive_without_the_one_array_says_what_it_has(tmp_path, arrays, key, words):
+    np.savez(tmp_path / "X.npz", **arrays)
+    with pytest.raises(DataError, match=words):
+        open_rows(tmp_path / "X.npz", key=key)
+
+
+def test_columns_that_are_packed_cannot_be_read_as_rows(X, tmp_path):
+    np.savez_compressed(tmp_path / "X.npz", X=np.asfortranarray(X))
+    with pytest.raises(DataError, match=r"compressed and in Fortran order.*numpy\.savez"):
         open_rows(tmp_path / "X.npz")
+
+
+def test_a_sparse_matrix_has_no_key(X, tmp_path):
+    sparse.save_npz(tmp_path / "S.npz", sparse.csr_array(X))
+    with pytest.raises(DataError, match="one sparse matrix: leave it out"):
+        open_rows(tmp_path / "S.npz", key="data")
 
 
 @pytest.mark.parametrize(

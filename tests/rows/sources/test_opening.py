@@ -141,7 +141,7 @@ def test_what_is_no_path(path):
     [
         ({"column": "v"}, "column is for Parquet and Arrow files"),
         ({"columns": ["v"]}, "columns is for Parquet and Arrow files"),
-        ({"key": "train"}, "key='train' is for HDF5 files"),
+        ({"key": "train"}, "key='train' is for HDF5 and .npz files"),
     ],
 )
 def test_options_of_other_formats_are_a_mistake(X, tmp_path, option, words):

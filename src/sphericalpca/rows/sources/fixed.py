@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Generator, Iterator
+from contextlib import AbstractContextManager
 from io import FileIO
 from typing import Any
 
@@ -48,11 +49,15 @@ class FixedRows(FileSource):
         # Numbers that are converted need one buffer to come from, and two to go to.
         raw = itertools.cycle([self._buffer(height) for _ in range(1 if self.converts else 2)])
         converted = itertools.cycle(self._outputs(height))
-        with self.file.being_read(), FileIO(self.file.path) as file:
+        with self.file.being_read(), self._opened() as file:
             for first in range(span.start, span.stop, height):
                 count = min(height, span.stop - first)
                 values = self._values(file, next(raw), first, count)
                 yield rewritten(values, next(converted)[:count]) if self.converts else values
+
+    def _opened(self) -> AbstractContextManager[Any]:
+        """A handle from which rows are read."""
+        return FileIO(self.file.path)
 
     def _outputs(self, height: int) -> Iterator[Array]:
         m = self.shape[1]
@@ -69,7 +74,7 @@ class FixedRows(FileSource):
         """Memory for so many rows as they are in the file."""
 
     @abstractmethod
-    def _values(self, file: FileIO, buffer: Any, first: int, count: int) -> Array:
+    def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
         """`count` rows from `first` on, as a view of the buffer, in the storage type."""
 
 
@@ -85,7 +90,7 @@ class RowMajorRows(FixedRows):
     def _buffer(self, height: int) -> Any:
         return np.empty((height, self.shape[1]), self.storage)
 
-    def _values(self, file: FileIO, buffer: Any, first: int, count: int) -> Array:
+    def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
         size = buffer[:1].nbytes
         if not fill(buffer[:count], file, self._offset + first * size):
             raise self._too_short(first)
@@ -113,7 +118,7 @@ class ColumnMajorRows(FixedRows):
         m = self.shape[1]
         return iter([np.empty((m, height), self.dtype).T for _ in range(2 * self.converts)])
 
-    def _values(self, file: FileIO, buffer: Any, first: int, count: int) -> Array:
+    def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
         n, size = self.shape[0], self.storage.itemsize
         for column, piece in enumerate(buffer[:, :count]):
             if not fill(piece, file, self._offset + (column * n + first) * size):

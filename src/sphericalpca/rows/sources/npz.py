@@ -1,4 +1,4 @@
-"""CSR matrices as ``scipy.sparse.save_npz`` writes them: a zip archive of ``.npy`` files.
+"""Archives of ``.npy`` files: CSR matrices as ``scipy.sparse.save_npz`` writes them, or arrays.
 
 The row pointer is kept in memory; indices and numbers are read a block at a time.  From an
 archive that is not compressed a block is reached directly; a compressed one is unpacked from
@@ -10,10 +10,9 @@ from __future__ import annotations
 import itertools
 from collections.abc import Generator
 from contextlib import ExitStack
-from dataclasses import dataclass
 from io import FileIO
 from typing import Any
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZipFile
 
 import numpy as np
 from numpy.lib import format as npy_format
@@ -22,45 +21,28 @@ from scipy import sparse
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.sources.archive import Member, dense_rows, located
 from sphericalpca.rows.sources.datafile import DataFile
 from sphericalpca.rows.sources.filesource import FileSource, Options, rewritten
 from sphericalpca.rows.sources.fixed import fill
-from sphericalpca.rows.sources.npy import read_header
 
 __all__ = ["open_npz"]
 
-# Of a zip archive: the fixed part of the header before each member, which ends with the
-# lengths of its name and of an extra field.
-LOCAL_HEADER = 30
-
-
-@dataclass(frozen=True)
-class Member:
-    """A 1-D array inside the archive, and where its numbers begin.
-
-    The offset counts from the beginning of the archive if it is stored as it is, from that of the
-    unpacked member if it is compressed.
-    """
-
-    name: str
-    length: int
-    dtype: np.dtype[Any]
-    offset: int
-    compressed: bool
-
 
 def open_npz(file: DataFile, options: Options) -> FileSource:
-    """The rows of a sparse ``.npz`` file."""
+    """The rows of an ``.npz`` file: one CSR matrix, or one of its arrays."""
     with file.being_read(), ZipFile(file.path) as archive:
         if not {"format.npy", "data.npy", "shape.npy"} <= set(archive.namelist()):
+            return dense_rows(file, archive, options)
+        if options.key is not None:
             raise DataError(
-                f"{file.name} is not a sparse matrix: write one with scipy.sparse.save_npz, and a "
-                "dense array with numpy.save, as .npy."
+                f"key={options.key!r} names an array, but {file.name} is one sparse matrix: leave "
+                "it out."
             )
         _refuse_other_formats(file, _small_array(archive, "format.npy").item())
         shape = tuple(_small_array(archive, "shape.npy").tolist())
         pointer = _small_array(archive, "indptr.npy").astype(np.int64, copy=False)
-        data, indices = (_member(archive, file, name) for name in ("data.npy", "indices.npy"))
+        data, indices = (located(archive, file, name) for name in ("data.npy", "indices.npy"))
         _check_structure(file, shape, pointer, data, indices)
     budget = options.memory_budget
     return CompressedSparseRows(file, shape, pointer, budget, data=data, indices=indices)
@@ -80,22 +62,6 @@ def _refuse_other_formats(file: DataFile, kind: str | bytes) -> None:
         )
 
 
-def _member(archive: ZipFile, file: DataFile, name: str) -> Member:
-    with archive.open(name) as handle:
-        header = read_header(handle)
-    info = archive.getinfo(name)
-    compressed, offset = info.compress_type != ZIP_STORED, header.offset
-    if info.file_size != header.end:
-        raise ValueError(f"{name} has {info.file_size} bytes instead of {header.end}")
-    if not compressed:
-        with FileIO(file.path) as raw:
-            raw.seek(info.header_offset)
-            local = raw.read(LOCAL_HEADER)
-        names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
-        offset += info.header_offset + LOCAL_HEADER + names
-    return Member(name, header.shape[0], header.dtype, offset, compressed)
-
-
 def _check_structure(
     file: DataFile, shape: Any, pointer: Any, data: Member, indices: Member
 ) -> None:
@@ -103,7 +69,7 @@ def _check_structure(
         len(shape) == 2
         and pointer.shape == (shape[0] + 1,)
         and pointer[0] == 0
-        and pointer[-1] == data.length == indices.length
+        and pointer[-1] == data.shape[0] == indices.shape[0]
         and (np.diff(pointer) >= 0).all()
         and indices.dtype.kind == "i"
     )
@@ -128,7 +94,7 @@ class CompressedSparseRows(FileSource):
         indices: Member,
     ) -> None:
         super().__init__(file, shape, data.dtype, memory_budget)
-        self.stored = data.length
+        self.stored = data.shape[0]
         self._pointer = pointer
         self._data = data
         self._indices = indices

@@ -62,8 +62,8 @@ def open_rows(
         ``"part-*.parquet"`` in natural order.  The format follows from the suffix:
 
         - ``.npy``: a 2-D array, in C or Fortran order;
-        - ``.npz``: a CSR matrix, from ``scipy.sparse.save_npz``; compressed ones are read by
-          one thread only;
+        - ``.npz``: a CSR matrix, from ``scipy.sparse.save_npz``, or a 2-D array, from
+          ``numpy.savez``; compressed ones are read by one thread only;
         - ``.parquet``, ``.pq``, ``.arrow``, ``.feather``, ``.ipc``: a column of lists, or
           columns of numbers;
         - ``.h5``, ``.hdf5``, ``.hdf``: a 2-D data set;
@@ -76,7 +76,8 @@ def open_rows(
         there is no column of lists, all columns of numbers by default.
     key : str, optional
         Path of the data set inside an HDF5 file: by default ``"train"``, else the only one
-        that is 2-D and numeric.
+        that is 2-D and numeric.  Name of the array inside an ``.npz`` file: by default the only one
+        that is.
     memory_budget : int or str, default="512MB"
         How much memory blocks may take together, in bytes or in words such as ``"2GB"``.
         Some 40 bytes for each row, for lengths and weights, come on top, and what a
@@ -135,7 +136,8 @@ def _refuse_foreign(file: DataFile, options: Options, suffix: str) -> None:
                     f"{name} is for Parquet and Arrow files, but {file.name} is neither: leave it "
                     "out."
                 )
-    if suffix not in HDF5 and options.key is not None:
+    if suffix not in {*HDF5, ".npz"} and options.key is not None:
         raise DataError(
-            f"key={options.key!r} is for HDF5 files, but {file.name} is none: leave it out."
+            f"key={options.key!r} is for HDF5 and .npz files, but {file.name} is neither: leave it "
+            "out."
         )

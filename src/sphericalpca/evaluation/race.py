@@ -1,0 +1,117 @@
+"""Spherical PCA beside scikit-learn's TruncatedSVD and PCA: seconds and mean cosines."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from scipy import sparse
+from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.preprocessing import normalize
+
+from sphericalpca.dimensions.ladder import silently
+from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.door import check_count, check_matrix
+from sphericalpca.exceptions import NoDirectionWarning
+from sphericalpca.linalg import orthonormal
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+
+__all__ = ["Lap", "race"]
+
+OURS = "SphericalPCA"
+
+
+@dataclass(frozen=True)
+class Lap:
+    """How one method did.
+
+    Attributes
+    ----------
+    method : str
+    seconds : float
+        Median over the rounds of a whole fit.
+    passes : float or None
+        Passes over the data, where the method counts them.
+    mean_cosine : float
+        Between rows and their images in the subspace that it found.
+    ratio : float
+        Seconds of Spherical PCA over its own.
+    """
+
+    method: str
+    seconds: float
+    passes: float | None
+    mean_cosine: float
+    ratio: float
+
+
+def race(
+    X: Any, n_components: int, *, tol: float = 1e-4, rounds: int = 3, random_state: Any = 0
+) -> list[Lap]:
+    """Fit each method several times, in turns, to the same unit rows.
+
+    Rows are scaled before the clock starts, for all alike.  scikit-learn's methods have their
+    default settings; its PCA, which is centred, takes dense data only here.
+
+    Parameters
+    ----------
+    X : array or sparse matrix of shape (n_samples, n_features)
+        Held in memory.
+    n_components : int
+    tol : float, default=1e-4
+        Of Spherical PCA.
+    rounds : int, default=3
+    random_state : int, default=0
+
+    Returns
+    -------
+    laps : list of Lap
+        Spherical PCA first.
+
+    Examples
+    --------
+    >>> from sphericalpca.datasets import make_embeddings
+    >>> from sphericalpca.evaluation import race
+    >>> X, _ = make_embeddings(500, 32, random_state=0)
+    >>> ours, *rivals = race(X, 8, rounds=1)
+    >>> all(ours.mean_cosine > rival.mean_cosine - 1e-6 for rival in rivals)
+    True
+    """
+    X = check_matrix(SphericalPCA(), X, reset=True, in_memory=True)
+    check_count("n_components", n_components, "min(n_samples, n_features)", min(X.shape), X.shape)
+    X = normalize(X)
+    makers = _methods(n_components, tol, random_state, dense=not sparse.issparse(X))
+    models: dict[str, Any] = {}
+    seconds: dict[str, list[float]] = {name: [] for name in makers}
+    with silently(NoDirectionWarning):
+        for _ in range(rounds):
+            for name, make in makers.items():
+                model, began = make(), time.perf_counter()
+                models[name] = model.fit(X)
+                seconds[name].append(time.perf_counter() - began)
+    medians = {name: statistics.median(times) for name, times in seconds.items()}
+    problem = Problem(as_rows(X))
+    return [
+        Lap(
+            name,
+            medians[name],
+            getattr(model, "n_passes_", None),
+            problem.canonical(orthonormal(model.components_.T)).mean_cosine,
+            medians[OURS] / medians[name],
+        )
+        for name, model in models.items()
+    ]
+
+
+def _methods(r: int, tol: float, random_state: Any, *, dense: bool) -> dict[str, Callable[[], Any]]:
+    makers: dict[str, Callable[[], Any]] = {
+        OURS: lambda: SphericalPCA(r, tol=tol, random_state=random_state),
+        "TruncatedSVD": lambda: TruncatedSVD(r, random_state=random_state),
+    }
+    if dense:
+        makers["PCA"] = lambda: PCA(r, random_state=random_state)
+    return makers

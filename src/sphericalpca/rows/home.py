@@ -1,0 +1,75 @@
+"""Where arrays live: NumPy's memory, or a namespace of the array API and one of its devices."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.linalg import Array
+
+__all__ = ["Home", "host_view", "on_host"]
+
+
+@dataclass(frozen=True)
+class Home:
+    """A namespace of the array API and a device; by default NumPy and the host.
+
+    Attributes
+    ----------
+    xp : module
+        Follows the array API standard, 2022.12 or later.
+    device : object or None
+    double : bool
+        Whether the device has float64.
+    """
+
+    xp: Any = np
+    device: Any = None
+    double: bool = True
+
+    @property
+    def wide(self) -> Any:
+        """The widest type for sums."""
+        return self.xp.float64 if self.double else self.xp.float32
+
+    def put(self, array: Any, dtype: Any = None) -> Any:
+        """A NumPy array, moved there; in host memory nothing is copied.
+
+        What is not NumPy's is there already.
+        """
+        if not isinstance(array, np.ndarray):
+            return array
+        if self.xp is np:
+            return array if dtype is None else np.asarray(array, dtype=dtype)
+        if not self.double and array.dtype == np.float64:
+            array = array.astype(np.float32)
+        if min(array.strides, default=0) < 0:  # torch cannot address these
+            array = array.copy()
+        return self.xp.asarray(array, dtype=dtype, device=self.device)
+
+    def zero_rows(self, V: Any) -> int:
+        """How many rows of an array there are zero."""
+        xp = np if isinstance(V, np.ndarray) else self.xp
+        return int(V.shape[0]) - int(xp.sum(xp.astype(xp.any(V != 0, axis=1), xp.int64)))
+
+
+def host_view(X: Any) -> Array | None:
+    """The memory of an array of another library as NumPy's; None where NumPy cannot address it."""
+    try:
+        return np.asarray(np.from_dlpack(X))
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
+        return None
+
+
+def on_host(array: Any) -> Any:
+    """An array as NumPy's, copied only if it is on another device; None stays None."""
+    if array is None or isinstance(array, np.ndarray):
+        return array
+    for leave in ("cpu", "get"):  # torch's name, and CuPy's
+        if hasattr(array, leave):
+            array = getattr(array, leave)()
+            break
+    view = host_view(array)
+    return np.asarray(array) if view is None else view

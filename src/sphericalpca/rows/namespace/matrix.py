@@ -1,0 +1,72 @@
+"""A matrix on a device, and what is asked of it before it becomes rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.linalg import Array
+from sphericalpca.rows.home import Home, on_host
+
+__all__ = ["NamespaceMatrix"]
+
+# Devices want large products; a block's projections must still fit beside the data.
+BLOCK_ENTRIES = 2**26
+
+
+@dataclass(frozen=True)
+class NamespaceMatrix:
+    """A 2-D array of float32 or float64 numbers, and where it lives."""
+
+    array: Any
+    home: Home
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m), once the array was found to have two dimensions."""
+        return tuple(map(int, self.array.shape))  # type: ignore[return-value]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As NumPy names it."""
+        single = self.array.dtype == self.home.xp.float32
+        return np.dtype(np.float32 if single else np.float64)
+
+    def spans(self, block_rows: int | None = None) -> list[slice]:
+        """The rows in blocks."""
+        n, m = self.shape
+        height = block_rows or max(1, BLOCK_ENTRIES // m)
+        return [slice(a, min(a + height, n)) for a in range(0, n, height)]
+
+    def weighted_mean(self, weight: Array | None) -> Array:
+        """Weighted mean of all rows, in float64 on the host."""
+        xp, n = self.home.xp, self.shape[0]
+        share = np.ones(n) if weight is None else weight / weight.max()
+        share /= share.sum()
+        total = np.zeros(self.shape[1])
+        for span in self.spans():
+            part = xp.astype(self.array[span, :], self.home.wide)
+            total += on_host(part.T @ self.home.put(share[span], self.home.wide))
+        return total
+
+    def times(self, A: Array, shift: Array | None) -> Any:
+        """The product with a NumPy matrix, plus a vector in every row; on the device."""
+        xp, there = self.home.xp, self.home.put(A)
+        dtype = xp.result_type(self.array.dtype, there.dtype)
+        image = xp.astype(self.array, dtype, copy=False) @ xp.astype(there, dtype, copy=False)
+        return image if shift is None else image + self.home.put(shift, dtype)
+
+    def first_non_finite(self) -> tuple[int, int, str] | None:
+        """Row and column of the first entry that is not finite, and what it is."""
+        xp = self.home.xp
+        for span in self.spans():
+            good = xp.all(xp.isfinite(self.array[span, :]), axis=1)
+            if not bool(xp.all(good)):
+                row = span.start + int(xp.argmin(xp.astype(good, xp.int8)))
+                values = on_host(self.array[row, :])
+                column = int(np.argmin(np.isfinite(values)))
+                value = values[column]
+                return row, column, "NaN" if np.isnan(value) else f"infinity ({value})"
+        return None

@@ -1,0 +1,84 @@
+"""The promises to people with embeddings: what is measured, and what the committed rows say."""
+
+from __future__ import annotations
+
+import csv
+
+import numpy as np
+import pytest
+from benchmarks import embeddings
+from benchmarks.outofcore import generate
+
+from sphericalpca import SphericalPCA
+from sphericalpca.datasets import make_embeddings
+
+RESULTS = embeddings.Path(embeddings.__file__).parent / "results"
+
+
+@pytest.fixture
+def small(monkeypatch):
+    X = make_embeddings(600, 48, random_state=0)[0]
+    monkeypatch.setattr(embeddings, "minilm", lambda: X)
+    monkeypatch.setattr(embeddings, "DIMENSIONS", (8, 16))
+    monkeypatch.setattr(embeddings, "QUERIES", 100)
+    return X
+
+
+def test_recalls_of_all_methods_on_the_same_queries(small):
+    rows = list(embeddings.recall_rows())
+    assert [(row["r"], row["method"]) for row in rows] == [
+        (r, method) for r in (8, 16) for method in embeddings.METHODS
+    ]
+    for row in rows:
+        assert 0 < row["low"] <= row["recall"] <= row["high"] <= 1
+        assert row["queries"] == 100
+
+
+def test_the_choice_is_judged_by_queries_that_it_never_saw(small):
+    (row,) = embeddings.choose_rows(1)
+    assert row["n"] == 500
+    assert row["recall"] > 0.85
+    assert row["ratio"] > 0
+
+
+def test_both_ways_write_the_same_vectors(tmp_path):
+    generate(tmp_path / "rows.npy", 3000, 48)
+    X = np.load(tmp_path / "rows.npy")
+    model = SphericalPCA(6, random_state=0).fit(X)
+    for way, transform in embeddings.WAYS.items():
+        transform(model, tmp_path / "rows.npy", tmp_path / f"{way}.npy")
+    ours = np.load(tmp_path / "transform_file.npy")
+    bare = np.fromfile(tmp_path / "bare product.npy", dtype=np.float32).reshape(ours.shape)
+    np.testing.assert_allclose(bare, ours, atol=1e-5)
+
+
+def test_times_are_taken_in_turns(tmp_path, monkeypatch):
+    turns = []
+
+    def once(way, path):
+        turns.append(way)
+        return {"seconds": 2.0 if way == "bare product" else 4.0, "memory": 1e6}
+
+    monkeypatch.setattr(embeddings, "_in_own_process", once)
+    bare, ours = embeddings.transform_rows(50, 2, tmp_path)
+    assert turns == ["bare product", "transform_file"] * 2
+    assert (bare["ratio"], ours["ratio"]) == (1.0, 0.5)
+    assert list(tmp_path.iterdir()) == []
+
+
+def committed(part):
+    with (RESULTS / "embeddings.csv").open(newline="") as file:
+        return [row for row in csv.DictReader(file) if row["part"] == part]
+
+
+def test_committed_rows_keep_the_promises():
+    recall = {(row["method"], row["r"]): float(row["recall"]) for row in committed("recall")}
+    for r in ("64", "128", "192"):
+        assert recall["refit", r] >= recall["svd-unit", r] - 0.002
+        assert recall["refit", r] >= recall["pca-dot", r] + 0.03
+    (choice,) = committed("choose")
+    assert float(choice["recall"]) >= 0.89
+    assert float(choice["ratio"]) <= 3
+    for row in committed("transform"):
+        assert float(row["ratio"]) >= 0.5
+        assert float(row["memory_mb"]) < 600

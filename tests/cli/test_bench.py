@@ -1,0 +1,98 @@
+"""A race on the user's own rows."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca import DataError, SphericalPCA, open_rows
+from sphericalpca.datasets import make_embeddings
+from sphericalpca.evaluation import race
+from sphericalpca.rows.reading import load_rows
+
+
+@pytest.fixture
+def X():
+    return make_embeddings(300, 24, random_state=0)[0] * np.linspace(1, 9, 300)[:, None].astype(
+        "f4"
+    )
+
+
+@pytest.fixture
+def file(X, tmp_path):
+    np.save(tmp_path / "vectors.npy", X)
+    return tmp_path / "vectors.npy"
+
+
+def test_json_holds_every_number(run, file, X):
+    result = run("bench", file, "-r", 5, "--rounds", 1, "--json")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["data"], found["n_samples"], found["n_features"]) == ("vectors.npy", 300, 24)
+    ours, *rivals = found["methods"]
+    assert [lap["method"] for lap in found["methods"]] == ["SphericalPCA", "TruncatedSVD", "PCA"]
+    expected = SphericalPCA(5, random_state=0).fit(X)
+    assert ours["mean_cosine"] == pytest.approx(expected.mean_cosine_, abs=1e-5)
+    assert ours["passes"] == expected.n_passes_
+    assert ours["ratio"] == 1
+    for lap in rivals:
+        assert lap["passes"] is None
+        assert lap["mean_cosine"] < ours["mean_cosine"] + 1e-6
+        assert lap["ratio"] == pytest.approx(ours["seconds"] / lap["seconds"])
+
+
+def test_table_on_generated_rows(run):
+    result = run("bench", "--rows", 200, "-r", 3, "--rounds", 1)
+    assert result.exit_code == 0, result.stderr
+    title, header, *lines = result.stdout.splitlines()
+    assert title == "generated rows: 200 x 384 to 3 components, float32."
+    assert " ".join(header.split()) == "method seconds passes mean cosine our time / its"
+    assert [line.split()[0] for line in lines] == ["SphericalPCA", "TruncatedSVD", "PCA"]
+
+
+def test_the_first_rows_are_taken(run, file):
+    found = json.loads(run("bench", file, "-r", 2, "--rows", 40, "--rounds", 1, "--json").stdout)
+    assert found["n_samples"] == 40
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "message"),
+    [
+        (("-r", 25), 1, "n_components=25 must be at most"),
+        (("-r", 0), 2, "'-r'"),
+        (("--rounds", 0), 2, "'--rounds'"),
+        (("--rows", 3, "-r", 4), 1, "n_components=4"),
+    ],
+)
+def test_wrong_numbers_are_refused(run, file, words, code, message):
+    result = run("bench", file, *words)
+    assert result.exit_code == code
+    assert message in result.stderr
+
+
+def test_a_file_that_is_not_there(run, tmp_path):
+    result = run("bench", tmp_path / "none.npy")
+    assert result.exit_code == 1
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_sparse_rows_race_without_pca(X):
+    X = sparse.csr_array(np.where(X > 0.2, X, 0))
+    laps = race(X, 4, rounds=1)
+    assert [lap.method for lap in laps] == ["SphericalPCA", "TruncatedSVD"]
+
+
+def test_rows_in_files_are_not_loaded_unasked(file):
+    with pytest.raises(DataError, match="in memory"):
+        race(open_rows(file), 2)
+
+
+@pytest.mark.parametrize("limit", [1, 150, 1000])
+def test_loaded_rows_are_those_of_the_file(file, X, tmp_path, limit):
+    np.testing.assert_array_equal(load_rows(open_rows(file), limit), X[:limit])
+    sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(X))
+    loaded = load_rows(open_rows(tmp_path / "s.npz"), limit)
+    np.testing.assert_array_equal(loaded.toarray(), X[:limit])
