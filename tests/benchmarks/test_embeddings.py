@@ -6,9 +6,9 @@ import csv
 
 import numpy as np
 import pytest
+
 from benchmarks import embeddings
 from benchmarks.outofcore import generate
-
 from sphericalpca import SphericalPCA
 from sphericalpca.datasets import make_embeddings
 
