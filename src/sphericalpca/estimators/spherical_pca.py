@@ -131,6 +131,10 @@ class SphericalPCA(
         every iteration) and the "rounding" error of the loss; else empty.
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
+    n_samples_ : int
+        Rows that the model has learned from, those of `partial_fit` included.
+    total_weight_ : float
+        Sum of the weights of those that have a direction.
     n_samples_seen_ : int
         Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
@@ -441,6 +445,8 @@ class SphericalPCA(
         self.residual_ = found.residual
         self.n_iter_ = found.n_iter
         self.n_passes_ = problem.rows.passes
+        self.n_samples_ = problem.rows.shape[0]
+        self.total_weight_ = problem.rows.totals.weight
         self.stop_reason_ = str(found.stop_reason)
         self.history_ = found.history
         self.constants_ = found.constants
