@@ -397,8 +397,9 @@ class SphericalPCA(
                     f"min(n_samples, n_features)={min(X.shape)} (n_samples = {X.shape[0]}, "
                     f"n_features = {X.shape[1]}): lower it."
                 )
-            self.mean_ = mean_of_rows(X, weight).astype(X.dtype) if self.center else None
             watcher = None if progress is None else ProgressMonitor(progress, self.tol)
+            watch = None if watcher is None else watcher.watch
+            self.mean_ = mean_of_rows(X, weight, watch).astype(X.dtype) if self.center else None
             problem = self._problem(X, weight, watcher)
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
             monitor: Monitor = monitored(self, problem, given)

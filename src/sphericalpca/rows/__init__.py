@@ -3,7 +3,7 @@
 from typing import Any
 
 from sphericalpca.linalg import Array
-from sphericalpca.rows.base import Kernel, Rows
+from sphericalpca.rows.base import Kernel, Rows, Watch
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
 from sphericalpca.rows.csr import SparseRows
@@ -38,11 +38,15 @@ __all__ = [
 ]
 
 
-def mean_of_rows(X: Matrix | RowSource | ClusterMatrix, weight: Array | None = None) -> Array:
+def mean_of_rows(
+    X: Matrix | RowSource | ClusterMatrix,
+    weight: Array | None = None,
+    watch: Watch | None = None,
+) -> Array:
     """Weighted mean of all rows, zero rows included, in float64, wherever they are."""
     if isinstance(X, ClusterMatrix):
-        return X.weighted_mean(weight)
-    return weighted_mean(X, weight)
+        return X.weighted_mean(weight, watch)
+    return weighted_mean(X, weight, watch)
 
 
 def as_rows(X: Matrix | RowSource | ClusterMatrix, **options: Any) -> Rows:
