@@ -64,7 +64,7 @@ bench: .venv/test.stamp
 
 # Writes 8 GB to the temporary folder, and removes them.
 bench-scale: .venv/test.stamp
-	$(BIN)/python -m benchmarks.outofcore
+	$(BIN)/python -m benchmarks.outofcore --cold
 	$(BIN)/python -m benchmarks.cluster
 	$(BIN)/python -m benchmarks.scaling
 

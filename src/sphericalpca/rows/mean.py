@@ -41,7 +41,7 @@ def _sum_in_memory(X: Matrix, share: Array, watch: Watch | None) -> Array:
     total = np.zeros(m)
     for first in range(0, n, height):
         part = share[first : first + height]
-        total += X[first : first + height].T @ part
+        total += _sum(X[first : first + height], part)
         if watch is not None:
             watch(len(part))
     return total
@@ -50,6 +50,11 @@ def _sum_in_memory(X: Matrix, share: Array, watch: Watch | None) -> Array:
 def _sum_in_files(source: RowSource, share: Array, watch: Watch | None) -> Array:
     def weighted_sum(block: Block) -> tuple[Array]:
         refuse_non_finite(source, block.span.start, block.matrix)
-        return (block.matrix.T @ share[block.span],)
+        return (_sum(block.matrix, share[block.span]),)
 
     return np.asarray(RawRows(source, watch=watch).sweep(weighted_sum)[0])
+
+
+def _sum(X: Matrix, share: Array) -> Array:
+    # A transposed float32 array would be brought to float64 column by column: four times slower.
+    return np.asarray(X.T @ share if sparse.issparse(X) else share @ X)
