@@ -14,8 +14,10 @@ __all__ = ["replacing", "write_whole"]
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name, renamed to `path` if all goes well and removed if not.
 
-    An older file of that name stays until the new one is complete and on the disk.
+    An older file of that name stays until the new one is complete and on the disk.  A link
+    stays a link: the file that it leads to is replaced.
     """
+    path = Path(os.path.realpath(path))
     # In the same folder, because a rename across file systems is not one step.
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -38,7 +38,14 @@ from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem, components
 from sphericalpca.rows import Matrix, Rows, as_rows, mean_of_rows
-from sphericalpca.solvers import SOLVERS, Checkpoint, Outcome, choose_solver, solve
+from sphericalpca.solvers import (
+    SOLVERS,
+    Checkpoint,
+    Outcome,
+    check_place,
+    choose_solver,
+    solve,
+)
 
 __all__ = ["SphericalPCA"]
 
@@ -388,6 +395,8 @@ class SphericalPCA(
         return tags
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Any) -> Rows:
+        if checkpoint is not None:
+            check_place(checkpoint)
         with keeping_the_last_fit(self), parallel():
             X = check_matrix(self, X, reset=True)
             weight = check_weights(sample_weight, X.shape[0])
