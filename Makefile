@@ -88,7 +88,7 @@ bench: .venv/test.stamp
 # The last part wants the MiniLM vectors, and skips, visibly, where they are not.
 # Writes 8 GB to the temporary folder, and removes them.
 bench-scale: .venv/test.stamp
-	$(BIN)/python -m benchmarks.outofcore
+	$(BIN)/python -m benchmarks.outofcore --cold
 	$(BIN)/python -m benchmarks.cluster
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.embeddings

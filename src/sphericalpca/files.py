@@ -28,8 +28,10 @@ _numbers = itertools.count()
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name, renamed to `path` if all goes well and removed if not.
 
-    An older file of that name stays until the new one is complete and on the disk.
+    An older file of that name stays until the new one is complete and on the disk.  A link
+    stays a link: the file that it leads to is replaced.
     """
+    path = Path(os.path.realpath(path))
     sweep(path)
     temporary = beside(path)
     try:

@@ -40,13 +40,12 @@ def test_json(run, model, path):
     result = run("info", path, "--json")
     assert result.exit_code == 0
     told = json.loads(result.stdout)
-    assert (told["n_features"], told["n_components"]) == (9, 3)
+    assert (told["n_samples"], told["n_features"], told["n_components"]) == (60, 9, 3)
     assert told["bytes"] == path.stat().st_size
     assert told["dtype"] == "float64"
     assert told["fit"]["residual"] == model.residual_
     assert told["fit"]["mean_cosine"] == model.mean_cosine_
     assert told["fit"]["stop_reason"] == "converged"
-    assert told["fit"]["n_samples"] == 60
     assert told["parameter"]["random_state"] == 7
     assert told["certificate"] is None
     assert told["centred"] is False
@@ -57,7 +56,8 @@ def test_the_table_tells_the_same(run, path):
     told = json.loads(run("info", path, "--json").stdout)
     shown = table(run("info", path).stdout)
     assert float(shown["fit residual"]) == pytest.approx(told["fit"]["residual"], rel=1e-5)
-    assert shown["n_components"] == "3"
+    assert (shown["n_samples"], shown["n_components"]) == ("60", "3")
+    assert shown["fit total_weight"] == "60"
     assert shown["parameter normalize"] == "yes"
     assert shown["certificate"] == "-"
     assert shown["version numpy"] == np.__version__
@@ -123,6 +123,12 @@ def rewritten(path, change):
 def test_half_a_header(run, path, part):
     rewritten(path, lambda facts: facts.pop(part))
     refused(run("info", path), path, "is not a whole model")
+
+
+def test_a_file_of_an_earlier_version(run, path):
+    rewritten(path, lambda facts: [facts["fitted"].pop(k) for k in ("n_samples_", "total_weight_")])
+    assert table(run("info", path).stdout)["n_samples"] == "-"
+    assert json.loads(run("info", path, "--json").stdout)["n_samples"] is None
 
 
 def test_a_header_of_others_cannot_command_the_terminal(run, path):

@@ -84,6 +84,20 @@ def test_missing_values_of_objects_and_frames(X):
     fails(lambda: SphericalPCA().fit(frame), "nan", "row 4", "column 2", "impute")
 
 
+def test_masked_entries_are_missing(X, method):
+    masked = np.ma.masked_array(X, mask=False)
+    expected = SphericalPCA(2).fit(X).components_
+    np.testing.assert_array_equal(SphericalPCA(2).fit(masked).components_, expected)
+    masked[3, 1] = np.ma.masked
+    fails(lambda: method(masked), "1 entries are masked", "impute or drop")
+
+
+def test_columns_of_the_same_name():
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(np.eye(3), columns=["a", "b", "a"])
+    fails(lambda: SphericalPCA(2).fit(frame), "unique column names", "a name of its own")
+
+
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
 def test_no_rows(method, kind):
     fails(lambda: method(kind(np.zeros((0, 7)))), "(0, 7)", "minimum of 1", "at least one row")

@@ -103,6 +103,26 @@ def test_other_tolerance_goes_on(X, tmp_path):
     assert fine.n_iter_ > rough.n_iter_
 
 
+@pytest.mark.parametrize(
+    ("place", "error", "match"),
+    [
+        (lambda folder: folder, OSError, "is a folder: name a file in it"),
+        (lambda folder: folder / "a file" / "run", OSError, r"cannot be written \(.*another place"),
+        (lambda folder: 3, TypeError, "checkpoint is a int, but must be the path"),
+    ],
+    ids=["a folder", "below a file", "a number"],
+)
+def test_a_checkpoint_that_cannot_be_written_is_refused_before_data_are_read(
+    tmp_path, place, error, match
+):
+    (tmp_path / "a file").touch()
+    told = []
+    with pytest.raises(error, match=match):
+        SphericalPCA(3).fit("never looked at", checkpoint=place(tmp_path), progress=told.append)
+    assert not told
+    assert [file.name for file in tmp_path.iterdir()] == ["a file"]
+
+
 def test_progress_tells_of_passes_rows_and_residual(X):
     told = []
     model = SphericalPCA(3, tol=1e-6, init="random", random_state=0).fit(X, progress=told.append)

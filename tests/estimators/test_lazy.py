@@ -146,6 +146,13 @@ def test_columns_of_text_are_refused(lazy_frame):
         SphericalPCA(2).fit(lazy_frame)
 
 
+def test_columns_of_the_same_name_are_refused(frame):
+    dd = pytest.importorskip("dask.dataframe")
+    lazy = dd.from_pandas(frame.set_axis(["a"] * frame.shape[1], axis=1), npartitions=2)
+    with pytest.raises(DataError, match=r"(?s)unique column names.*a name of its own"):
+        SphericalPCA(2).fit(lazy)
+
+
 def test_a_series_of_weights(frame, lazy_frame):
     weight = frame["a"] ** 2
     found = SphericalPCA(2).fit(lazy_frame, sample_weight=lazy_frame["a"] ** 2)

@@ -189,6 +189,8 @@ def test_a_wrong_header_is_refused(saved, path, change):
         (lambda facts: facts.update({"class": "KSVD"}), "holds a KSVD, not a SphericalPCA"),
         (lambda facts: facts.pop("parameters"), "not a whole model"),
         (lambda facts: facts["fitted"].update(n_features_in_=4), "there are 4 features"),
+        (lambda facts: facts["fitted"].update(total_weight_=-1.0), "weight of its rows is -1"),
+        (lambda facts: facts["fitted"].update(total_weight_="many"), "not a whole model"),
     ],
 )
 def test_other_contents_are_refused(saved, path, change, match):
@@ -206,6 +208,52 @@ def test_nan_is_refused(X, path):
 def test_parameters_of_later_versions_are_left_out(saved, path):
     path.write_bytes(_with_facts(saved, lambda facts: facts["parameters"].update(later=1)))
     assert SphericalPCA.load(path).n_components == 3
+
+
+def _forget_the_rows(facts):
+    """As earlier versions wrote it."""
+    for name in ("n_samples_", "total_weight_"):
+        del facts["fitted"][name]
+
+
+@pytest.mark.parametrize("options", [{}, {"normalize": False}], ids=str)
+def test_a_loaded_model_learns_on_as_the_one_that_was_saved(X, path, options):
+    weight = np.random.default_rng(1).uniform(0, 3, len(X))
+    model = SphericalPCA(3, **options).fit(X, sample_weight=weight)
+    model.save(path)
+    loaded = SphericalPCA.load(path)
+    batch = X[:30] ** 2
+    for learner in (model, loaded):
+        learner.partial_fit(batch, sample_weight=weight[:30])
+    np.testing.assert_array_equal(loaded.components_, model.components_)
+    assert loaded.total_weight_ == model.total_weight_ == loaded.solver_.weight
+    assert loaded.total_weight_ == pytest.approx(weight.sum() + weight[:30].sum(), rel=1e-12)
+    assert loaded.n_samples_ == model.n_samples_ == 110
+
+
+def test_a_stream_goes_on_from_a_file_with_the_say_of_its_rows(X, path):
+    SphericalPCA(3).partial_fit(X[:50]).partial_fit(X[50:]).save(path)
+    loaded = SphericalPCA.load(path)
+    assert (loaded.n_samples_, loaded.total_weight_) == (80, 80.0)
+    loaded.partial_fit(X[:7])
+    assert (loaded.n_samples_, loaded.total_weight_, loaded.n_samples_seen_) == (87, 87.0, 7)
+
+
+def test_files_of_earlier_versions_are_loaded(saved, X, path):
+    path.write_bytes(_with_facts(saved, _forget_the_rows))
+    loaded = SphericalPCA.load(path)
+    assert np.isnan([loaded.n_samples_, loaded.total_weight_]).all()
+    # The loss of unit rows tells their weight.
+    assert loaded.partial_fit(X[:10]).total_weight_ == pytest.approx(len(X) + 10, rel=1e-9)
+
+
+@pytest.mark.parametrize("options", [{"normalize": False}, {"n_components": 9}], ids=str)
+def test_files_of_earlier_versions_that_hide_the_weight(X, path, options):
+    """Lengths hide the number of rows, and so does a perfect fit: ten rows a feature then."""
+    SphericalPCA(**{"n_components": 3, **options}).fit(X).save(path)
+    path.write_bytes(_with_facts(path.read_bytes(), _forget_the_rows))
+    loaded = SphericalPCA.load(path).partial_fit(X[:10], sample_weight=np.full(10, 2.0))
+    assert loaded.total_weight_ == pytest.approx(2 * 10 * 9 + 2 * 10)
 
 
 def test_a_missing_file_is_named(tmp_path):

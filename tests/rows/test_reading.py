@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from sphericalpca import DataError, open_rows
 from sphericalpca.parallel import parallel
-from sphericalpca.rows import RowSource, as_rows
+from sphericalpca.rows import RowSource, as_rows, weighted_mean
 from sphericalpca.rows.reading import ahead, best_block_rows, part_ends, read_blocks
 
 
@@ -208,4 +208,23 @@ def test_ctrl_c_stops_a_sweep_within_a_few_blocks(threads):
         with pytest.raises(KeyboardInterrupt):
             rows.sweep(kernel)
     assert len(computed) < 100
+    assert reader_threads() <= before
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_ctrl_c_stops_the_read_for_the_mean(threads):
+    """Blocks of one row, by a budget that allows no more."""
+    source, before, told = Numbers(n=1000, cuts=(0, 500, 1000)), reader_threads(), []
+    source.memory_budget = 33 * threads
+
+    def watch(rows):
+        told.append(rows)
+        if len(told) == 3:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.02)
+
+    with parallel(threads), pytest.raises(KeyboardInterrupt):
+        weighted_mean(source, watch=watch)
+    assert 3 <= len(told) < 100
+    assert set(told) == {1}
     assert reader_threads() <= before

@@ -113,6 +113,24 @@ def test_the_mean_is_that_in_memory(X, weight, source):
     np.testing.assert_allclose(weighted_mean(source, weight), expected, rtol=1e-6)
 
 
+def test_rows_read_for_the_mean_are_told_of(X, source):
+    for data in (source, X, sparse.csr_array(X)):
+        told = []
+        weighted_mean(data, watch=told.append)
+        assert sum(told) == len(X)
+
+
+@pytest.mark.parametrize("center", [True, False])
+@pytest.mark.filterwarnings("ignore::sphericalpca.NoDirectionWarning")
+def test_progress_counts_every_read_of_the_files(X, source, center):
+    told = []
+    model = SphericalPCA(R, center=center, tol=1e-2).fit(source, progress=told.append)
+    # One for the lengths, one for the mean, beside the passes; half a pass is a whole read.
+    reads = told[-1].rows_read / len(X)
+    assert reads >= model.n_passes_ + 1 + center
+    assert reads == int(reads)
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3])
 def test_any_number_of_threads_gives_the_same(X, source, reading, random_U, threads):
     U = random_U(M, R).astype(np.float32)

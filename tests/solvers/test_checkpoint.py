@@ -196,6 +196,47 @@ def test_a_damaged_checkpoint_is_refused(tmp_path):
             _solve(Anderson(), 1e-3, path)
 
 
+def _headed(arrays, **changes):
+    header = {**json.loads(arrays["header"].tobytes()), **changes}
+    return {**arrays, "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)}
+
+
+def _without(arrays, prefix):
+    return {name: array for name, array in arrays.items() if not name.startswith(prefix)}
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda arrays: _without(arrays, "state."),
+        lambda arrays: {**arrays, "state.U": arrays["state.U"][:2]},
+        lambda arrays: _headed(arrays, about=[]),
+        lambda arrays: _headed(arrays, value="much"),
+        lambda arrays: _headed(arrays, best={"value": 1.0}),
+    ],
+    ids=["no state", "cut U", "about a list", "value is text", "half a best"],
+)
+def test_an_archive_of_something_else_is_refused(tmp_path, change):
+    path = tmp_path / "run"
+    _solve(Anderson(), 1e-3, path)
+    with np.load(path) as archive:
+        changed = change(dict(archive))
+    with path.open("wb") as file:
+        np.savez(file, **changed)
+    with pytest.raises(DataError, match=r"run' is not a checkpoint.*remove it"):
+        _solve(Anderson(), 1e-3, path)
+
+
+def test_a_link_stays_a_link(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    link, target = tmp_path / "run", tmp_path / "elsewhere" / "file"
+    link.symlink_to(target)
+    _solve(Anderson(), 1e-3, link)
+    assert link.is_symlink()
+    assert target.is_file()
+    assert [file.name for file in target.parent.iterdir()] == ["file"]
+
+
 def test_pickles_are_not_opened(tmp_path):
     trap = np.array([{"never": "unpickled"}], dtype=object)
     with (tmp_path / "run").open("wb") as file:
@@ -235,7 +276,7 @@ def test_the_last_checkpoint_stays_when_a_new_one_fails(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(checkpoint.np, "savez", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=r"run' cannot be written \(No space.*make room"):
         _solve(Anderson(), 1e-6, path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

@@ -25,8 +25,9 @@ __all__ = ["info"]
 def info(model: Path, as_json: bool) -> None:
     """Tell what a model file holds.
 
-    Its size, parameters, how the fit went, how far it is at most from the best subspace (if a
-    certificate was saved with it), and the versions that wrote it.
+    Its size, how many rows it has learned from, parameters, how the fit went, how far it is at
+    most from the best subspace (if a certificate was saved with it), and the versions that
+    wrote it.
     """
     facts = _facts(model)
     if as_json:
@@ -48,6 +49,7 @@ def _facts(path: Path) -> dict[str, Any]:
             "bytes": path.stat().st_size,
             "class": header["class"],
             "format": header["format"],
+            "n_samples": header["fitted"].get("n_samples_"),
             "n_features": model.components_.shape[1],
             "n_components": model.components_.shape[0],
             "dtype": str(model.components_.dtype),
@@ -64,7 +66,8 @@ def _facts(path: Path) -> dict[str, Any]:
 
 
 def _fit(fitted: dict[str, Any]) -> dict[str, Any]:
-    return {name.rstrip("_"): fitted[name] for name in fitted if name != "n_features_in_"}
+    shown = ("n_samples_", "n_features_in_")  # elsewhere
+    return {name.rstrip("_"): fitted[name] for name in fitted if name not in shown}
 
 
 def _solver(record: dict[str, Any]) -> str:

@@ -63,6 +63,7 @@ _REMEDIES = (
     (r"too large to convert", "X holds integers too large for float64", "Rescale them."),
     (r"BFloat16", "X has dtype bfloat16, which NumPy does not know", _NO_BFLOAT16),
     (r"Implicit conversion|convert cuda|device type tensor", None, _DISPATCH),
+    (r"unique column names", None, "Give every column a name of its own."),
     (r"features, but|feature names should", None, _SAME_COLUMNS),
 )
 
@@ -267,6 +268,12 @@ def _refuse_kinds(X: Any) -> None:
     if isinstance(X, (str, bytes, os.PathLike)):
         raise DataError(
             f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {_NUMBERS_ONLY}"
+        )
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        count = int(np.ma.getmaskarray(X).sum())
+        raise DataError(
+            f"X is a masked array of which {count} entries are masked, that is missing: impute or "
+            "drop them, or pass X.data if they are to count."
         )
     for dtype in _types(X):
         kind = dtype.kind if isinstance(dtype, np.dtype) else ""

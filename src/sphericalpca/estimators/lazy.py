@@ -79,9 +79,13 @@ def _checked_type(estimator: Any, X: Any, *, reset: bool) -> np.dtype[Any]:
         likeness = X._meta if is_frame(X) else np.empty((0, columns))
         validate_data(estimator, likeness, reset=reset, skip_check_array=True)
     except ValueError as error:
-        raise DataError(
-            f"{str(error).rstrip()} Pass the columns that the model was fitted on, in their order."
-        ) from None
+        unique = "unique column names" in str(error)
+        remedy = (
+            "Give every column a name of its own."
+            if unique
+            else "Pass the columns that the model was fitted on, in their order."
+        )
+        raise DataError(f"{str(error).rstrip()}{'.' * unique} {remedy}") from None
     return dtype
 
 

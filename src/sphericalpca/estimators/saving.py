@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import platform
 from collections.abc import Mapping
 from pathlib import Path
@@ -25,8 +26,11 @@ __all__ = ["SavingMixin"]
 
 NUMBERS = (
     *("mean_cosine_", "objective_", "svd_ratio_", "residual_"),
-    *("n_iter_", "n_passes_", "n_samples_", "n_features_in_", "stop_reason_"),
+    *("n_iter_", "n_passes_", "n_features_in_", "stop_reason_"),
+    *("n_samples_", "total_weight_"),
 )
+# Of what earlier versions did not write nobody knows.
+UNKNOWN = {"n_samples_": None, "total_weight_": None}
 NAMES = "feature_names_in_"
 
 
@@ -103,12 +107,12 @@ def _fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) ->
     model.solver_ = _solver_from(header["solver"])
     if isinstance(model.solver, dict):
         model.solver = _solver_from(model.solver)
-    for name, value in header["fitted"].items():
+    for name, value in (UNKNOWN | header["fitted"]).items():
         setattr(model, name, float("nan") if value is None else value)
     model.constants_ = {k: float("nan") if v is None else v for k, v in header["constants"].items()}
     model.components_, model.component_weights_ = arrays["components"], arrays["component_weights"]
     model.mean_ = arrays.get("mean")
-    _check_shapes(model)
+    _check_facts(model)
     model.history_ = {
         name.removeprefix("history."): values
         for name, values in arrays.items()
@@ -118,10 +122,12 @@ def _fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) ->
         setattr(model, NAMES, np.array(header["feature_names"], dtype=object))
 
 
-def _check_shapes(model: Any) -> None:
+def _check_facts(model: Any) -> None:
     U, m = model.components_, model.n_features_in_
     if U.ndim != 2 or U.shape[1] != m or len(U) != len(model.component_weights_):
         raise ValueError(f"components have shape {U.shape}, but there are {m} features")
+    if not (math.isnan(model.total_weight_) or 0 <= model.total_weight_ < math.inf):
+        raise ValueError(f"the weight of its rows is {model.total_weight_}")
     if model.mean_ is not None and model.mean_.shape != (m,):
         raise ValueError(f"the mean has shape {model.mean_.shape}, but there are {m} features")
 

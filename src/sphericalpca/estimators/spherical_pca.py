@@ -53,7 +53,14 @@ from sphericalpca.rows import (
     mean_of_rows,
     on_host,
 )
-from sphericalpca.solvers import SOLVERS, Checkpoint, Outcome, choose_solver, solve
+from sphericalpca.solvers import (
+    SOLVERS,
+    Checkpoint,
+    Outcome,
+    check_place,
+    choose_solver,
+    solve,
+)
 
 __all__ = ["SphericalPCA"]
 
@@ -147,7 +154,9 @@ class SphericalPCA(
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
     n_samples_ : int
-        Rows of the last `fit`; after `partial_fit` as `n_samples_seen_`.
+        Rows that the model has learned from, those of `partial_fit` included.
+    total_weight_ : float
+        Sum of the weights of those that have a direction.
     n_samples_seen_ : int
         Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
@@ -412,6 +421,8 @@ class SphericalPCA(
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Any) -> Rows:
         home = home_of(X)
+        if checkpoint is not None:
+            check_place(checkpoint)
         with keeping_the_last_fit(self), parallel():
             X = check_matrix(self, X, reset=True)
             weight = check_weights(sample_weight, X.shape[0])
@@ -421,8 +432,9 @@ class SphericalPCA(
                     f"min(n_samples, n_features)={min(X.shape)} (n_samples = {X.shape[0]}, "
                     f"n_features = {X.shape[1]}): lower it."
                 )
-            self.mean_ = mean_of_rows(X, weight).astype(X.dtype) if self.center else None
             watcher = None if progress is None else ProgressMonitor(progress, self.tol)
+            watch = None if watcher is None else watcher.watch
+            self.mean_ = mean_of_rows(X, weight, watch).astype(X.dtype) if self.center else None
             problem = self._problem(X, weight, watcher)
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
             monitor: Monitor = monitored(self, problem, given)
@@ -468,9 +480,10 @@ class SphericalPCA(
         self.objective_ = max(problem.loss(form.value), 0.0)  # rounding aside it is positive
         self.svd_ratio_ = outcome.svd_ratio
         self.residual_ = found.residual
-        self.n_samples_ = problem.rows.shape[0]
         self.n_iter_ = found.n_iter
         self.n_passes_ = problem.rows.passes
+        self.n_samples_ = problem.rows.shape[0]
+        self.total_weight_ = problem.rows.totals.weight
         self.stop_reason_ = str(found.stop_reason)
         self.history_ = found.history
         self.constants_ = found.constants

@@ -29,7 +29,7 @@ from sphericalpca.solvers.streaming import Stream
 
 __all__ = ["NotStreamableError", "PartialFitMixin"]
 
-# What a model counts for if nobody knows how many rows it was fitted to.
+# What a model of an earlier version counts for, if nobody knows how many rows it was fitted to.
 ROWS_PER_FEATURE = 10
 
 
@@ -80,9 +80,8 @@ class PartialFitMixin:
         So the latter half has three quarters of the say, and the model follows data that
         change.
 
-        After `fit` or `load` the stream goes on from the fitted subspace.  That counts for as
-        many rows as it was fitted to, if its attributes tell (they do after `fit` with
-        `normalize`, unless the fit is perfect), else for 10 rows per feature.  `fit` starts anew.
+        After `fit` or `load` the stream goes on from the fitted subspace.  That counts for
+        `total_weight_`, as much as the rows that it was fitted to.  `fit` starts anew.
 
         Parameters
         ----------
@@ -128,6 +127,7 @@ def _learn(model: Any, X: Any, sample_weight: Any) -> Rows:
         past = _past(model, rows)
         if past is not None:
             streaming = isinstance(getattr(model, "solver_", None), Stream)
+            model.n_samples_ = getattr(model, "n_samples_", 0) + rows.shape[0]
             _store(model, past.after(rows), n_iter=1 + (model.n_iter_ if streaming else 0))
             settle(model, home)
     return rows
@@ -187,13 +187,14 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
 
 
 def _fitted_weight(model: Any) -> float:
-    """The weight of all rows of a fit; 0 where its attributes do not tell.
+    """The weight of all rows that a model has learned from; 0 where it does not tell.
 
-    For unit rows the loss is 2 sum(w) (1 - mean cosine), which can be solved for sum(w).
+    Files of earlier versions do not hold it.  But for unit rows the loss is
+    2 sum(w) (1 - mean cosine), which can be solved for sum(w), unless the fit is perfect.
     """
-    stream = getattr(model, "solver_", None)
-    if isinstance(stream, Stream):  # of more components, that is before `truncate`
-        return stream.weight
+    known = getattr(model, "total_weight_", math.nan)
+    if math.isfinite(known):
+        return float(known)
     missing = 1.0 - model.mean_cosine_
     if model.normalize and math.isfinite(model.objective_) and missing > 1e-3:
         return float(model.objective_ / (2.0 * missing))
@@ -206,8 +207,8 @@ def _store(model: Any, stream: Stream, n_iter: int) -> None:
     model.components_ = np.ascontiguousarray(form.U.T)
     model.component_weights_ = form.shares
     model.mean_cosine_ = form.mean_cosine
-    model.n_samples_ = stream.n_rows
     model.n_iter_ = n_iter
+    model.total_weight_ = stream.weight
     model.objective_ = model.svd_ratio_ = model.residual_ = model.n_passes_ = math.nan
     model.stop_reason_ = "stream"
     model.history_, model.constants_ = {}, {}

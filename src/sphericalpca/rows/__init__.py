@@ -3,7 +3,7 @@
 from typing import Any
 
 from sphericalpca.linalg import Array
-from sphericalpca.rows.base import Kernel, Rows
+from sphericalpca.rows.base import Kernel, Rows, Watch
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
 from sphericalpca.rows.csr import SparseRows
@@ -46,12 +46,14 @@ __all__ = [
 
 
 def mean_of_rows(
-    X: Matrix | RowSource | ClusterMatrix | NamespaceMatrix, weight: Array | None = None
+    X: Matrix | RowSource | ClusterMatrix | NamespaceMatrix,
+    weight: Array | None = None,
+    watch: Watch | None = None,
 ) -> Array:
     """Weighted mean of all rows, zero rows included, in float64, wherever they are."""
     if isinstance(X, (ClusterMatrix, NamespaceMatrix)):
-        return X.weighted_mean(weight)
-    return weighted_mean(X, weight)
+        return X.weighted_mean(weight, watch)
+    return weighted_mean(X, weight, watch)
 
 
 def as_rows(X: Matrix | RowSource | ClusterMatrix | NamespaceMatrix, **options: Any) -> Rows:

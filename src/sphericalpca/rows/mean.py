@@ -6,6 +6,7 @@ import numpy as np
 from scipy import sparse
 
 from sphericalpca.linalg import Array
+from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.reading import refuse_non_finite
 from sphericalpca.rows.source import RowSource
@@ -17,31 +18,43 @@ __all__ = ["weighted_mean"]
 BLOCK_ENTRIES = 3_000_000
 
 
-def weighted_mean(X: Matrix | RowSource, weight: Array | None = None) -> Array:
+def weighted_mean(
+    X: Matrix | RowSource, weight: Array | None = None, watch: Watch | None = None
+) -> Array:
     """Weighted mean of all rows, zero rows included, in float64; a sparse X stays sparse.
 
     Rows in files are checked on the way: a NaN or infinity is a `DataError` that names it.
+    The watch is told of rows read, as in `Rows`.
     """
     n = X.shape[0]
     share = np.ones(n) if weight is None else weight / weight.max()
     # The shares sum to 1, which keeps the sum within the range of the data.
     share = share / share.sum()
-    return _sum_in_files(X, share) if isinstance(X, RowSource) else _sum_in_memory(X, share)
+    add_up = _sum_in_files if isinstance(X, RowSource) else _sum_in_memory
+    return add_up(X, share, watch)
 
 
-def _sum_in_memory(X: Matrix, share: Array) -> Array:
+def _sum_in_memory(X: Matrix, share: Array, watch: Watch | None) -> Array:
     n, m = X.shape
     entries = X.nnz if sparse.issparse(X) else n * m
     height = max(1, BLOCK_ENTRIES * n // max(entries, 1))
     total = np.zeros(m)
     for first in range(0, n, height):
-        total += X[first : first + height].T @ share[first : first + height]
+        part = share[first : first + height]
+        total += _sum(X[first : first + height], part)
+        if watch is not None:
+            watch(len(part))
     return total
 
 
-def _sum_in_files(source: RowSource, share: Array) -> Array:
+def _sum_in_files(source: RowSource, share: Array, watch: Watch | None) -> Array:
     def weighted_sum(block: Block) -> tuple[Array]:
         refuse_non_finite(source, block.span.start, block.matrix)
-        return (block.matrix.T @ share[block.span],)
+        return (_sum(block.matrix, share[block.span]),)
 
-    return np.asarray(RawRows(source).sweep(weighted_sum)[0])
+    return np.asarray(RawRows(source, watch=watch).sweep(weighted_sum)[0])
+
+
+def _sum(X: Matrix, share: Array) -> Array:
+    # A transposed float32 array would be brought to float64 column by column: four times slower.
+    return np.asarray(X.T @ share if sparse.issparse(X) else share @ X)

@@ -3,7 +3,7 @@
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.automatic import automatic
-from sphericalpca.solvers.checkpoint import Checkpoint
+from sphericalpca.solvers.checkpoint import Checkpoint, check_place
 from sphericalpca.solvers.linearized import Linearized, lipschitz_constant
 from sphericalpca.solvers.newton import Newton
 from sphericalpca.solvers.solve import SOLVERS, Outcome, choose_solver, solve
@@ -21,6 +21,7 @@ __all__ = [
     "Start",
     "Subspace",
     "automatic",
+    "check_place",
     "choose_solver",
     "given_start",
     "lipschitz_constant",

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import time
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,12 +21,12 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.files import replacing
+from sphericalpca.files import check_writable, replacing
 from sphericalpca.iterate import Run, Solution, Solver, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 
-__all__ = ["Checkpoint", "Journey"]
+__all__ = ["Checkpoint", "Journey", "check_place"]
 
 FORMAT = 1
 
@@ -36,6 +38,7 @@ PATIENCE = 20
 UNREADABLE = (
     AttributeError,
     EOFError,
+    IndexError,
     KeyError,
     MemoryError,
     TypeError,
@@ -45,6 +48,35 @@ UNREADABLE = (
 
 # By how much f may differ, at a subspace, between two reads of the same data.
 SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
+
+
+def check_place(path: Any) -> None:
+    """Refuse a checkpoint that could not be written, before hours went into what it should keep.
+
+    Its folder is made if it is not there.
+    """
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"checkpoint is a {type(path).__name__}, but must be the path of a file.")
+    place = Path(path)
+    if place.is_dir():
+        raise IsADirectoryError(f"checkpoint {str(path)!r} is a folder: name a file in it.")
+    with _writing(place):
+        folder = Path(os.path.realpath(place)).parent
+        folder.mkdir(parents=True, exist_ok=True)
+        check_writable(folder / place.name)
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[None]:
+    """Errors of the system say which file, and what to do."""
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise OSError(
+            f"checkpoint {str(path)!r} cannot be written ({reason}): make room or get the right to "
+            "write there, or choose another place."
+        ) from error
 
 
 @dataclass
@@ -96,7 +128,17 @@ class Checkpoint:
         if not self.path.exists():
             return None
         header, arrays = self._read()
-        self._check_about(header["about"])
+        try:
+            self._check_about(header["about"])
+            return self._resumed(problem, solver, header, arrays)
+        except DataError:
+            raise
+        except UNREADABLE as error:
+            raise self._damaged(error) from error
+
+    def _resumed(
+        self, problem: Problem, solver: Solver, header: dict[str, Any], arrays: dict[str, Array]
+    ) -> Journey:
         rows = problem.rows
         rows.passes, rows.flops = header["passes"], header["flops"]
         state = solver.resume(problem, _under("state", arrays))  # type: ignore[attr-defined]
@@ -145,9 +187,10 @@ class Checkpoint:
 
     def _write(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        with replacing(self.path) as temporary, temporary.open("wb") as file:
-            np.savez(file, header=text, **arrays)
+        with _writing(self.path):
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with replacing(self.path) as temporary, temporary.open("wb") as file:
+                np.savez(file, header=text, **arrays)
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
         try:
@@ -157,16 +200,19 @@ class Checkpoint:
             header = json.loads(arrays.pop("header").tobytes())
             version = header["format"]
         except UNREADABLE as error:
-            raise DataError(
-                f"{self._name} is not a checkpoint of sphericalpca, or is damaged ({error}): "
-                "remove it, or choose another file."
-            ) from None
+            raise self._damaged(error) from None
         if version != FORMAT:
             raise DataError(
                 f"checkpoint {self._name} has format {version}, but this version reads format "
                 f"{FORMAT}: remove it, or choose another file."
             )
         return header, arrays
+
+    def _damaged(self, error: Exception) -> DataError:
+        return DataError(
+            f"{self._name} is not a checkpoint of sphericalpca, or is damaged ({error}): "
+            "remove it, or choose another file."
+        )
 
     def _check_about(self, theirs: dict[str, Any]) -> None:
         for name, ours in self.about.items():

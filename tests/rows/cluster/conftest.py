@@ -35,8 +35,17 @@ def start_cluster():
 
 @pytest.fixture(scope="session")
 def _two_processes():
-    """Started once: that takes longer than most tests."""
-    with _workers(n_workers=2, processes=True, memory_limit=0) as cluster:
+    """Started once: that takes longer than most tests.
+
+    Dask looks 15 seconds after a worker died whether it is back, and if not, closes its nanny
+    for good.  On a busy machine that is too early, or the worker was killed again by the next
+    test; all tests after it would wait for it in vain.
+    """
+    dask = pytest.importorskip("dask")
+    with (
+        dask.config.set({"distributed.deploy.lost-worker-timeout": "1 h"}),
+        _workers(n_workers=2, processes=True, memory_limit=0) as cluster,
+    ):
         yield cluster
 
 

@@ -52,6 +52,14 @@ def test_missing_values_of_a_frame_are_found():
         checked_chunk([frame], 2, X.dtype, 5, 10)
 
 
+def test_masked_entries_are_missing_values():
+    masked = np.ma.masked_array(X, mask=X == 6)
+    with pytest.raises(DataError, match="NaN in row 1 of chunk 0, column 2"):
+        checked_chunk([masked.astype(int)], 4, X.dtype, 0, None)
+    whole = checked_chunk([np.ma.masked_array(X, mask=False)], 4, X.dtype, 0, None)
+    np.testing.assert_array_equal(whole, X)
+
+
 @pytest.mark.parametrize(
     ("pieces", "message"),
     [

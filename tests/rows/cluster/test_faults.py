@@ -16,7 +16,7 @@ from sphericalpca import DataError, SphericalPCA
 from sphericalpca.exceptions import ClusterError
 from sphericalpca.linalg import principal_angles
 from sphericalpca.rows import as_rows
-from sphericalpca.rows.cluster import ClusterRows, crew, from_dask
+from sphericalpca.rows.cluster import ClusterRows, crew, from_dask, patience
 from sphericalpca.solvers import checkpoint
 
 dask = pytest.importorskip("dask")
@@ -156,14 +156,14 @@ def test_who_comes_gets_its_share(X, two_processes):
 
 
 def test_all_workers_killed_and_started_again(X, two_processes, in_pass, monkeypatch):
-    monkeypatch.setattr(crew, "NO_WORKERS", 120.0)  # on a busy machine it may take long
+    monkeypatch.setattr(patience, "NO_WORKERS", 120.0)  # on a busy machine it may take long
     in_pass(3, action=lambda: _kill_all(two_processes.cluster))
     found = SphericalPCA(4, tol=1e-5).fit(da.from_array(X, chunks=(100, 30)))
     _same(found, SphericalPCA(4, tol=1e-5).fit(X))
 
 
 def test_all_workers_gone_for_good(X, mortal_workers, in_pass, monkeypatch):
-    monkeypatch.setattr(crew, "NO_WORKERS", 2.0)
+    monkeypatch.setattr(patience, "NO_WORKERS", 2.0)
     in_pass(3, action=mortal_workers.kill)
     model = SphericalPCA(4).fit(X)
     before = model.components_
@@ -177,7 +177,7 @@ def test_all_workers_gone_for_good(X, mortal_workers, in_pass, monkeypatch):
 def test_a_checkpoint_survives_and_the_next_run_goes_on(
     X, mortal_workers, in_pass, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(crew, "NO_WORKERS", 2.0)
+    monkeypatch.setattr(patience, "NO_WORKERS", 2.0)
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "PATIENCE", 0.0)
     model, kept = SphericalPCA(4, tol=1e-6), tmp_path / "fit.npz"
@@ -207,7 +207,7 @@ def test_the_patience_is_that_of_dask_where_it_is_set(X, start_cluster):
 def test_nobody_to_ask(start_cluster, monkeypatch):
     with start_cluster(n_workers=0) as running:
         workers = crew.Crew(running.client)
-        monkeypatch.setattr(crew, "NO_WORKERS", 0.2)
+        monkeypatch.setattr(patience, "NO_WORKERS", 0.2)
         with pytest.raises(ClusterError, match=r"no workers for 0\.2 seconds"):
             workers.survey([])
         monkeypatch.setattr(crew, "SILENCE", 0.0)
@@ -224,8 +224,58 @@ def test_the_scheduler_gone(X, start_cluster, in_pass):
             crew.Crew(running.client).survey([])
 
 
+@pytest.fixture
+def hasty(monkeypatch):
+    """A standstill of a second is enough."""
+    monkeypatch.setattr(patience, "STANDSTILL", 1.0)
+    monkeypatch.setattr(patience, "BEAT", 0.1)
+
+
+def test_workers_that_stay_paused(X, five_workers, hasty):
+    def pause(dask_worker):
+        dask_worker.status = distributed.core.Status.paused
+
+    rows = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
+    five_workers.client.run(pause)
+    with pytest.raises(ClusterError, match=r"for 1 seconds; 5 of its 5 workers are paused"):
+        rows.sweep(lambda block: (float(len(block.weight)),))
+    with pytest.raises(ClusterError, match="more memory"):
+        SphericalPCA(4).fit(da.from_array(X, chunks=(100, 30)))
+
+
+def test_tasks_that_no_worker_may_do(five_workers, hasty):
+    for wait in (crew.Crew.gather, crew.Crew.settle):
+        lazy = five_workers.client.submit(abs, -1, resources={"GPU": 1})
+        with pytest.raises(ClusterError, match=r"0 of its 5 workers are paused.*may do all tasks"):
+            wait(crew.Crew(five_workers.client), [lazy])
+
+
+@pytest.mark.parametrize("close", ["client", "cluster", "restart"])
+def test_a_client_that_somebody_closes(X, start_cluster, in_pass, close):
+    def slow(kernel):
+        def wait(block):
+            import time  # noqa: PLC0415
+
+            time.sleep(0.5)
+            return kernel(block)
+
+        return wait
+
+    with start_cluster(n_workers=2, processes=False, memory_limit=0) as running:
+        actions = {
+            "client": running.client.close,
+            "cluster": running.cluster.close,
+            "restart": lambda: running.client.restart(timeout=20, wait_for_workers=False),
+        }
+        somebody = threading.Timer(0.2, actions[close])
+        in_pass(3, action=somebody.start, kernel=slow)
+        with pytest.raises(ClusterError, match="checkpoint="):
+            SphericalPCA(4).fit(da.from_array(X, chunks=(100, 30)))
+        somebody.join()
+
+
 def test_scattered_data_that_died_with_their_worker(X, two_processes, in_pass, monkeypatch):
-    monkeypatch.setattr(crew, "NO_WORKERS", 120.0)
+    monkeypatch.setattr(patience, "NO_WORKERS", 120.0)
     chunks = two_processes.client.scatter([X[:600], X[600:]], hash=False)
     lazy = [da.from_delayed(c, (len(c.result()), 30), X.dtype) for c in chunks]
     in_pass(3, action=lambda: _kill_all(two_processes.cluster))
@@ -257,7 +307,7 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_failed_fit_leaves_dask_as_it_was(X, start_cluster, monkeypatch, workers):
     """Also the scheduler of computations after the client was closed."""
-    monkeypatch.setattr(crew, "NO_WORKERS", 0.5)
+    monkeypatch.setattr(patience, "NO_WORKERS", 0.5)
     before = dask.config.get("scheduler", None)
     bad = da.from_array(np.full_like(X, np.nan), chunks=(300, 30))
     with (

@@ -57,6 +57,31 @@ def test_a_chunk_is_computed_when_it_is_its_turn(X):
         assert loaded == list(range(k // 2 + 1))
 
 
+def test_nothing_is_computed_to_learn_what_dask_knows(X):
+    loaded = []
+
+    def load(block):
+        loaded.append(len(block))
+        return block
+
+    array = da.from_array(X, chunks=(300, 7)).map_blocks(load, meta=X[:0])
+    source = from_dask(array, X.dtype)
+    assert not loaded
+    assert (source.shape, source.stored) == (X.shape, X.size)
+    unknown = from_dask(array[da.ones(len(X), chunks=300, dtype=bool)], X.dtype)
+    assert sum(loaded) == 5 * len(X)  # five columns of chunks
+    assert (unknown.shape, unknown.stored) == (X.shape, X.size)
+
+
+@pytest.mark.parametrize("height", [299, 301])
+def test_heights_that_are_not_what_dask_says_are_refused(X, height):
+    lies = da.from_array(X, chunks=(300, 30)).map_blocks(
+        lambda block: np.resize(block, (height, 30)), chunks=(300, 30), meta=X[:0]
+    )
+    with pytest.raises(DataError, match=rf"Chunk \d of X has {height} rows now, but had 300 by"):
+        SphericalPCA(2).fit(lies)
+
+
 def test_non_finite_numbers_are_named(X):
     bad = X.copy()
     bad[777, 5] = np.nan

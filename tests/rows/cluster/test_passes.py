@@ -158,6 +158,15 @@ def test_every_row_is_told_of_in_every_pass(problem):
         assert sum(told) == k * 1203
 
 
+def test_rows_read_for_mean_and_lengths_are_told_of(X, five_workers):
+    told = []
+    matrix = from_dask(da.from_array(X, chunks=(100, 30)), X.dtype)
+    mean = matrix.weighted_mean(None, told.append)
+    assert sum(told) == len(X)
+    as_rows(matrix, mean=mean, watch=told.append)
+    assert sum(told) == 2 * len(X)
+
+
 def test_large_kernels_do_not_warn(five_workers):
     X = np.random.default_rng(0).standard_normal((40, 60_000)).astype(np.float32)
     rows = as_rows(from_dask(da.from_array(X, chunks=(20, 60_000)), X.dtype))

@@ -276,7 +276,7 @@ def test_a_sparse_matrix_has_no_key(X, tmp_path):
         (np.zeros((2, 2), "M8[s]"), "but rows must be real"),
         (np.zeros((2, 2), [("a", "f4")]), "but rows must be real"),
         (np.ones((3, 0)), "has no columns"),
-        (np.ones((0, 3)), "hold no rows"),
+        (np.ones((0, 3)), "holds no rows"),
     ],
 )
 def test_arrays_that_are_no_rows(tmp_path, array, words):

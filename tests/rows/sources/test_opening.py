@@ -168,13 +168,38 @@ def test_column_and_columns_exclude_each_other_and_columns_is_a_list():
         (" 64 kib ", 64 * 2**10),
         ("1T", 10**12),
         (np.int64(7), 7),
+        (2e9, 2 * 10**9),
+        (np.float32(2**20), 2**20),
+        ("1e9", 10**9),
+        ("1.5e3 kB", 1_500_000),
     ],
 )
 def test_budgets(text, size):
     assert parse_budget(text) == size
 
 
-@pytest.mark.parametrize("text", [0, -1, True, 1.5, None, "", "MB", "-3MB", "0MB", "3XB", "1e9"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        0,
+        -1,
+        True,
+        1.5,
+        None,
+        "",
+        "MB",
+        "-3MB",
+        "0MB",
+        "3XB",
+        "1e",
+        "inf",
+        np.inf,
+        np.nan,
+        -2e9,
+        1j,
+        b"1",
+    ],
+)
 def test_budgets_that_are_none(text):
     with pytest.raises(ValueError, match=r"memory_budget=.* must be a positive number of bytes"):
         parse_budget(text)

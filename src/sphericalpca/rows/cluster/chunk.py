@@ -69,6 +69,8 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
         return piece.tocsr().astype(dtype, copy=False)
     if hasattr(piece, "iloc"):  # a data frame, whose missing values may have types of their own
         return piece.to_numpy(dtype=dtype, na_value=np.nan)
+    if isinstance(piece, np.ma.MaskedArray):  # what is masked is missing, whatever lies below
+        return np.ma.filled(piece.astype(dtype), np.nan)
     return np.asarray(piece).astype(dtype, copy=False)
 
 

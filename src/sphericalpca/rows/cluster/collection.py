@@ -28,7 +28,7 @@ def from_dask(X: Any, dtype: np.dtype[Any]) -> ClusterMatrix | DaskSource:
     firsts = [None] * len(chunks) if is_frame(X) else _firsts(X.chunks[0])
     client = active_client()
     if client is None:
-        return DaskSource(chunks, columns, dtype)
+        return DaskSource(chunks, columns, dtype, _known_heights(X))
     return ClusterMatrix(chunks, columns, dtype, firsts, client)
 
 
@@ -47,6 +47,13 @@ def fetched(values: Any) -> Array:
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame rather than an array."""
     return hasattr(X, "columns")
+
+
+def _known_heights(X: Any) -> list[int] | None:
+    """Rows of each chunk of a dense array, if Dask knows them; None if it does not."""
+    if is_frame(X) or type(X._meta) is not np.ndarray or any(map(math.isnan, X.chunks[0])):
+        return None
+    return [int(height) for height in X.chunks[0]]
 
 
 def _firsts(heights: tuple[float, ...]) -> list[int | None]:

@@ -13,22 +13,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sphericalpca.exceptions import ClusterError
+from sphericalpca.rows.cluster.patience import REMEDY, Patience, Pulse, pulse
 from sphericalpca.rows.cluster.placement import Worker
 
 __all__ = ["Crew", "Survey", "active_client"]
 
-# How many seconds a cluster may be without workers before a fit is given up: a nanny starts
-# a worker anew within a few.  Dask's `distributed.scheduler.no-workers-timeout`, if it is set
-# where the client is, goes before it.
-NO_WORKERS = 30.0
 # How many seconds a scheduler may be too busy to answer.
 SILENCE = 60.0
 # Seconds between two looks at the cluster while nothing arrives.
 LOOK = 0.5
-
-_REMEDY = (
-    "Start workers and fit again; a fit with checkpoint= goes on where the last one was saved."
-)
 
 Future = Any  # of distributed
 Answer = TypeVar("Answer")
@@ -113,7 +106,7 @@ class Crew:
         self, futures: Sequence[Future], meanwhile: Callable[[], None] | None = None
     ) -> list[Any]:
         """What the futures hold, in their order; `meanwhile` is called now and then."""
-        patience = _Patience(self)
+        patience = Patience(self)
         call = self._start(lambda: self._client.gather(list(futures)))
         with _given_up_on_error(futures):
             while not concurrent.futures.wait([call], LOOK).done:
@@ -124,7 +117,7 @@ class Crew:
 
     def settle(self, futures: Sequence[Future]) -> None:
         """Wait until all futures are there, and leave what they hold where it is."""
-        patience, pause = _Patience(self), LOOK / 64
+        patience, pause = Patience(self), LOOK / 64
         with _given_up_on_error(futures):
             while any(future.status in ("pending", "lost") for future in futures):
                 # The first error need not wait for the last future.
@@ -140,7 +133,7 @@ class Crew:
 
     def survey(self, futures: Sequence[Future]) -> Survey:
         """Who is there, at least one worker, and where these data are."""
-        patience = _Patience(self)
+        patience = Patience(self)
         keys = [future.key for future in futures]
         while True:
             workers, holders, sizes = self._ask(
@@ -160,6 +153,10 @@ class Crew:
         """Addresses of all workers."""
         return set(self._ask(self._client.nthreads))
 
+    def pulse(self) -> Pulse:
+        """Whether anything moves."""
+        return Pulse(*self._ask(lambda: self._client.run_on_scheduler(pulse)))
+
     def _ask(self, question: Callable[[], Awaitable[Any]]) -> Any:
         """What the scheduler answers to a question, if it does so in time."""
         call = self._start(question)
@@ -168,9 +165,7 @@ class Crew:
                 return call.result(SILENCE)
             except OSError as error:  # also if nothing came in time, or nobody is there
                 call.cancel()
-                raise ClusterError(
-                    f"The scheduler does not answer ({error!r}). {_REMEDY}"
-                ) from None
+                raise ClusterError(f"The scheduler does not answer ({error!r}). {REMEDY}") from None
 
     def _start(self, call: Callable[[], Awaitable[Answer]]) -> concurrent.futures.Future[Answer]:
         """Start a call in the client's own thread, where its methods can be awaited."""
@@ -185,27 +180,7 @@ class Crew:
         if self._client.status != "running":
             raise ClusterError(
                 f"The Dask client is {self._client.status}, so the data cannot be reached: connect "
-                "a new one to a running scheduler. " + _REMEDY
-            )
-
-
-class _Patience:
-    """Ends when there have been no workers for some time."""
-
-    def __init__(self, crew: Crew) -> None:
-        self._crew = crew
-        self._last_seen = time.monotonic()
-
-    def look(self) -> None:
-        """Raise a `ClusterError` if nothing can be expected any more."""
-        if self._crew.workers():
-            self._last_seen = time.monotonic()
-            return
-        patience = _patience()
-        if time.monotonic() - self._last_seen > patience:
-            raise ClusterError(
-                f"The cluster has had no workers for {patience:g} seconds. {_REMEDY} Where workers "
-                "take longer to come, set distributed.scheduler.no-workers-timeout."
+                "a new one to a running scheduler. " + REMEDY
             )
 
 
@@ -224,14 +199,6 @@ def _given_up_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
         raise explained from error
 
 
-def _patience() -> float:
-    name = "distributed.scheduler.no-workers-timeout"
-    setting = importlib.import_module("dask").config.get(name, None)
-    if setting is None:
-        return NO_WORKERS
-    return float(importlib.import_module("dask.utils").parse_timedelta(setting))
-
-
 def _explained(error: BaseException) -> ClusterError | None:
     """What it means, where it was the cluster that failed."""
     distributed = _distributed()
@@ -240,7 +207,7 @@ def _explained(error: BaseException) -> ClusterError | None:
         return ClusterError(
             f"The cluster lost data, tasks or its scheduler ({error}). Data that were scattered "
             "to a worker die with it: make arrays from files or functions, so that Dask can make "
-            f"lost chunks again. {_REMEDY}"
+            f"lost chunks again. {REMEDY}"
         )
     if isinstance(error, distributed.KilledWorker):
         return ClusterError(

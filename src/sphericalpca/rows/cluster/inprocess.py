@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from sphericalpca.exceptions import DataError
+from sphericalpca.parallel import spread
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.cluster.chunk import chunk_matrix, place_in_chunk
 from sphericalpca.rows.source import RowSource
@@ -32,15 +33,28 @@ class DaskSource(RowSource):
     columns : int
         How many columns there are.
     dtype : float32 or float64
+    heights : sequence of int, optional
+        Rows of each chunk, if they are known and all chunks are dense; else every chunk is
+        computed once to learn how much it holds.
     """
 
     name = "the Dask collection"
     memory_budget = MEMORY_BUDGET
 
-    def __init__(self, chunks: Sequence[Sequence[Any]], columns: int, dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self,
+        chunks: Sequence[Sequence[Any]],
+        columns: int,
+        dtype: np.dtype[Any],
+        heights: Sequence[int] | None = None,
+    ) -> None:
         self._chunks, self.dtype = chunks, dtype
+        self._known_from = "when first computed" if heights is None else "by what Dask says"
         self.shape = (0, columns)
-        sizes = [_size(self._computed(k)) for k in range(len(chunks))]
+        if heights is None:
+            sizes = spread(lambda k: _size(self._computed(k)), range(len(chunks)))
+        else:
+            sizes = [(rows, rows * columns) for rows in heights]
         self._ends = [0, *itertools.accumulate(rows for rows, _ in sizes)]
         self.stored = sum(stored for _, stored in sizes)
         self.shape = (self._ends[-1], columns)
@@ -68,8 +82,9 @@ class DaskSource(RowSource):
             matrix = self._computed(k)
             if matrix.shape[0] != last - first:
                 raise DataError(
-                    f"Chunk {k} of X has {matrix.shape[0]} rows now, but had {last - first} when "
-                    "first computed: a Dask collection must be the same whenever it is computed."
+                    f"Chunk {k} of X has {matrix.shape[0]} rows now, but had {last - first} "
+                    f"{self._known_from}: a Dask collection must be the same whenever it is "
+                    "computed."
                 )
             for row in range(begin, end, rows):
                 yield matrix[row - first : min(row + rows, end) - first]

@@ -13,9 +13,11 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
+from sphericalpca.rows.base import Watch
 from sphericalpca.rows.cluster.chunk import checked_chunk
 from sphericalpca.rows.cluster.crew import Crew, Survey
 from sphericalpca.rows.cluster.placement import homes, runs_that_fit
+from sphericalpca.rows.cluster.reads import Reads
 from sphericalpca.rows.cluster.share import heights, kept_together, mean_of, mixed_mean
 
 __all__ = ["ClusterMatrix", "Piece"]
@@ -96,14 +98,14 @@ class ClusterMatrix:
         if n == 0:
             raise DataError("X has 0 rows in all of its chunks. Pass at least one row.")
 
-    def weighted_mean(self, weight: Array | None) -> Array:
+    def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
         """Weighted mean of all rows, zero rows included, in float64."""
-        share = None if weight is None else weight / weight.max()
-        tasks = [
-            self.crew.submit(mean_of, piece.share, None if share is None else piece.of(share))
-            for piece in self.pieces
-        ]
-        return mixed_mean(self.crew.gather(tasks))[1]
+        share, reads = None if weight is None else weight / weight.max(), Reads(watch)
+        for piece in self.pieces:
+            part = None if share is None else piece.of(share)
+            reads.expect(self.crew.submit(mean_of, piece.share, part), piece.rows)
+        with reads:
+            return mixed_mean(self.crew.gather(reads.tasks, reads.look))[1]
 
     def _loaded(
         self, chunks: Sequence[Sequence[Any]], columns: int, firsts: Sequence[int | None]

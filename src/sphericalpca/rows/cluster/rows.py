@@ -14,6 +14,7 @@ from sphericalpca.rows.base import Kernel, Rows, Watch
 from sphericalpca.rows.block import Block
 from sphericalpca.rows.cluster.matrix import ClusterMatrix, Piece
 from sphericalpca.rows.cluster.placement import homes
+from sphericalpca.rows.cluster.reads import Reads
 from sphericalpca.rows.cluster.share import (
     Measured,
     ShareRows,
@@ -72,7 +73,11 @@ class ClusterRows(Rows):
             )
             for piece in matrix.pieces
         ]
-        totals = self._crew.gather([self._crew.submit(totals_of, known) for known in self._known])
+        reads = Reads(watch)
+        for piece, known in zip(matrix.pieces, self._known, strict=True):
+            reads.expect(self._crew.submit(totals_of, known), piece.rows)
+        with reads:
+            totals = self._crew.gather(reads.tasks, reads.look)
         super().__init__(
             matrix.shape,
             matrix.dtype,
@@ -125,7 +130,7 @@ class ClusterRows(Rows):
         shared = self._crew.submit(shared_by_all, kernel)
         self._find_homes()
         last: dict[str, Any] = {}
-        reads = _Reads(self.watch)
+        reads = Reads(self.watch)
         for piece, known, home in self._places():
             # One after the other at each home, as each may use all threads and much memory.
             before = last.get(home)
@@ -157,39 +162,6 @@ class ClusterRows(Rows):
             survey = self._crew.survey(shares)
             self._workers = set(survey.workers)
             self._homes = homes(survey.sizes, survey.holders, survey.workers)
-
-
-class _Reads:
-    """Tasks that read rows: tells how many rows as they end, and drops them at the end."""
-
-    def __init__(self, watch: Watch | None) -> None:
-        self._watch = watch
-        self._tasks: list[Any] = []
-        self._untold: list[tuple[Any, int]] = []
-
-    def expect(self, task: Any, rows: int) -> None:
-        """A task reads so many rows."""
-        self._tasks.append(task)
-        self._untold.append((task, rows))
-
-    def look(self) -> None:
-        """Tell of the tasks that have ended."""
-        self._tell([read for read in self._untold if read[0].status == "finished"])
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, error: object, *rest: object) -> None:
-        for task in self._tasks:  # after an error there may be some that have not begun
-            task.release()
-        if error is None:
-            self._tell(self._untold)
-
-    def _tell(self, reads: list[tuple[Any, int]]) -> None:
-        self._untold = [read for read in self._untold if read not in reads]
-        for _, rows in reads:
-            if self._watch is not None:
-                self._watch(rows)
 
 
 def _put(values: Array, spans: Sequence[slice], out: Array) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.linalg import Array
+from sphericalpca.rows.base import Watch
 from sphericalpca.rows.home import Home, on_host
 
 __all__ = ["NamespaceMatrix"]
@@ -40,7 +41,7 @@ class NamespaceMatrix:
         height = block_rows or max(1, BLOCK_ENTRIES // m)
         return [slice(a, min(a + height, n)) for a in range(0, n, height)]
 
-    def weighted_mean(self, weight: Array | None) -> Array:
+    def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
         """Weighted mean of all rows, in float64 on the host."""
         xp, n = self.home.xp, self.shape[0]
         share = np.ones(n) if weight is None else weight / weight.max()
@@ -49,6 +50,8 @@ class NamespaceMatrix:
         for span in self.spans():
             part = xp.astype(self.array[span, :], self.home.wide)
             total += on_host(part.T @ self.home.put(share[span], self.home.wide))
+            if watch is not None:
+                watch(len(share[span]))
         return total
 
     def times(self, A: Array, shift: Array | None) -> Any:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
+from numbers import Real
 from typing import Any
-
-import numpy as np
 
 __all__ = ["parse_budget"]
 
@@ -14,9 +14,10 @@ BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 
 
 def parse_budget(memory_budget: Any) -> int:
-    """Bytes, from ``536870912``, ``"512MB"``, ``"1.5 GB"`` or ``"2GiB"``."""
-    size = _size(memory_budget) if isinstance(memory_budget, str) else memory_budget
-    if isinstance(size, (int, np.integer)) and not isinstance(size, bool) and size > 0:
+    """Bytes, from ``536870912``, ``2e9``, ``"512MB"``, ``"1.5 GB"`` or ``"2GiB"``."""
+    size: Any = _size(memory_budget) if isinstance(memory_budget, str) else memory_budget
+    is_number = isinstance(size, Real) and not isinstance(size, bool)
+    if is_number and 1 <= size < math.inf and size == int(size):
         return int(size)
     raise ValueError(
         f"memory_budget={memory_budget!r} must be a positive number of bytes, or text such as "
@@ -25,6 +26,6 @@ def parse_budget(memory_budget: Any) -> int:
 
 
 def _size(text: str) -> int | None:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([kmgt]?i?)b?\s*", text.lower())
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:e\d{1,2})?)\s*([kmgt]?i?)b?\s*", text.lower())
     unit = None if found is None else (UNITS | BINARY_UNITS).get(found[2])
     return None if found is None or unit is None else int(float(found[1]) * unit)

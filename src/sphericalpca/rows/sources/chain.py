@@ -19,8 +19,9 @@ def chain(files: Sequence[RowSource]) -> RowSource:
     """The files' rows, one file after another; files without rows are left out."""
     parts = [file for file in files if file.shape[0] > 0]
     if not parts:
-        names = files[0].name if len(files) == 1 else f"{files[0].name} and the other files"
-        raise DataError(f"{names} hold no rows: name at least one file that does.")
+        one = f"{files[0].name} holds"
+        names = one if len(files) == 1 else f"{files[0].name} and the other files hold"
+        raise DataError(f"{names} no rows: name at least one file that does.")
     for part in parts:
         _check_alike(parts[0], part)
     # All compute in one type: the widest.

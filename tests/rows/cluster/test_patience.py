@@ -1,0 +1,71 @@
+"""When a cluster is given up, and when it is not: by a clock of our own."""
+
+from types import SimpleNamespace
+
+import pytest
+
+from sphericalpca.exceptions import ClusterError
+from sphericalpca.rows.cluster import patience
+from sphericalpca.rows.cluster.patience import Patience, Pulse
+
+
+@pytest.fixture
+def watching(monkeypatch):
+    """How many seconds a cluster is watched until it is given up; None if it never is."""
+    clock = SimpleNamespace(now=0.0)
+    monkeypatch.setattr(patience, "time", SimpleNamespace(monotonic=lambda: clock.now))
+
+    def watch(workers, pulse, seconds=2000):
+        asked = []
+        crew = SimpleNamespace(
+            workers=lambda: set(range(workers(clock.now))),
+            pulse=lambda: asked.append(clock.now) or pulse(clock.now),
+        )
+        watcher = Patience(crew)
+        begin = clock.now
+        for _ in range(2 * seconds):
+            clock.now += 0.5
+            try:
+                watcher.look()
+            except ClusterError:
+                return clock.now - begin, len(asked)
+        return None, len(asked)
+
+    return watch
+
+
+def _quiet(_):
+    return Pulse((7, 0), 0, 0)
+
+
+def test_nobody_there(watching):
+    pytest.importorskip("dask")
+    given_up, asked = watching(lambda _: 0, _quiet)
+    assert patience.NO_WORKERS < given_up < patience.NO_WORKERS + 2
+    assert asked == 0
+
+
+def test_somebody_who_comes_now_and_then(watching):
+    pytest.importorskip("dask")
+    assert (
+        watching(lambda now: int(now % 25 < 1), lambda now: Pulse((int(now), 0), 0, 0))[0] is None
+    )
+
+
+def test_nothing_moves(watching):
+    given_up, asked = watching(lambda _: 3, _quiet)
+    assert patience.STANDSTILL < given_up < patience.STANDSTILL + 3 * patience.BEAT
+    assert asked <= given_up / patience.BEAT
+
+
+@pytest.mark.parametrize(
+    "pulse",
+    [
+        lambda _: Pulse((7, 0), 1, 3),  # one task, however long it takes
+        lambda now: Pulse((int(now // 250), 0), 0, 0),
+        lambda now: Pulse((7, int(now // 250)), 0, 3),
+    ],
+    ids=["busy", "tasks change", "data are spilled"],
+)
+def test_something_moves(watching, pulse):
+    assert watching(lambda _: 3, pulse)[0] is None
