@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console
-from sphericalpca.cli.reading import check_output, open_files, reading_options
+from sphericalpca.cli.outputs import check_apart, check_model_output
+from sphericalpca.cli.reading import open_files, reading_options
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
@@ -94,7 +95,8 @@ def fit(
     Reads .npy, .npz (an array, or a sparse matrix), Parquet, Arrow/Feather, HDF5, .fvecs and
     .bvecs, a block of rows at a time; several files, or a pattern in quotes, are one matrix.
     """
-    check_output(output, force=options["force"])
+    check_apart(output=output, checkpoint=checkpoint)
+    check_model_output(output, force=options["force"], reads=files)
     model = _model(components, options)
     source = open_files(files, options)
     with _showing_progress(quiet=options["quiet"]) as tell:

@@ -1,4 +1,4 @@
-"""What commands that read files share: options, checks, progress."""
+"""What commands that read files share: options, progress."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import open_console
-from sphericalpca.files import check_writable
 
 if TYPE_CHECKING:
     from sphericalpca.rows import RowSource
 
 __all__ = [
-    "check_output",
     "named",
     "open_files",
     "reading_options",
@@ -63,15 +61,6 @@ def named(files: Sequence[str]) -> str:
 def split_names(text: str | None) -> list[str] | None:
     """Names separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def check_output(output: Path, *, force: bool) -> None:
-    """Refuse to overwrite, and to begin what could not be written in the end."""
-    if output.exists() and not force:
-        raise FileExistsError(f"{output} exists: choose another name, or add --force.")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
-    check_writable(output)
 
 
 @contextmanager
