@@ -24,7 +24,7 @@ __all__ = [
 
 _OPTIONS = (
     click.option("--column", help="Column that holds the vectors (Parquet, Arrow)."),
-    click.option("--columns", help="Numeric columns, separated by commas (Parquet, Arrow)."),
+    click.option("--columns", help="Numeric columns, or patterns, separated by commas."),
     click.option("--key", help="Which data set (HDF5) or array (.npz)."),
     click.option(
         "--memory-budget", default="512MB", show_default=True, help="For readers and blocks."
