@@ -50,6 +50,7 @@ def test_json_and_rows_without_direction(run, X, files):
         (["model.safetensors", "rows.npy", "-o", "v.csv"], "vectors are written to .npy"),
         (["model.safetensors", "rows.npy", "-o", "no/v.npy"], "folder no does not exist"),
         (["model.safetensors", "rows.npy", "-o", "v.parquet", "--keep", "id"], "no column 'id'"),
+        (["model.safetensors", "rows.npy", "-o", "v.npy", "--keep", "id"], "no place for the col"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(run, files, words, line, monkeypatch):
