@@ -207,5 +207,9 @@ def _tell_result(
         f"{model.n_passes_:g} passes."
     )
     if certificate is not None:
+        import numpy as np  # noqa: PLC0415 - slow to import
+
         sure = "proved" if certificate.rigorous else "an estimate"
-        click.echo(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")
+        # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
+        gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
+        click.echo(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")
