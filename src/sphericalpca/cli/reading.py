@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import open_console
+from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
     from sphericalpca.rows import RowSource
@@ -43,13 +45,21 @@ def open_files(files: Sequence[str], options: dict[str, Any]) -> RowSource:
     """The rows of the files named on the command line."""
     from sphericalpca import open_rows  # noqa: PLC0415 - slow to import
 
-    return open_rows(
-        list(files),
-        column=options["column"],
-        columns=split_names(options["columns"]),
-        key=options["key"],
-        memory_budget=options["memory_budget"],
-    )
+    try:
+        return open_rows(
+            list(files),
+            column=options["column"],
+            columns=split_names(options["columns"]),
+            key=options["key"],
+            memory_budget=options["memory_budget"],
+        )
+    except DataError as error:
+        raise DataError(_for_the_shell(str(error))) from error
+
+
+def _for_the_shell(message: str) -> str:
+    """Remedies as options in place of arguments: ``--key ...``, not ``key=...``."""
+    return re.sub(r"\b(columns?|key)=(?:\.\.\.|\[\.\.\.\])", r"--\1 ...", message)
 
 
 def named(files: Sequence[str]) -> str:
