@@ -68,7 +68,7 @@ def test_files_and_streams(run):
 def test_the_commands_on_files_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = load_digits().data
-    np.save("vectors.npy", X.astype(np.float32))
+    np.save("digits.npy", X.astype(np.float32))
     commands = re.findall(r"^sphericalpca (?:fit|transform) .*", README.read_text(), re.M)
     assert len(commands) == 2
     for command in commands:
@@ -76,10 +76,19 @@ def test_the_commands_on_files_run(tmp_path, monkeypatch):
         assert result.exit_code == 0, result.output
     assert open_rows("small.parquet").shape == (len(X), 10)
     assert sorted(p.name for p in tmp_path.iterdir()) == [
-        "model.safetensors",
+        "digits.npy",
+        "digits.safetensors",
         "small.parquet",
-        "vectors.npy",
     ]
+
+
+def test_python_and_the_commands_do_not_write_the_same_files():
+    text = README.read_text(encoding="utf-8")
+    written = re.findall(r"-o (\S+)", text)
+    saved = re.findall(r'save\("([^"]+)"', text)
+    assert len(written) == len(set(written)) >= 4
+    assert saved
+    assert not {"vectors.npy", *written} & set(saved)
 
 
 def test_the_commands_for_embeddings_run(tmp_path, monkeypatch):

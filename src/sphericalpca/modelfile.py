@@ -18,7 +18,7 @@ from sphericalpca.exceptions import DataError, MissingExtraError
 from sphericalpca.files import write_whole
 from sphericalpca.linalg import Array
 
-__all__ = ["FORMAT", "read_model", "write_model"]
+__all__ = ["FORMAT", "read_model", "require_library", "write_model"]
 
 # Raised when a file of this version could not be read by an older program.
 FORMAT = 1
@@ -54,6 +54,11 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         if not (name.startswith("history.") or np.isfinite(array).all()):
             raise _refusal(path, f"holds NaN or infinity in {name!r}")
     return header, arrays
+
+
+def require_library() -> None:
+    """Say what to install now, rather than after a long fit, if no model can be written."""
+    _safetensors("safetensors.numpy")
 
 
 def _refusal(path: Path, rule: str) -> DataError:

@@ -84,6 +84,11 @@ def transform_file(
     """
     output, n_zero = Path(output), 0
     table = output.suffix.lower() != ".npy"
+    if keep and not table:
+        raise DataError(
+            f"{str(output)!r} has no place for the columns {list(keep)}: write to .parquet or "
+            ".arrow, or keep none."
+        )
     carried = carried_columns(rows, keep) if table else None
     shape = (rows.shape[0], model.n_components_)
     with (

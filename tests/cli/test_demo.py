@@ -36,6 +36,12 @@ def test_table_and_what_to_do_next(run, small):
     assert "sphericalpca choose vectors.npy" in result.stdout
 
 
+def test_a_rival_that_keeps_more_is_named():
+    assert module._of_rivals(0.6, {"SVD": 0.605, "PCA": 0.3}) == ""
+    assert "by PCA." in module._of_rivals(0.6, {"SVD": 0.6, "PCA": 0.62})
+    assert "by SVD and by PCA." in module._of_rivals(0.6, {"SVD": 0.7, "PCA": 0.62})
+
+
 def test_a_folder_gets_a_picture_and_vectors_to_go_on_with(run, small, tmp_path):
     pytest.importorskip("matplotlib")
     out = tmp_path / "new" / "demo"

@@ -194,6 +194,12 @@ def test_a_mean_cosine_keeps_no_checkpoint(run, file, model, tmp_path):
     assert "no checkpoint" in result.stderr
 
 
+def test_a_gap_is_never_told_to_be_smaller_than_rounding(run, file, model):
+    result = run("fit", file, "-r", 8, "-o", model, "--certify")
+    share = float(result.stdout.split("a share of ")[1].split()[0])
+    assert np.finfo(np.float32).eps * 0.99 <= share < 1e-4
+
+
 def test_a_certificate_goes_with_the_model(run, X, file, model):
     result = run("fit", file, "-r", 3, "-o", model, "--certify", "--json")
     assert result.exit_code == 0, result.stderr

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+import pytest
+
 from sphericalpca.cli.reading import named, split_names
 
 
@@ -10,3 +13,21 @@ def test_names():
     assert named(["folder/x.npy", "y.npy", "z.npy"]) == "x.npy and 2 more"
     assert split_names("a, b,,c ") == ["a", "b", "c"]
     assert split_names(None) is None
+
+
+def test_remedies_are_options_of_the_command(run, tmp_path):
+    h5py, arrow = pytest.importorskip("h5py"), pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    X = np.ones((9, 3))
+    with h5py.File(tmp_path / "two.h5", "w") as file:
+        file["a"], file["b"] = X, X
+    lists = {"a": X.tolist(), "b": X.tolist()}
+    parquet.write_table(arrow.table(lists), tmp_path / "two.parquet")
+    numbers = {"id": np.arange(9), "x": X[:, 0]}
+    parquet.write_table(arrow.table(numbers), tmp_path / "wide.parquet")
+    remedies = {"two.h5": "--key ...", "two.parquet": "--column ...", "wide.parquet": "--columns "}
+    for name, remedy in remedies.items():
+        result = run("fit", tmp_path / name, "-r", 1, "-o", tmp_path / "model")
+        assert result.exit_code == 1
+        assert remedy in result.stderr
+        assert "=" not in result.stderr

@@ -46,10 +46,11 @@ def test_json_and_rows_without_direction(run, X, files):
     [
         (["none.safetensors", "rows.npy", "-o", "v.npy"], "none.safetensors' does not exist"),
         (["rows.npy", "rows.npy", "-o", "v.npy"], "not a model of sphericalpca"),
-        (["model.safetensors", "rows.npy", "-o", "rows.npy"], "exists: choose another name"),
+        (["model.safetensors", "rows.npy", "-o", "rows.npy"], "is what is read here"),
         (["model.safetensors", "rows.npy", "-o", "v.csv"], "vectors are written to .npy"),
         (["model.safetensors", "rows.npy", "-o", "no/v.npy"], "folder no does not exist"),
         (["model.safetensors", "rows.npy", "-o", "v.parquet", "--keep", "id"], "no column 'id'"),
+        (["model.safetensors", "rows.npy", "-o", "v.npy", "--keep", "id"], "no place for the col"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(run, files, words, line, monkeypatch):

@@ -84,6 +84,13 @@ def test_missing_values_of_objects_and_frames(X):
     fails(lambda: SphericalPCA().fit(frame), "nan", "row 4", "column 2", "impute")
 
 
+def test_vectors_in_a_column_of_a_frame(X):
+    pandas = pytest.importorskip("pandas")
+    column = pandas.Series(list(X))
+    for data in (column, column.to_numpy(), pandas.DataFrame({"vector": column})):
+        fails(lambda data=data: SphericalPCA().fit(data), "vectors for entries", "np.stack(column)")
+
+
 def test_masked_entries_are_missing(X, method):
     masked = np.ma.masked_array(X, mask=False)
     expected = SphericalPCA(2).fit(X).components_

@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console, print_table
-from sphericalpca.cli.reading import check_output, open_files, reading_options
+from sphericalpca.cli.outputs import (
+    check_apart,
+    check_model_output,
+    check_output,
+    check_picture,
+)
+from sphericalpca.cli.reading import open_files, reading_options
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
@@ -51,9 +57,12 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
     nearest rows are compared with those in the full space.  The choice is careful: the lower
     end of the 95 % interval of the recall must reach the target.
     """
-    for path in (output, plot):
-        if path is not None:
-            check_output(path, force=options["force"])
+    check_apart(output=output, plot=plot)
+    if output is not None:
+        check_model_output(output, force=options["force"], reads=files)
+    if plot is not None:
+        check_output(plot, force=options["force"], reads=files)
+        check_picture()
     choice = _choose(files, options)
     if output is not None:
         choice.model.save(output)
@@ -135,9 +144,7 @@ def _size(size: float) -> str:
 
 def _draw(choice: DimensionChoice, path: Path) -> None:
     from sphericalpca.plotting.files import new_figure, save_picture  # noqa: PLC0415
-    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415
 
-    pyplot()  # says what to install if matplotlib is missing
     figure = new_figure((6.4, 4.0))
     choice.plot(ax=figure.add_subplot())
     save_picture(figure, path)

@@ -122,8 +122,10 @@ def _tell(shown: list[_Shown]) -> None:
         "\nNeighbours kept: the share of the ten nearest rows by cosine that is found again in "
         f"the reduced\nspace, for {QUERIES} rows that were held out; beside it that of two rivals."
     )
-    for name, model, _ in shown:
-        click.echo(f"- {name}: {_of_svd(model.svd_ratio_)}")
+    for name, model, found in shown:
+        kept = {rival: found.row(method, k=10).recall for rival, method in rivals.items()}
+        ahead = _of_rivals(found.row("refit", k=10).recall, kept)
+        click.echo(f"- {name}: {_of_svd(model.svd_ratio_)}{ahead}")
 
 
 def _of_svd(ratio: float) -> str:
@@ -131,6 +133,12 @@ def _of_svd(ratio: float) -> str:
     if ratio > 0.9999:
         return "the plain SVD keeps as much of the rows' directions, up to 0.01 %."
     return f"{100 * gain:.2f} % more of the rows' directions is kept than by the plain SVD."
+
+
+def _of_rivals(ours: float, kept: dict[str, float]) -> str:
+    """Who keeps more neighbours than ours, by a hundredth or more."""
+    ahead = [rival for rival, recall in kept.items() if recall - ours >= 0.01]
+    return f"  More neighbours are kept by {' and by '.join(ahead)}." if ahead else ""
 
 
 def _write(out: Path) -> None:

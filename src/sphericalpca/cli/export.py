@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from sphericalpca.cli.console import examples
-from sphericalpca.cli.reading import check_output
+from sphericalpca.cli.outputs import check_output
 
 __all__ = ["TARGETS", "export"]
 
@@ -53,7 +53,7 @@ def export(
         raise click.UsageError(f"--index is for faiss, not for {target}.")
     if output.is_dir() and target != "sentence-transformers":
         raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
-    check_output(output, force=force)
+    check_output(output, force=force, reads=[model])
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.export import export_model  # noqa: PLC0415
 

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console
-from sphericalpca.cli.reading import check_output, open_files, reading_options
+from sphericalpca.cli.outputs import check_apart, check_model_output
+from sphericalpca.cli.reading import open_files, reading_options
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
@@ -94,7 +95,8 @@ def fit(
     Reads .npy, .npz (an array, or a sparse matrix), Parquet, Arrow/Feather, HDF5, .fvecs and
     .bvecs, a block of rows at a time; several files, or a pattern in quotes, are one matrix.
     """
-    check_output(output, force=options["force"])
+    check_apart(output=output, checkpoint=checkpoint)
+    check_model_output(output, force=options["force"], reads=files)
     model = _model(components, options)
     source = open_files(files, options)
     with _showing_progress(quiet=options["quiet"]) as tell:
@@ -205,5 +207,9 @@ def _tell_result(
         f"{model.n_passes_:g} passes."
     )
     if certificate is not None:
+        import numpy as np  # noqa: PLC0415 - slow to import
+
         sure = "proved" if certificate.rigorous else "an estimate"
-        click.echo(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")
+        # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
+        gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
+        click.echo(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")

@@ -1,7 +1,8 @@
-"""What commands that read files share: options, checks, progress."""
+"""What commands that read files share: options, progress."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,13 +11,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import open_console
-from sphericalpca.files import check_writable
+from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
     from sphericalpca.rows import RowSource
 
 __all__ = [
-    "check_output",
     "named",
     "open_files",
     "reading_options",
@@ -26,7 +26,7 @@ __all__ = [
 
 _OPTIONS = (
     click.option("--column", help="Column that holds the vectors (Parquet, Arrow)."),
-    click.option("--columns", help="Numeric columns, separated by commas (Parquet, Arrow)."),
+    click.option("--columns", help="Numeric columns, or patterns, separated by commas."),
     click.option("--key", help="Which data set (HDF5) or array (.npz)."),
     click.option(
         "--memory-budget", default="512MB", show_default=True, help="For readers and blocks."
@@ -45,13 +45,21 @@ def open_files(files: Sequence[str], options: dict[str, Any]) -> RowSource:
     """The rows of the files named on the command line."""
     from sphericalpca import open_rows  # noqa: PLC0415 - slow to import
 
-    return open_rows(
-        list(files),
-        column=options["column"],
-        columns=split_names(options["columns"]),
-        key=options["key"],
-        memory_budget=options["memory_budget"],
-    )
+    try:
+        return open_rows(
+            list(files),
+            column=options["column"],
+            columns=split_names(options["columns"]),
+            key=options["key"],
+            memory_budget=options["memory_budget"],
+        )
+    except DataError as error:
+        raise DataError(_for_the_shell(str(error))) from error
+
+
+def _for_the_shell(message: str) -> str:
+    """Remedies as options in place of arguments: ``--key ...``, not ``key=...``."""
+    return re.sub(r"\b(columns?|key)=(?:\.\.\.|\[\.\.\.\])", r"--\1 ...", message)
 
 
 def named(files: Sequence[str]) -> str:
@@ -63,15 +71,6 @@ def named(files: Sequence[str]) -> str:
 def split_names(text: str | None) -> list[str] | None:
     """Names separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
-
-
-def check_output(output: Path, *, force: bool) -> None:
-    """Refuse to overwrite, and to begin what could not be written in the end."""
-    if output.exists() and not force:
-        raise FileExistsError(f"{output} exists: choose another name, or add --force.")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
-    check_writable(output)
 
 
 @contextmanager

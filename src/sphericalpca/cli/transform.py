@@ -10,8 +10,8 @@ from typing import Any
 import click
 
 from sphericalpca.cli.console import examples
+from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import (
-    check_output,
     open_files,
     reading_options,
     showing_rows,
@@ -54,7 +54,7 @@ def transform(
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
 
-    check_output(output, force=options["force"])
+    check_output(output, force=options["force"], reads=[model, *files])
     fitted = SphericalPCA.load(model)
     rows = open_files(files, options)
     kept = split_names(keep)

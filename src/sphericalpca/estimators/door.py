@@ -37,6 +37,7 @@ _NUMBERS_ONLY = (
     "X must hold numbers only: encode text with a vectorizer and categories or dates with an "
     "encoder, or drop those columns."
 )
+_STACK = "If these are the rows, pass np.stack(column), which is 2D; else drop that column."
 _REAL_ONLY = "Pass the real part or the modulus, or real and imaginary parts as separate columns."
 _SAME_COLUMNS = "Pass the columns that the model was fitted on, in their order."
 _IMPUTE = "impute or drop it, for example with sklearn's SimpleImputer."
@@ -59,7 +60,8 @@ _REMEDIES = (
     (r"'complex'", None, _REAL_ONLY),
     (r"inhomogeneous", "X has an inhomogeneous shape", "Give all rows the same length."),
     (r"could not be promoted", "X holds dates or times", _NUMBERS_ONLY),
-    (r"could not convert string|must be a string or a|with a sequence", None, _NUMBERS_ONLY),
+    (r"with a sequence", "X has lists or vectors for entries, not numbers", _STACK),
+    (r"could not convert string|must be a string or a", None, _NUMBERS_ONLY),
     (r"too large to convert", "X holds integers too large for float64", "Rescale them."),
     (r"BFloat16", "X has dtype bfloat16, which NumPy does not know", _NO_BFLOAT16),
     (r"Implicit conversion|convert cuda|device type tensor", None, _DISPATCH),
@@ -250,6 +252,8 @@ def _is_single(X: Any) -> bool:
 
 def _types(X: Any) -> list[Any]:
     """The type of an array, or of each column of a data frame."""
+    if len(getattr(X, "shape", ())) == 1:  # a series has dtypes too, which are one
+        return [getattr(X, "dtype", None)]
     return list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
 
 

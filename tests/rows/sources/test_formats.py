@@ -63,9 +63,26 @@ def test_without_lists_all_columns_of_numbers_are_meant(X, save_table, dense):
 
 def test_columns_of_several_types_are_computed_in_the_widest(X, save_table):
     numbers = X[:, 0]
-    assert open_rows(save_table({"a": numbers, "b": numbers.astype("i2")})).dtype == np.float32
-    assert open_rows(save_table({"a": numbers, "b": numbers.astype("i4")})).dtype == np.float64
-    assert open_rows(save_table({"a": numbers, "b": numbers.astype("f8")})).dtype == np.float64
+    for kind, expected in (("i2", np.float32), ("i4", np.float64), ("f8", np.float64)):
+        path = save_table({"a": numbers, "b": numbers.astype(kind)})
+        assert open_rows(path, columns=["a", "b"]).dtype == expected
+
+
+def test_identifiers_are_not_taken_for_coordinates(X, save_table, dense):
+    columns = {"id": np.arange(100), **{f"x{k}": X[:, k] for k in range(3)}, "xt": ["x"] * 100}
+    path = save_table(columns)
+    with pytest.raises(DataError, match=r"whole numbers \('id'\) beside others.*columns="):
+        open_rows(path)
+    np.testing.assert_array_equal(matrix(open_rows(path, columns=["x*"]), dense), X[:, :3])
+    found = matrix(open_rows(path, columns=["x2", "x[01]"]), dense)
+    np.testing.assert_array_equal(found, X[:, [2, 0, 1]])
+    whole = open_rows(save_table({"a": np.arange(100), "b": np.arange(100)}))
+    assert whole.shape == (100, 2)
+
+
+def test_a_column_may_have_the_name_of_a_pattern(X, save_table, dense):
+    path = save_table({"x*": X[:, 0], "xy": X[:, 1]})
+    np.testing.assert_array_equal(matrix(open_rows(path, columns=["x*"]), dense), X[:, :1])
 
 
 @pytest.mark.parametrize(
@@ -76,6 +93,8 @@ def test_columns_of_several_types_are_computed_in_the_widest(X, save_table):
         ({"column": "t"}, "'t' of .* is of type string, but rows are lists"),
         ({"column": "n"}, "'n' of .* is of type list.*string.*but rows are lists of numbers"),
         ({"columns": ["a", "w"]}, "has no column 'w'"),
+        ({"columns": ["w*"]}, "has no column 'w\\*'"),
+        ({"columns": ["a", "*"]}, "must name columns, each once"),
         ({"columns": ["a", "t"]}, "'t' of .* is of type string, but must hold numbers"),
         ({"columns": ["a", "a"]}, "must name columns, each once"),
         ({"columns": []}, "must name columns, each once"),

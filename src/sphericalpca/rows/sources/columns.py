@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -39,7 +40,7 @@ def select(schema: Any, options: Options, file: DataFile) -> Selection:
     """The columns that the options name, or those that are meant if they name none."""
     types = {field.name: field.type for field in schema}
     if options.columns is not None:
-        return _numbers(options.columns, types, file)
+        return _numbers(_spelled_out(options.columns, types), types, file)
     if options.column is not None:
         return _lists(options.column, types, file)
     vectors = [name for name, kind in types.items() if _is_vector(kind)]
@@ -56,7 +57,29 @@ def select(schema: Any, options: Options, file: DataFile) -> Selection:
             f"{file.name} has no column of numbers or lists of numbers (it has "
             f"{_listed(types)}): write the rows as such."
         )
+    _refuse_identifiers(numbers, types, file)
     return _numbers(numbers, types, file)
+
+
+def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> None:
+    """Whole numbers beside fractions may count rows, and would drown all directions."""
+    whole = [name for name in names if _arrow_types().is_integer(types[name])]
+    if 0 < len(whole) < len(names):
+        raise DataError(
+            f"{file.name} has columns of whole numbers ({_listed(whole)}) beside others, which may "
+            "be identifiers: name those that are meant with columns=[...]; 'x*' stands for all "
+            "that begin with x."
+        )
+
+
+def _spelled_out(names: tuple[str, ...], types: dict[str, Any]) -> tuple[str, ...]:
+    """Patterns replaced by the columns of numbers that match, in the order of the file."""
+    found: list[str] = []
+    for name in names:
+        matches = [other for other in types if fnmatchcase(other, name)]
+        numbers = [other for other in matches if _is_number(types[other])]
+        found += [name] if name in types or not numbers else numbers
+    return tuple(found)
 
 
 def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:

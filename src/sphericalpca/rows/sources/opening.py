@@ -72,8 +72,9 @@ def open_rows(
         Which column of a Parquet or Arrow file holds the rows as lists of one length.  May
         be left out if there is one such column only.
     columns : list of str, optional
-        Which columns of numbers of a Parquet or Arrow file are the columns of the matrix.  If
-        there is no column of lists, all columns of numbers by default.
+        Which columns of numbers of a Parquet or Arrow file are the columns of the matrix, by name
+        or by pattern, such as ``"x*"``.  If there is no column of lists, all columns of numbers
+        by default; whole numbers beside others may be identifiers, so they must be named.
     key : str, optional
         Path of the data set inside an HDF5 file: by default ``"train"``, else the only one
         that is 2-D and numeric.  Name of the array inside an ``.npz`` file: by default the only one

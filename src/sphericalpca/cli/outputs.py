@@ -1,0 +1,66 @@
+"""What commands ask of the files they are to write, before the work begins."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import click
+
+from sphericalpca.files import check_writable
+
+__all__ = ["check_apart", "check_model_output", "check_output", "check_picture"]
+
+
+def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
+    """Refuse to overwrite, and to begin what could not be written in the end.
+
+    What the command `reads`, files or patterns, is never overwritten: force is for older results.
+    """
+    if output.exists() and _is_among(output, reads):
+        raise FileExistsError(f"{output} is what is read here: choose another name to write to.")
+    if output.exists() and not force:
+        raise FileExistsError(f"{output} exists: choose another name, or add --force.")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
+    check_writable(output)
+
+
+def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
+    """As `check_output`, for a model: its name is not that of rows, and it can be written."""
+    from sphericalpca.modelfile import require_library  # noqa: PLC0415 - slow to import
+    from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415
+
+    if output.suffix.lower() in FORMATS:
+        name = output.with_suffix(".safetensors").name
+        raise ValueError(
+            f"{output} has the suffix of a file of rows, but a model is a safetensors file: call "
+            f"it {name}, say."
+        )
+    check_output(output, force=force, reads=reads)
+    require_library()
+
+
+def check_picture() -> None:
+    """Say what to install if no picture can be drawn."""
+    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415 - slow to import
+
+    pyplot()
+
+
+def check_apart(**files: Path | None) -> None:
+    """Refuse one file in two roles; the roles have the names of their options."""
+    named = [(option, path) for option, path in files.items() if path is not None]
+    roles: dict[str, str] = {}
+    for option, path in named:
+        first = roles.setdefault(os.path.realpath(path), option)
+        if first != option:
+            raise click.UsageError(f"--{first} and --{option} name one file, {path}: use two.")
+
+
+def _is_among(output: Path, reads: Sequence[str | Path]) -> bool:
+    from sphericalpca.rows.sources.paths import find_paths  # noqa: PLC0415 - slow to import
+
+    paths = find_paths(reads) if reads else []
+    return any(path.exists() and path.samefile(output) for path in paths)
