@@ -29,8 +29,8 @@ def dead():
     return process.pid
 
 
-def _left_by(process, path, ending="tmp", number=0):
-    return path.with_name(f".{path.name}.{files.MACHINE}.{process}.{number}.{ending}")
+def _left_by(process, path, ending="tmp", life=files.LIFE):
+    return path.with_name(f".{path.name}.{files.MACHINE}.{process}.{life}.0.{ending}")
 
 
 def _names(folder):
@@ -54,8 +54,8 @@ def test_a_file_that_fails_leaves_the_older_one_and_nothing_else(tmp_path):
 
 def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path, dead):
     path = tmp_path / "a[1]*.npy"
-    left = _left_by(dead, path)
-    left.write_bytes(b"half")
+    for process in (dead, 10**30):  # no system counts so far
+        _left_by(process, path).write_bytes(b"half")
     write_whole(path, b"whole")
     assert _names(tmp_path) == [path.name]
 
@@ -66,15 +66,52 @@ def test_what_others_are_writing_stays(tmp_path, dead, ending):
     theirs = [
         _left_by(os.getpid(), path, ending),  # a thread of this process
         _left_by(os.getppid(), path, ending),
-        path.with_name(f".a.00000000.{dead}.0.{ending}"),  # another machine
+        path.with_name(f".a.00000000.{dead}.{files.LIFE}.0.{ending}"),  # another machine
         _left_by(dead, tmp_path / "b", ending),  # another file
-        tmp_path / f".a.{dead}.{ending}",
+        tmp_path / f".a.{files.MACHINE}.{dead}.{ending}",
         tmp_path / "a.tmp",
     ]
     for name in theirs:
         name.write_bytes(b"half")
     write_whole(path, b"whole")
     assert sorted(tmp_path.iterdir()) == sorted([path, *theirs])
+
+
+def test_numbers_of_processes_that_come_again_are_told_apart(tmp_path):
+    """A container that is started anew gives its program the number that the last one had."""
+    path = tmp_path / "model"
+    before = _left_by(os.getpid(), path, life="0" * 8)
+    (before / "inner").mkdir(parents=True)
+    with replacing_folder(path, ours=["file"]) as new:
+        (new / "file").write_text("x")
+    assert _names(tmp_path) == ["model"]
+
+
+def test_what_cannot_be_removed_does_not_keep_the_rest(tmp_path, dead, monkeypatch):
+    path = tmp_path / "a"
+    first, second = (_left_by(dead, path, life=digit * 8) for digit in "01")
+    for left in (first, second):
+        left.write_bytes(b"half")
+    unlink = type(path).unlink
+
+    def unlink_mine(self, missing_ok=False):
+        if self == first:
+            raise PermissionError(13, "Permission denied")
+        unlink(self, missing_ok=missing_ok)
+
+    monkeypatch.setattr(type(path), "unlink", unlink_mine)
+    write_whole(path, b"x")
+    assert _names(tmp_path) == [first.name, "a"]
+
+
+def test_a_link_that_was_left_goes_and_its_target_stays(tmp_path, dead):
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    (kept / "diary").write_text("dear")
+    _left_by(dead, tmp_path / "a").symlink_to(kept)
+    write_whole(tmp_path / "a", b"x")
+    assert _names(tmp_path) == ["a", "kept"]
+    assert (kept / "diary").read_text() == "dear"
 
 
 def test_folders_that_were_left_go_too(tmp_path, dead):
@@ -113,6 +150,27 @@ def test_a_folder_with_something_of_the_users_is_not_replaced(tmp_path):
     assert (tmp_path / "model" / "diary").read_text() == "dear"
 
 
+def test_only_files_are_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(FileExistsError, match="pipe is a device, pipe or socket"):
+        write_whole(pipe, b"x")
+    assert pipe.is_fifo()
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(IsADirectoryError, match="folder is a folder"):
+        write_whole(tmp_path / "folder", b"x")
+    assert _names(tmp_path) == ["folder", "pipe"]
+
+
+def test_permissions_of_the_older_file_stay(tmp_path):
+    path = tmp_path / "a"
+    write_whole(path, b"old")
+    for mode in (0o600, 0o444):
+        path.chmod(mode)
+        write_whole(path, b"new")
+        assert path.stat().st_mode & 0o777 == mode
+
+
 def test_threads_that_write_the_same_file_do_not_meet(tmp_path):
     path, errors = tmp_path / "a", []
 
@@ -139,10 +197,10 @@ def test_names_are_never_given_twice(tmp_path):
 
 
 def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path, monkeypatch):
-    def refused(self):
+    def refused(path):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(type(tmp_path), "iterdir", refused)
+    monkeypatch.setattr(os, "scandir", refused)
     write_whole(tmp_path / "a", b"x")
     assert (tmp_path / "a").read_bytes() == b"x"
 

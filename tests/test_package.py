@@ -28,9 +28,6 @@ PUBLIC = {
     "open_rows",
 }
 
-# What the package itself imports to be lazy.
-MACHINERY = {"Any", "TYPE_CHECKING", "annotations", "importlib"}
-
 
 def modules():
     # `__main__` is a program; plotting needs matplotlib.
@@ -51,9 +48,18 @@ def test_public_names_are_exact():
     assert list(sphericalpca.__all__) == sorted(sphericalpca.__all__)
     rooms = {m.rpartition(".")[2] for m in modules() if m.count(".") == 1}
     names = {n for n in dir(sphericalpca) if not n.startswith("_")}
-    assert names - rooms - MACHINERY == PUBLIC
+    assert names - rooms == PUBLIC
+    assert rooms <= names
     for name in PUBLIC:
         assert getattr(sphericalpca, name) is not None
+
+
+def test_every_name_is_known_to_type_checkers_and_to_the_import_of_all():
+    text = importlib.resources.files("sphericalpca").joinpath("__init__.py").read_text("utf-8")
+    imported = re.findall(r"^    from sphericalpca\.\S+ import (.+)$", text, re.MULTILINE)
+    assert {name.strip() for line in imported for name in line.split(",")} == PUBLIC
+    code = "from sphericalpca import *\nprint(*[n for n in dir() if n[0] != '_'])\n"
+    assert set(run(code)) == PUBLIC
 
 
 def test_names_and_rooms_are_there_without_an_import_of_their_own():

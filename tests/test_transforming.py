@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows
 from sphericalpca.transforming import transform_blocks, transform_file
@@ -52,6 +53,15 @@ def test_blocks_are_those_of_transform(X, tmp_path, suffix, center, budget):
     blocks = list(transform_blocks(model, open_rows(path, memory_budget=budget)))
     np.testing.assert_allclose(np.concatenate(blocks), model.transform(X), atol=2e-6)
     assert all(block.dtype == np.float32 for block in blocks)
+
+
+def test_a_model_without_a_fit_is_refused(X, tmp_path):
+    np.save(tmp_path / "in.npy", X)
+    rows, unfitted = open_rows(tmp_path / "in.npy"), SphericalPCA(4)
+    with pytest.raises(NotFittedError):
+        next(transform_blocks(unfitted, rows))
+    with pytest.raises(NotFittedError):
+        transform_file(unfitted, rows, tmp_path / "out.npy")
 
 
 def test_npy_out(X, model, tmp_path):

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import pkgutil
 from typing import TYPE_CHECKING, Any
 
 from sphericalpca.version import __version__ as __version__
@@ -65,5 +66,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What tab completion shows."""
-    return sorted({*globals(), *__all__})
+    """What tab completion shows: public names and rooms, whether or not they were used yet."""
+    rooms = {room.name for room in pkgutil.iter_modules(__path__)}
+    hidden = {name for name in globals() if name.startswith("__")}
+    return sorted({*hidden, *__all__, *rooms} - {"__main__"})

@@ -10,6 +10,7 @@ import itertools
 import os
 import platform
 import re
+import secrets
 import shutil
 import zlib
 from collections.abc import Collection, Iterator
@@ -20,6 +21,8 @@ __all__ = ["beside", "check_writable", "replacing", "replacing_folder", "sweep",
 
 # Processes of other machines may write to the same folder, with the same numbers as ours.
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
+# Numbers of processes come again: in a container that is started anew, at once.
+LIFE = secrets.token_hex(4)
 
 _numbers = itertools.count()
 
@@ -28,16 +31,19 @@ _numbers = itertools.count()
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name, renamed to `path` if all goes well and removed if not.
 
-    An older file of that name stays until the new one is complete and on the disk.  A link
-    stays a link: the file that it leads to is replaced.
+    An older file of that name stays until the new one is complete and on the disk, and
+    passes its permissions on.  A link stays a link: the file that it leads to is replaced.
     """
     path = Path(os.path.realpath(path))
+    _refuse_others_than_files(path)
     sweep(path)
     temporary = beside(path)
     try:
         with _naming(path, temporary):
             yield temporary
             _to_disk(temporary)
+            with suppress(FileNotFoundError):
+                shutil.copymode(path, temporary)
             temporary.replace(path)
     finally:
         with suppress(OSError):  # on a disk that has become read-only, say
@@ -86,7 +92,8 @@ def beside(path: Path, ending: str = "tmp") -> Path:
 
     In the same folder, because a rename across file systems is not one step.
     """
-    return path.with_name(f".{path.name}.{MACHINE}.{os.getpid()}.{next(_numbers)}.{ending}")
+    mark = f"{MACHINE}.{os.getpid()}.{LIFE}.{next(_numbers)}"
+    return path.with_name(f".{path.name}.{mark}.{ending}")
 
 
 def sweep(path: Path) -> None:
@@ -94,19 +101,34 @@ def sweep(path: Path) -> None:
 
     A folder that was put aside for a new one which never came gets its name back.
     """
-    mark = re.compile(re.escape(f".{path.name}.{MACHINE}.") + r"(\d+)\.\d+\.(tmp|old)")
     # Whatever cannot be read or removed is not in the way: what is written has another name.
     with suppress(OSError):
-        for left in sorted(path.parent.iterdir()):
-            made = mark.fullmatch(left.name)
-            if made is None or _is_running(int(made[1])):
-                continue
-            if made[2] == "old" and not path.exists():
-                left.rename(path)
-            elif left.is_dir() and not left.is_symlink():
-                shutil.rmtree(left)
-            else:
-                left.unlink()
+        for left, ending in _left_beside(path):
+            with suppress(OSError):
+                _take_away(left, ending, path)
+
+
+def _left_beside(path: Path) -> list[tuple[Path, str]]:
+    """What processes that are no more left, and how its names end."""
+    start = f".{path.name}.{MACHINE}."
+    mark = re.compile(r"(\d+)\.([0-9a-f]{8})\.\d+\.(tmp|old)")
+    with os.scandir(path.parent) as entries:
+        names = sorted(entry.name for entry in entries if entry.name.startswith(start))
+    marks = [(name, mark.fullmatch(name, len(start))) for name in names]
+    return [
+        (path.with_name(name), made[3])
+        for name, made in marks
+        if made is not None and not _is_alive(int(made[1]), made[2])
+    ]
+
+
+def _take_away(left: Path, ending: str, path: Path) -> None:
+    if ending == "old" and not path.exists():
+        left.rename(path)
+    elif left.is_dir() and not left.is_symlink():
+        shutil.rmtree(left)
+    else:
+        left.unlink()
 
 
 @contextmanager
@@ -121,12 +143,14 @@ def _naming(path: Path, temporary: Path) -> Iterator[None]:
         raise OSError(error.errno, error.strerror, str(path)) from error
 
 
-def _is_running(process: int) -> bool:
+def _is_alive(process: int, life: str) -> bool:
+    if process == os.getpid():
+        return life == LIFE
     if os.name == "nt":  # where asking would end the process
         return True
     try:
         os.kill(process, 0)
-    except ProcessLookupError:
+    except (ProcessLookupError, OverflowError):
         return False
     except OSError:
         return True  # somebody else's
@@ -140,6 +164,14 @@ def _to_disk(path: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def _refuse_others_than_files(path: Path) -> None:
+    """A device that somebody with all rights writes to would be replaced by a file, too."""
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, but a file is written: choose a name.")
+    if path.exists() and not path.is_file():
+        raise FileExistsError(f"{path} is a device, pipe or socket: choose the name of a file.")
 
 
 def _check_replaceable(path: Path, ours: Collection[str]) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 from pathlib import Path
 
+from sklearn.utils.validation import check_is_fitted
+
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.estimators.reporting import warn_of_zero_rows
@@ -35,6 +37,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     V : ndarray of shape (rows of the block, n_components)
         As `SphericalPCA.transform` would return them.
     """
+    check_is_fitted(model)
     if rows.shape[1] != model.n_features_in_:
         raise DataError(
             f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
@@ -82,6 +85,7 @@ def transform_file(
     n_zero : int
         How many rows have no direction, and are zero in the result; a warning tells them too.
     """
+    check_is_fitted(model)
     output, n_zero = Path(output), 0
     table = output.suffix.lower() != ".npy"
     if keep and not table:

@@ -52,7 +52,7 @@ def test_projections_are_those_on_the_starts(ladder, rows, r):
     np.testing.assert_allclose(ladder.project(r), rows.project(ladder.start(r)), atol=1e-12)
 
 
-@pytest.mark.parametrize("r", [2, 5, 10])
+@pytest.mark.parametrize("r", [2, 3, 5])
 def test_few_components_are_improved(X, ladder, rows, weight, r):
     found = mean_length(ladder.project(r), weight)
     leading = mean_length(rows.project(ladder.start(r)), weight)

@@ -177,6 +177,14 @@ def test_without_dispatch_numpy_comes_out(data):
     assert V.dtype == np.float32
 
 
+def test_memory_that_may_not_be_written_to_is_not_shared(torch):
+    fixed = np.ones((3, 2))
+    fixed.flags.writeable = False
+    there = namespaces.home_of(torch.ones(1)).put(fixed)
+    there[0, 0] = 5.0
+    assert fixed[0, 0] == 1.0
+
+
 @pytest.mark.parametrize("where", ["shared", "elsewhere"])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "int32", "bool"])
 def test_other_types_are_converted(torch, data, dtype, where, request):

@@ -13,7 +13,8 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.modelfile import read_model
+from sphericalpca.estimators.saving import _arrays, _header
+from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.solvers import Anderson, Linearized
 
 pytest.importorskip("safetensors")
@@ -190,7 +191,19 @@ def test_a_wrong_header_is_refused(saved, path, change):
         (lambda facts: facts.pop("parameters"), "not a whole model"),
         (lambda facts: facts["fitted"].update(n_features_in_=4), "there are 4 features"),
         (lambda facts: facts["fitted"].update(total_weight_=-1.0), "weight of its rows is -1"),
-        (lambda facts: facts["fitted"].update(total_weight_="many"), "not a whole model"),
+        (lambda facts: facts["fitted"].update(total_weight_="many"), "total_weight_ is 'many'"),
+        (lambda facts: facts["fitted"].update(total_weight_=10**400), "not a whole model"),
+        (lambda facts: facts["fitted"].update(mean_cosine_=[1.0]), r"mean_cosine_ is \[1.0\]"),
+        (lambda facts: facts["fitted"].update(n_iter_=True), "n_iter_ is True"),
+        (lambda facts: facts["fitted"].update(n_iter_=-1), "n_iter_ is -1"),
+        (lambda facts: facts["fitted"].update(n_features_in_=9.0), "n_features_in_ is 9.0"),
+        (lambda facts: facts["fitted"].update(stop_reason_=3), "stop_reason_ is 3"),
+        (lambda facts: facts["constants"].update(lam="x"), "lam is 'x'"),
+        (lambda facts: facts["parameters"].update(normalize="no"), "'normalize' parameter"),
+        (lambda facts: facts["parameters"].update(n_components="no"), "'n_components' parameter"),
+        (lambda facts: facts["solver"].update(name=[]), "solver's name"),
+        (lambda facts: facts.update(feature_names="abcdefghi"), "not a list of text"),
+        (lambda facts: facts.update(feature_names=["a"]), "1 names for 9 features"),
     ],
 )
 def test_other_contents_are_refused(saved, path, change, match):
@@ -203,6 +216,35 @@ def test_nan_is_refused(X, path):
     model.components_[1, 2] = np.nan
     model.save(path)
     _refused(path, "holds NaN or infinity in 'components'")
+
+
+@pytest.mark.parametrize(
+    ("name", "array", "match"),
+    [
+        ("components", np.zeros((3, 9)), "not of unit length"),
+        ("components", np.full((3, 9), 1e300), "not of unit length"),
+        ("components", np.eye(3, 9, dtype=np.int8), "type int8"),
+        ("components", np.eye(3, 9, dtype=np.float16), "type float16"),
+        ("components", np.empty((0, 9)), "shape"),
+        ("component_weights", np.ones((3, 2)), "not as many weights"),
+        ("mean", np.ones(9, dtype=np.int64), "the mean"),
+        ("mean", np.ones(8), "the mean"),
+    ],
+)
+def test_arrays_that_no_model_has_are_refused(X, path, name, array, match):
+    model = SphericalPCA(3).fit(X)
+    write_model(path, {**_arrays(model), name: array}, _header(model, None))
+    _refused(path, match)
+
+
+def test_what_is_set_has_a_name_of_ours(saved, X, path):
+    """A header that says `transform` must not put a text in the place of the method."""
+    for name in ("transform", "__dict__", "_U", "later_"):
+        change = {name: 1}
+        path.write_bytes(_with_facts(saved, lambda facts, new=change: facts["fitted"].update(new)))
+        loaded = SphericalPCA.load(path)
+        assert name not in vars(loaded)
+        assert loaded.transform(X).shape == (80, 3)
 
 
 def test_parameters_of_later_versions_are_left_out(saved, path):

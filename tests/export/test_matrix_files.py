@@ -57,6 +57,14 @@ def test_npy_has_no_place_for_a_mean(centred_model, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("length", [1e-30, 1e30])
+def test_very_short_and_long_rows(plain_model, fresh, length):
+    record = matrix_record(plain_model)
+    U = np.array(record["U"], dtype=np.float32)
+    V = applied(record["apply"], fresh.astype(np.float32) * np.float32(length), U, None)
+    np.testing.assert_allclose(V, plain_model.transform(fresh), atol=2e-6)
+
+
 def test_zero_rows_stay_zero(plain_model):
     record = matrix_record(plain_model)
     assert not applied(record["apply"], np.zeros((2, 24)), np.array(record["U"]), None).any()

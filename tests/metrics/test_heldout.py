@@ -34,6 +34,13 @@ def test_truth_is_the_nearest_of_the_rows_not_held_out(X, kind):
     assert not np.isin(held.ids, [4, 50]).any()
 
 
+def test_only_ties_with_the_last_are_right_besides(X):
+    held = drawn(X, 20, 3)
+    assert held.truth.ids.shape[1] > 3
+    for k in (1, 3):
+        assert ((held.right(k) >= 0).sum(axis=1) == k).all()
+
+
 def test_rows_in_files(X, tmp_path):
     np.save(tmp_path / "dense.npy", X)
     sparse.save_npz(tmp_path / "sparse.npz", sparse.csr_array(X))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 
 import numpy as np
 import pytest
@@ -213,8 +214,10 @@ def _without(arrays, prefix):
         lambda arrays: _headed(arrays, about=[]),
         lambda arrays: _headed(arrays, value="much"),
         lambda arrays: _headed(arrays, best={"value": 1.0}),
+        lambda arrays: _headed(arrays, value=10**400),
+        lambda arrays: {**arrays, "header": np.full(100_000, ord("["), dtype=np.uint8)},
     ],
-    ids=["no state", "cut U", "about a list", "value is text", "half a best"],
+    ids=["no state", "cut U", "about a list", "text", "half a best", "too large", "no bottom"],
 )
 def test_an_archive_of_something_else_is_refused(tmp_path, change):
     path = tmp_path / "run"
@@ -224,6 +227,23 @@ def test_an_archive_of_something_else_is_refused(tmp_path, change):
     with path.open("wb") as file:
         np.savez(file, **changed)
     with pytest.raises(DataError, match=r"run' is not a checkpoint.*remove it"):
+        _solve(Anderson(), 1e-3, path)
+
+
+def test_a_packed_checkpoint_that_is_damaged_is_refused(tmp_path):
+    path = tmp_path / "run"
+    _solve(Anderson(), 1e-3, path)
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    with path.open("wb") as file:
+        np.savez_compressed(file, **arrays)
+    content = bytearray(path.read_bytes())
+    with zipfile.ZipFile(path) as archive:
+        first = archive.getinfo("header.npy")
+    begin = first.header_offset + 30 + len(first.filename) + 20
+    content[begin : begin + 40] = b"\xff" * 40
+    path.write_bytes(content)
+    with pytest.raises(DataError, match="not a checkpoint"):
         _solve(Anderson(), 1e-3, path)
 
 

@@ -21,12 +21,13 @@ from sphericalpca.rows import Rows
 
 __all__ = ["Ladder", "silently"]
 
-# Up to this part of a fit's components leading ones are improved,
-IMPROVED_PART = 1 / 4
+# Up to this part of a fit's components leading ones are improved (on the MiniLM vectors of the
+# newsgroups they lose .001 of mean cosine at 8 of 200, and .0002 at 32, where it would cost most),
+IMPROVED_PART = 1 / 8
 # within the span of so many times their number,
 SPAN = 4
 # to this residual.
-TOLERANCE = 3e-3
+TOLERANCE = 1e-2
 
 
 class Ladder:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from sphericalpca.estimators.lazy import check_lazy, is_dask
 from sphericalpca.estimators.namespaces import brought, is_foreign
+from sphericalpca.estimators.remedies import IMPUTE, NUMBERS_ONLY, REAL_ONLY, with_remedy
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
@@ -32,42 +32,6 @@ __all__ = [
     "generator",
     "keeping_the_last_fit",
 ]
-
-_NUMBERS_ONLY = (
-    "X must hold numbers only: encode text with a vectorizer and categories or dates with an "
-    "encoder, or drop those columns."
-)
-_STACK = "If these are the rows, pass np.stack(column), which is 2D; else drop that column."
-_REAL_ONLY = "Pass the real part or the modulus, or real and imaginary parts as separate columns."
-_SAME_COLUMNS = "Pass the columns that the model was fitted on, in their order."
-_IMPUTE = "impute or drop it, for example with sklearn's SimpleImputer."
-_RESHAPE = (
-    "Reshape your data to (n_samples, n_features): X.reshape(1, -1) if it is a single sample, "
-    "X.reshape(-1, 1) if it is a single feature."
-)
-
-_NO_BFLOAT16 = "Pass X.float(), or turn on scikit-learn's array_api_dispatch."
-_DISPATCH = "Or turn on scikit-learn's dispatch: sklearn.set_config(array_api_dispatch=True)."
-
-# scikit-learn's messages name the value and the rule, sometimes at length; these say what
-# to do about it: (pattern, what to say in place of the message if anything, remedy).
-_REMEDIES = (
-    (r"0 sample\(s\)", None, "Pass at least one row."),
-    (r"0 feature\(s\)", None, "Pass at least one column."),
-    (r"got 1D array", "Expected 2D array, got 1D array instead", _RESHAPE),
-    (r"array with dim|got scalar", None, "Reshape your data to (n_samples, n_features)."),
-    (r"Complex data", "Complex data not supported: X holds complex numbers", _REAL_ONLY),
-    (r"'complex'", None, _REAL_ONLY),
-    (r"inhomogeneous", "X has an inhomogeneous shape", "Give all rows the same length."),
-    (r"could not be promoted", "X holds dates or times", _NUMBERS_ONLY),
-    (r"with a sequence", "X has lists or vectors for entries, not numbers", _STACK),
-    (r"could not convert string|must be a string or a", None, _NUMBERS_ONLY),
-    (r"too large to convert", "X holds integers too large for float64", "Rescale them."),
-    (r"BFloat16", "X has dtype bfloat16, which NumPy does not know", _NO_BFLOAT16),
-    (r"Implicit conversion|convert cuda|device type tensor", None, _DISPATCH),
-    (r"unique column names", None, "Give every column a name of its own."),
-    (r"features, but|feature names should", None, _SAME_COLUMNS),
-)
 
 
 def check_matrix(
@@ -101,11 +65,11 @@ def check_matrix(
         raise
     except (ValueError, TypeError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else DataError
-        raise kind(_with_remedy(str(error))) from None
+        raise kind(with_remedy(str(error))) from None
     if sparse.issparse(X) and _repeats_indices(X):
         X = X.copy()
         X.sum_duplicates()
-    _refuse_non_finite("X", first_non_finite(X), _IMPUTE)
+    _refuse_non_finite("X", first_non_finite(X), IMPUTE)
     return X
 
 
@@ -118,7 +82,7 @@ def _checked_on_device(
             "score and certify can read it, but nothing else: move X to the host."
         )
     validate_data(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)
-    _refuse_non_finite("X", X.first_non_finite(), _IMPUTE)
+    _refuse_non_finite("X", X.first_non_finite(), IMPUTE)
     return X
 
 
@@ -271,7 +235,7 @@ def _refuse_kinds(X: Any) -> None:
         raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
     if isinstance(X, (str, bytes, os.PathLike)):
         raise DataError(
-            f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {_NUMBERS_ONLY}"
+            f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {NUMBERS_ONLY}"
         )
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         count = int(np.ma.getmaskarray(X).sum())
@@ -282,23 +246,15 @@ def _refuse_kinds(X: Any) -> None:
     for dtype in _types(X):
         kind = dtype.kind if isinstance(dtype, np.dtype) else ""
         if kind == "c":
-            raise DataError(f"Complex data not supported: X has dtype {dtype}. {_REAL_ONLY}")
+            raise DataError(f"Complex data not supported: X has dtype {dtype}. {REAL_ONLY}")
         if kind in {"U", "S", "M", "m", "V"}:
-            raise DataError(f"X has dtype {dtype}. {_NUMBERS_ONLY}")
+            raise DataError(f"X has dtype {dtype}. {NUMBERS_ONLY}")
         if kind == "O" and isinstance(X, np.ndarray) and any(map(_is_text, X.flat)):
-            raise DataError(f"X has dtype object and holds text. {_NUMBERS_ONLY}")
+            raise DataError(f"X has dtype object and holds text. {NUMBERS_ONLY}")
 
 
 def _is_text(value: Any) -> bool:
     return isinstance(value, (str, bytes))
-
-
-def _with_remedy(message: str) -> str:
-    for pattern, rule, remedy in _REMEDIES:
-        if re.search(pattern, message):
-            sentence = (rule or message).rstrip(" .:\n")
-            return f"{sentence}\n{remedy}" if "\n" in sentence else f"{sentence}. {remedy}"
-    return message
 
 
 def _refuse_non_finite(name: str, place: tuple[int, int, str] | None, remedy: str) -> None:

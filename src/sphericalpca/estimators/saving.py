@@ -1,11 +1,9 @@
-"""A fitted SphericalPCA as arrays and a header, and back."""
+"""A fitted SphericalPCA as arrays and a header; `loading` goes the way back."""
 
 from __future__ import annotations
 
 import dataclasses
-import math
 import platform
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Self
 
@@ -15,23 +13,14 @@ import sklearn
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate
+from sphericalpca.estimators.loading import DAMAGES, FACTS, NAMES, fill
 from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.modelfile import read_model, write_model
-from sphericalpca.solvers import SOLVERS
 from sphericalpca.version import __version__
 
 __all__ = ["SavingMixin"]
-
-NUMBERS = (
-    *("mean_cosine_", "objective_", "svd_ratio_", "residual_"),
-    *("n_iter_", "n_passes_", "n_features_in_", "stop_reason_"),
-    *("n_samples_", "total_weight_"),
-)
-# Of what earlier versions did not write nobody knows.
-UNKNOWN = {"n_samples_": None, "total_weight_": None}
-NAMES = "feature_names_in_"
 
 
 class SavingMixin:
@@ -69,8 +58,8 @@ class SavingMixin:
         model = cls()
         header, arrays = read_model(Path(path))
         try:
-            _fill(model, header, arrays)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
+            fill(model, header, arrays)
+        except DAMAGES as error:
             raise DataError(
                 f"{str(path)!r} is not a whole model ({error}): save the model again."
             ) from None
@@ -83,7 +72,7 @@ def _header(model: Any, certificate: Certificate | None) -> dict[str, Any]:
         "versions": _versions(),
         "parameters": _parameters(model),
         "solver": _solver_record(getattr(model, "solver_", None)),
-        "fitted": {name: _plain(getattr(model, name)) for name in NUMBERS if hasattr(model, name)},
+        "fitted": {name: _plain(getattr(model, name)) for name in FACTS if hasattr(model, name)},
         "constants": {k: _plain(v) for k, v in getattr(model, "constants_", {}).items()},
         "feature_names": getattr(model, NAMES, np.array([])).tolist(),
         "certificate": None if certificate is None else dataclasses.asdict(certificate),
@@ -97,39 +86,6 @@ def _arrays(model: Any) -> dict[str, Array]:
         arrays["mean"] = model.mean_
     history = getattr(model, "history_", {})
     return arrays | {f"history.{name}": values for name, values in history.items()}
-
-
-def _fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> None:
-    if header["class"] != type(model).__name__:
-        raise ValueError(f"it holds a {header['class']}, not a {type(model).__name__}")
-    known = model.get_params()
-    model.set_params(**{k: v for k, v in header["parameters"].items() if k in known})
-    model.solver_ = _solver_from(header["solver"])
-    if isinstance(model.solver, dict):
-        model.solver = _solver_from(model.solver)
-    for name, value in (UNKNOWN | header["fitted"]).items():
-        setattr(model, name, float("nan") if value is None else value)
-    model.constants_ = {k: float("nan") if v is None else v for k, v in header["constants"].items()}
-    model.components_, model.component_weights_ = arrays["components"], arrays["component_weights"]
-    model.mean_ = arrays.get("mean")
-    _check_facts(model)
-    model.history_ = {
-        name.removeprefix("history."): values
-        for name, values in arrays.items()
-        if name.startswith("history.")
-    }
-    if header["feature_names"]:
-        setattr(model, NAMES, np.array(header["feature_names"], dtype=object))
-
-
-def _check_facts(model: Any) -> None:
-    U, m = model.components_, model.n_features_in_
-    if U.ndim != 2 or U.shape[1] != m or len(U) != len(model.component_weights_):
-        raise ValueError(f"components have shape {U.shape}, but there are {m} features")
-    if not (math.isnan(model.total_weight_) or 0 <= model.total_weight_ < math.inf):
-        raise ValueError(f"the weight of its rows is {model.total_weight_}")
-    if model.mean_ is not None and model.mean_.shape != (m,):
-        raise ValueError(f"the mean has shape {model.mean_.shape}, but there are {m} features")
 
 
 def _parameters(model: Any) -> dict[str, Any]:
@@ -155,13 +111,6 @@ def _solver_record(solver: Any) -> dict[str, Any]:
     is_record = dataclasses.is_dataclass(solver) and not isinstance(solver, type)
     options = dataclasses.asdict(solver) if is_record else {}
     return {"name": type(solver).__name__, "options": options}
-
-
-def _solver_from(record: Mapping[str, Any]) -> Any:
-    """A solver of this package; of others only the name is known."""
-    kinds = {kind.__name__: kind for kind in SOLVERS.values()}
-    kind = kinds.get(record["name"])
-    return record["name"] if kind is None else kind(**record["options"])
 
 
 def _versions() -> dict[str, str]:

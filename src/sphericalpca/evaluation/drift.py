@@ -32,7 +32,9 @@ class Drift:
     Attributes
     ----------
     then : float
-        At the fit; NaN for a truncated model, which does not know it.
+        At the fit, on the rows that it was fitted to; NaN for a truncated model, which does
+        not know it.  Other rows of the same kind have less, the more so the fewer rows per
+        feature there were: 5,000 of 384 nearly independent features lose .03.
     now : float
         On the rows at hand.
     low, high : float

@@ -118,7 +118,8 @@ def _drift(found: Evaluation) -> str:
     then = f"The mean cosine was {drift.then:.4f} at the fit and is {now}"
     words = {
         "none": "no drift",
-        "lower": "these rows have drifted away from the model: fit it again",
+        "lower": "these rows have drifted away from the model, or it was fitted to too few: fit it "
+        "again",
         "higher": "these rows lie nearer to the model's subspace than those of its fit",
     }
     return f"{then}: {words[drift.verdict]}."

@@ -15,8 +15,12 @@ from sphericalpca.files import write_whole
 
 __all__ = ["matrix_record", "write_json", "write_npy", "write_npz"]
 
-# Zero rows stay zero.
-SCALE = "V = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), 1e-30)"
+# First by the largest entry, as squares of very long or short rows leave the range; then the
+# length is 1 at least, unless the row is zero: that stays zero.
+SCALE = (
+    "Y = Y / np.maximum(np.abs(Y).max(axis=1, keepdims=True), np.finfo(Y.dtype).tiny); "
+    "V = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), 1)"
+)
 
 
 def matrix_record(model: Any) -> dict[str, Any]:

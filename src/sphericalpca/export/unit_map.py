@@ -20,6 +20,11 @@ __all__ = ["UnitMap", "unit_map"]
 class UnitMap:
     """The map ``x -> U'(x - mean) / ||U'(x - mean)||``.
 
+    `transform` returns a row that has nothing in the subspace as zeros.  Targets do so where the
+    product is zero, and else scale what rounding left of it.  faiss, from lengths of 1e19 and
+    down to 1e-19, and sentence-transformers, down to 1e-12, scale in float32 squares: longer and
+    shorter rows do not come out as unit vectors there.
+
     Attributes
     ----------
     U : ndarray of shape (n_features, n_components)

@@ -19,7 +19,7 @@ class Home:
     Attributes
     ----------
     xp : module
-        Follows the array API standard, 2022.12 or later.
+        Follows the array API standard, 2023.12 or later.
     device : object or None
     double : bool
         Whether the device has float64.
@@ -35,7 +35,7 @@ class Home:
         return self.xp.float64 if self.double else self.xp.float32
 
     def put(self, array: Any, dtype: Any = None) -> Any:
-        """A NumPy array, moved there; in host memory nothing is copied.
+        """A NumPy array, moved there; in host memory nothing is copied that may be written to.
 
         What is not NumPy's is there already.
         """
@@ -45,7 +45,8 @@ class Home:
             return array if dtype is None else np.asarray(array, dtype=dtype)
         if not self.double and array.dtype == np.float64:
             array = array.astype(np.float32)
-        if min(array.strides, default=0) < 0:  # torch cannot address these
+        # torch cannot address the one, and warns of the other, as what NumPy 2.0 sees by DLPack is.
+        if min(array.strides, default=0) < 0 or not array.flags.writeable:
             array = array.copy()
         return self.xp.asarray(array, dtype=dtype, device=self.device)
 

@@ -12,6 +12,7 @@ import math
 import os
 import time
 import zipfile
+import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -41,9 +42,12 @@ UNREADABLE = (
     IndexError,
     KeyError,
     MemoryError,
+    OverflowError,
+    RuntimeError,  # of zip archives with a password, and of JSON without a bottom
     TypeError,
     ValueError,
     zipfile.BadZipFile,
+    zlib.error,
 )
 
 # By how much f may differ, at a subspace, between two reads of the same data.

@@ -181,12 +181,22 @@ def save_lists(request, tmp_path):
 
 
 @pytest.mark.parametrize("row", [0, 57])
-@pytest.mark.parametrize("fixed", [False, True])
-def test_a_null_row_is_named(X, save_lists, row, fixed):
+def test_a_null_row_is_named(X, save_lists, row):
     rows = X.tolist()
     rows[row] = None
-    path = save_lists(rows, pa.list_(pa.float32(), 7) if fixed else None)
+    path = save_lists(rows)
     fails(lambda: read_all(open_rows(path)), f"'v' is null in row {row} of", path, "fill or drop")
+
+
+@pytest.mark.parametrize("row", [0, 57])
+def test_a_null_row_of_lists_of_one_size_is_named(X, save_lists, row):
+    rows = X.tolist()
+    rows[row] = None
+    try:
+        path = save_lists(rows, pa.list_(pa.float32(), 7))
+    except pa.ArrowNotImplementedError:
+        pytest.skip("this version of pyarrow does not write such a file")
+    fails(lambda: read_all(open_rows(path)), "'v'", "null", f"row {row} ", path, "fill or drop")
 
 
 @pytest.mark.parametrize("fixed", [False, True])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from sphericalpca.rows.sources.datafile import DataFile
 from sphericalpca.rows.sources.filesource import FileSource, optional, rewritten
 
 __all__ = ["TableRows", "list_length"]
+
+NULL_AMONG_LISTS = "Expected all lists to be of size"
 
 
 class TableRows(FileSource):
@@ -53,7 +56,7 @@ class TableRows(FileSource):
         """The rows of `span` as arrays, from record batches that begin with row `first`."""
         buffers = itertools.cycle(self._buffers(min(rows, span.stop - span.start)))
         while first < span.stop:
-            with self.file.being_read(first):
+            with self.file.being_read(first), self._naming_nulls(first):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -64,6 +67,19 @@ class TableRows(FileSource):
                     matrix = self._matrix(piece, first + row, next(buffers)[: piece.num_rows])
                 yield matrix
             first += batch.num_rows
+
+    @contextmanager
+    def _naming_nulls(self, first: int) -> Iterator[None]:
+        """What pyarrow says of a null among lists of one size, before it could read them."""
+        try:
+            yield
+        except ValueError as error:
+            if NULL_AMONG_LISTS not in str(error):
+                raise
+            raise DataError(
+                f"Column {self._selection.names[0]!r} is null in one of the rows from row {first} "
+                f"of {self.name} on: fill or drop that row."
+            ) from None
 
     def _buffers(self, height: int) -> list[Array]:
         """Two to take turns; empty ones where the numbers of a record batch serve as they are."""
