@@ -101,8 +101,9 @@ def _fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) ->
     model.solver_ = _solver_from(header["solver"])
     if isinstance(model.solver, dict):
         model.solver = _solver_from(model.solver)
-    for name, value in header["fitted"].items():
-        setattr(model, name, float("nan") if value is None else value)
+    for name in NUMBERS:
+        if name in header["fitted"]:
+            setattr(model, name, _known(name, header["fitted"][name]))
     model.constants_ = {k: float("nan") if v is None else v for k, v in header["constants"].items()}
     model.components_, model.component_weights_ = arrays["components"], arrays["component_weights"]
     model.mean_ = arrays.get("mean")
@@ -116,12 +117,35 @@ def _fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) ->
         setattr(model, NAMES, np.array(header["feature_names"], dtype=object))
 
 
+def _known(name: str, value: Any) -> Any:
+    """A fitted number or word; NaN was written as None."""
+    if value is None:
+        return float("nan")
+    if not isinstance(value, (str, int, float)):
+        raise TypeError(f"{name} is {value!r}")
+    return value
+
+
 def _check_shapes(model: Any) -> None:
     U, m = model.components_, model.n_features_in_
-    if U.ndim != 2 or U.shape[1] != m or len(U) != len(model.component_weights_):
+    for name, array in (("components", U), ("weights", model.component_weights_)):
+        if array.dtype.kind != "f" or array.size == 0:
+            raise ValueError(f"{name} are {array.size} numbers of type {array.dtype}")
+    if U.ndim != 2 or U.shape[1] != m or model.component_weights_.shape != (len(U),):
         raise ValueError(f"components have shape {U.shape}, but there are {m} features")
     if model.mean_ is not None and model.mean_.shape != (m,):
         raise ValueError(f"the mean has shape {model.mean_.shape}, but there are {m} features")
+    if not _is_orthonormal(U):
+        raise ValueError("components are not orthonormal")
+
+
+def _is_orthonormal(U: Array) -> bool:
+    """By the lengths of the rows, and of one sum of them all with other signs and sizes."""
+    if np.abs(U).max() > 1.01:
+        return False
+    mix = np.cos(np.arange(1.0, len(U) + 1))
+    lengths = np.linalg.norm(np.vstack([U, mix @ U / np.linalg.norm(mix)]), axis=1)
+    return bool(np.allclose(lengths, 1, atol=1e-2))
 
 
 def _parameters(model: Any) -> dict[str, Any]:

@@ -7,10 +7,13 @@ not at all.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import math
+import struct
 import time
 import zipfile
+import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +29,7 @@ from sphericalpca.problem import Problem
 
 __all__ = ["Checkpoint", "Journey"]
 
-FORMAT = 1
+FORMAT = 2
 
 # Seconds between two writes, unless a write takes long: then this many times as long.
 INTERVAL = 1.0
@@ -38,9 +41,15 @@ UNREADABLE = (
     EOFError,
     KeyError,
     MemoryError,
+    NotImplementedError,
+    OSError,
+    RecursionError,
+    RuntimeError,
     TypeError,
     ValueError,
+    struct.error,
     zipfile.BadZipFile,
+    zlib.error,
 )
 
 # By how much f may differ, at a subspace, between two reads of the same data.
@@ -144,6 +153,7 @@ class Checkpoint:
         self._next = now + max(INTERVAL, PATIENCE * spent)
 
     def _write(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+        header["digest"] = _digest(header, arrays)
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         self.path.parent.mkdir(parents=True, exist_ok=True)
         with replacing(self.path) as temporary, temporary.open("wb") as file:
@@ -155,7 +165,10 @@ class Checkpoint:
             with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             header = json.loads(arrays.pop("header").tobytes())
-            version = header["format"]
+            version, digest = header["format"], header.pop("digest", None)
+            whole = version != FORMAT or digest == _digest(header, arrays)
+            if not whole:
+                raise ValueError("its content does not fit its checksum")
         except UNREADABLE as error:
             raise DataError(
                 f"{self._name} is not a checkpoint of sphericalpca, or is damaged ({error}): "
@@ -187,6 +200,16 @@ class Checkpoint:
     @property
     def _name(self) -> str:
         return repr(str(self.path))
+
+
+def _digest(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
+    """A checksum of all that a checkpoint says; those of the archive know nothing of names."""
+    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
+    for name in sorted(arrays):
+        array = np.asarray(arrays[name])
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(np.ascontiguousarray(array))
+    return digest.hexdigest()
 
 
 def _names(run: Run) -> list[str]:
