@@ -32,7 +32,7 @@ COLUMNS = (*KEY, "runs", "seconds", "restarts", "coverage_start", "coverage", "c
 
 FINDINGS = Path("fuzz-findings")
 # Of an input, a run, and the process.
-LONGEST, SECONDS, MEGABYTES = 8192, 20, 1500
+LONGEST, SECONDS, MEGABYTES = 8192, 20, 3000
 # Whose lines are watched: the readers, not the arithmetic behind them.
 WATCHED = [
     *("sphericalpca.rows.sources", "sphericalpca.rows.reading", "sphericalpca.rows.streamed"),

@@ -102,8 +102,7 @@ def _fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) ->
     if isinstance(model.solver, dict):
         model.solver = _solver_from(model.solver)
     for name in NUMBERS:
-        if name in header["fitted"]:
-            setattr(model, name, _known(name, header["fitted"][name]))
+        setattr(model, name, _known(name, header["fitted"][name]))
     model.constants_ = {k: float("nan") if v is None else v for k, v in header["constants"].items()}
     model.components_, model.component_weights_ = arrays["components"], arrays["component_weights"]
     model.mean_ = arrays.get("mean")
@@ -118,10 +117,10 @@ def _fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) ->
 
 
 def _known(name: str, value: Any) -> Any:
-    """A fitted number or word; NaN was written as None."""
+    """A fitted number, or the reason for stopping; NaN was written as None."""
     if value is None:
         return float("nan")
-    if not isinstance(value, (str, int, float)):
+    if not isinstance(value, str if name == "stop_reason_" else (int, float)):
         raise TypeError(f"{name} is {value!r}")
     return value
 
