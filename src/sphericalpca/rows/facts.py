@@ -84,7 +84,8 @@ class Facts:
     def totals(self) -> Totals:
         """Their sums."""
         with np.errstate(over="ignore"):  # rows too long for sums are refused by who asks
-            energy = float(self.weight @ self.norm**2)
+            counted = np.where(self.weight > 0, self.norm, 0.0)  # 0 times infinity is NaN
+            energy = float(self.weight @ counted**2)
         return Totals(
             float(self.weight.sum()),
             energy,

@@ -34,7 +34,7 @@ def chain(files: Sequence[FileSource]) -> RowSource:
 def _check_alike(first: FileSource, other: FileSource) -> None:
     m = other.shape[1]
     if m < 1:
-        raise DataError(f"{other.name} has {max(m, 0)} columns: rows need at least one number.")
+        raise DataError(f"{other.name} has no columns: rows need at least one number.")
     if m != first.shape[1]:
         raise DataError(
             f"{other.name} has {m} columns, but {first.name} has {first.shape[1]}: files that are "
