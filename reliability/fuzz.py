@@ -25,7 +25,19 @@ from typing import Any
 
 __all__ = ["main"]
 
-NAMES = "npy npz fvecs bvecs parquet arrow h5 model checkpoint table corpus".split()
+NAMES = [
+    "npy",
+    "npz",
+    "fvecs",
+    "bvecs",
+    "parquet",
+    "arrow",
+    "h5",
+    "model",
+    "checkpoint",
+    "table",
+    "corpus",
+]
 RESULTS = Path(__file__).parent / "results" / "fuzz.csv"
 KEY = ("target", "date", "seed")
 COLUMNS = (*KEY, "runs", "seconds", "restarts", "coverage_start", "coverage", "corpus")
@@ -46,8 +58,8 @@ RESTARTS = 2000
 def main(arguments: list[str] | None = None) -> int:
     """Fuzz one target, and note how it went."""
     options = _options(arguments)
-    if options.one is not None:
-        return _read_one(options.target, options.one)
+    if options.read is not None:
+        return _read(options.target, options.read)
     if options.inside is not None:
         _fuzz(options.target, options.inside, options.findings, options.libfuzzer)
         return 0
@@ -76,7 +88,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--corpus", type=Path, help="keep what was learned, and begin with it")
     parser.add_argument("--findings", type=Path, default=FINDINGS)
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--one", type=Path, metavar="FILE", help="read one input, without fuzzing")
+    parser.add_argument("--read", type=Path, nargs="+", metavar="FILE", help="only read inputs")
     parser.add_argument("--inside", type=Path, help=argparse.SUPPRESS)
     parser.add_argument("--libfuzzer", nargs="*", default=[], help=argparse.SUPPRESS)
     return parser.parse_args(arguments)
@@ -84,7 +96,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 def _memory() -> str | None:
     """A folder that is kept in memory, where there is one."""
-    return "/dev/shm" if Path("/dev/shm").is_dir() else None  # noqa: S108 - names are unique
+    return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
 # ------------------------------------------------------------------------------- around the fuzzer
@@ -170,7 +182,7 @@ def _fuzz(target: str, folder: Path, findings: Path, flags: list[str]) -> None:
     def try_input(data: bytes) -> None:
         try:
             judge(reader, data, path)
-        except Exception as error:  # noqa: BLE001 - that is what is looked for
+        except Exception as error:
             _keep(error, data, target, findings, known)
 
     def mutate(data: bytes, size: int, seed: int) -> bytes:
@@ -198,13 +210,16 @@ def _keep(error: Exception, data: bytes, target: str, findings: Path, known: set
         (findings / f"why-{name}.txt").write_text(text)
 
 
-def _read_one(target: str, file: Path) -> int:
+def _read(target: str, files: list[Path]) -> int:
+    """Say for each file what came of it."""
     from reliability.targets import TARGETS, judge, warnings_are_errors  # noqa: PLC0415
 
     warnings_are_errors()
     with tempfile.TemporaryDirectory(dir=_memory()) as folder:
         reader = TARGETS[target]
-        print(judge(reader, file.read_bytes(), Path(folder) / f"input{reader.suffix}"))
+        path = Path(folder) / f"input{reader.suffix}"
+        for file in files:
+            print(judge(reader, file.read_bytes(), path))
     return 0
 
 

@@ -22,7 +22,24 @@ __all__ = ["Mutation", "mutate_archive", "mutate_gzip", "mutate_model", "mutate_
 Plain = Callable[[bytes, int], bytes]
 Mutation = Callable[[bytes, int, random.Random, Plain], bytes]
 
-ODD = (None, True, 0, -1, 2**70, 1e308, -1e308, float("nan"), float("inf"), "", "svd", [], {}, [[]], "F32", "BF16")
+ODD: tuple[Any, ...] = (
+    None,
+    True,
+    0,
+    -1,
+    2**70,
+    1e308,
+    -1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    "svd",
+    [],
+    {},
+    [[]],
+    "F32",
+    "BF16",
+)
 
 
 def mutate_plain(data: bytes, size: int, rng: random.Random, plain: Plain) -> bytes:  # noqa: ARG001
@@ -87,7 +104,7 @@ def _members(data: bytes) -> dict[str, tuple[int, bytes]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             return {i.filename: (i.compress_type, archive.read(i)) for i in archive.infolist()}
-    except Exception:  # noqa: BLE001 - whatever a damaged archive ends in
+    except Exception:
         return {}
 
 

