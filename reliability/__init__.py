@@ -3,7 +3,8 @@
 ::
 
     fuzz.py      damaged files, made by a fuzzer that watches which lines they reach
-    targets.py   what is read, how it is judged, and how inputs are changed
+    targets.py   what is read, and how it is judged
+    mutations.py how inputs are changed without breaking what wraps them
     seeds.py     small valid files to begin with
 """
 
