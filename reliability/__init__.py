@@ -1,1 +1,13 @@
-"""Worst days, repeated on purpose: what they find is told in docs/reliability.md."""
+"""Hard conditions, tried at length: what the test suite does in seconds, these do for hours.
+
+::
+
+    kill.py      kill -9 at random moments
+    soak.py      thousands of fits in one process
+    fuzz.py      damaged files, made by a fuzzer that watches which lines they reach
+    targets.py   what is read, and how it is judged
+    mutations.py how inputs are changed without breaking what wraps them
+    seeds.py     small valid files to begin with
+"""
+
+__all__: list[str] = []

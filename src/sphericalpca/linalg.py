@@ -134,8 +134,10 @@ def row_norms(A: Array) -> Array:
     norms = np.sqrt(np.where(doubtful, 0, squares)).astype(np.float64)
     rest = A[doubtful].astype(np.float64)
     peak = np.abs(rest).max(axis=1, initial=0.0)
-    rest /= np.where(peak > 0, peak, 1)[:, None]
-    norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
+    # Lengths beyond the range are infinite, those of infinite rows NaN: callers look for them.
+    with np.errstate(over="ignore", invalid="ignore"):
+        rest /= np.where(peak > 0, peak, 1)[:, None]
+        norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
     return norms
 
 

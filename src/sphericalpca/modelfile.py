@@ -24,6 +24,9 @@ __all__ = ["FORMAT", "read_model", "require_library", "write_model"]
 FORMAT = 1
 KEY = "sphericalpca"
 
+# What reading something else than a model may end in; types that numpy has not are attributes.
+UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
+
 
 def write_model(path: Path, arrays: Mapping[str, Array], header: Mapping[str, Any]) -> None:
     """Write arrays and header to one file, whole or not at all."""
@@ -44,7 +47,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
             header = json.loads((file.metadata() or {})[KEY])
             version = header["format"]
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except (library.SafetensorError, KeyError, TypeError, ValueError, RecursionError) as error:
+    except (library.SafetensorError, *UNREADABLE) as error:
         raise _refusal(path, f"is not a model of sphericalpca, or is damaged ({error})") from None
     if version != FORMAT:
         rule = f"has format {version!r}, but this version reads format {FORMAT}"

@@ -21,13 +21,24 @@ from sphericalpca.datasets.registry import Dataset, Facts
 from sphericalpca.datasets.tables import Table, read_table, table_facts, write_table
 from sphericalpca.exceptions import DataError
 
-__all__ = ["Content", "Finding", "examine", "fault", "read_content", "write_content"]
+__all__ = [
+    "READING_ERRORS",
+    "Content",
+    "Finding",
+    "examine",
+    "fault",
+    "read_content",
+    "write_content",
+]
 
 Content = Corpus | Table
 
 # Copies of a data set that were rounded to five digits are the same data set.  Rounding
 # moves a value by up to 5e-5 of itself, up or down: in a sum a tenth of it is not left.
 ROUNDING = 5e-6
+
+# What the reader of a damaged file may end in.
+READING_ERRORS = (gzip.BadGzipFile, EOFError, ValueError, zlib.error)
 
 
 class Finding(NamedTuple):
@@ -74,7 +85,7 @@ def _read(record: Dataset, path: Path, *, fetched: bool = False) -> tuple[Conten
     """What the file holds, if it can be read, and what is wrong with it, if anything is."""
     try:
         content: Content = read_corpus(path) if record.is_text else read_table(path)
-    except (gzip.BadGzipFile, EOFError, ValueError, zlib.error) as error:
+    except READING_ERRORS as error:
         return None, " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return content, fault(record, content, fetched=fetched)
 

@@ -33,6 +33,9 @@ __all__ = [
     "keeping_the_last_fit",
 ]
 
+# Sums of weights stay in range with these, also when they are multiplied or divided by.
+TOTAL_WEIGHT = (1e-100, 1e100)
+
 
 def check_matrix(
     estimator: Any, X: Any, *, reset: bool, in_memory: bool = False, on_host: bool = False
@@ -109,7 +112,7 @@ def _repeats_indices(X: Matrix) -> bool:
 
 
 def check_weights(sample_weight: Any, n: int) -> Array | None:
-    """Non-negative finite weights in float64, not all zero; None stays None."""
+    """Non-negative finite weights in float64, their sum within range; None stays None."""
     if sample_weight is None:
         return None
     if is_dask(sample_weight):
@@ -132,6 +135,14 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         )
     if not weight.any():
         raise DataError("All sample weights are zero: give at least one row a positive weight.")
+    low, high = TOTAL_WEIGHT
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not low <= total <= high:
+        raise DataError(
+            f"The sample weights sum to {total:.3g}, but must sum to {low:g} at least and {high:g} "
+            "at most: rescale them."
+        )
     return weight
 
 

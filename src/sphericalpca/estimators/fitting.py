@@ -31,7 +31,8 @@ def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False
             "least one row that is not."
         )
     # A sum over all rows must stay in range too, in the type of the data.
-    if not (totals.energy < LARGEST_ENERGY and totals.longest * n < np.finfo(rows.dtype).max):
+    largest = float(np.finfo(rows.dtype).max)  # compared in float64, where nothing overflows
+    if not (totals.energy < LARGEST_ENERGY and totals.longest * n < largest):
         raise DataError(
             f"The longest row of X has length {totals.longest:.3g}, too long for the sums of {n} "
             f"rows in {rows.dtype}: rescale X, or use normalize=True."

@@ -93,13 +93,18 @@ def _check_arrays(model: Any) -> None:
     U, m = model.components_, model.n_features_in_
     if U.ndim != 2 or U.shape[1] != m or not 1 <= len(U) <= m:
         raise ValueError(f"components have shape {U.shape}, but there are {m} features")
-    if model.component_weights_.shape != (len(U),):
+    weights = model.component_weights_
+    if weights.shape != (len(U),) or weights.dtype.kind != "f":
         raise ValueError(f"there are {len(U)} components, but not as many weights")
     if U.dtype not in (np.float32, np.float64):
         raise ValueError(f"components have type {U.dtype}")
     with np.errstate(over="ignore"):
         if not (np.abs(row_norms(U) - 1) < SLACK).all():
             raise ValueError("components are not of unit length")
+        # Of all pairs at once: a sum with other signs and sizes has its length by Pythagoras.
+        mix = np.cos(np.arange(1.0, len(U) + 1))
+        if not abs(np.linalg.norm(mix @ U) / np.linalg.norm(mix) - 1) < SLACK:
+            raise ValueError("components are not orthogonal to each other")
     if not (math.isnan(model.total_weight_) or 0 <= model.total_weight_ < math.inf):
         raise ValueError(f"the weight of its rows is {model.total_weight_}")
     if model.mean_ is not None and (model.mean_.shape != (m,) or model.mean_.dtype.kind != "f"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal, get_args
 
 import numpy as np
+from scipy import sparse
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
@@ -62,13 +63,14 @@ def nearest_neighbours(
     """
     _check_choice("metric", metric, get_args(Metric))
     _check_choice("backend", backend, BACKENDS)
+    base = _as_matrix("base", base)
     if queries is None:
         members = np.arange(base.shape[0]) if members is None else members
         if isinstance(base, RowSource):
             raise TypeError("queries=None needs a base in memory: pass the queries as an array.")
         queries = base[np.asarray(members)]
     question = Question(
-        queries,
+        _as_matrix("queries", queries),
         k,
         metric,
         None if members is None else np.asarray(members, dtype=np.int64),
@@ -135,6 +137,19 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
         raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}.")
+
+
+def _as_matrix(name: str, given: Any) -> Any:
+    """An array or a CSR matrix of real numbers; files stay as they are."""
+    if isinstance(given, RowSource):
+        return given
+    matrix = given.tocsr() if sparse.issparse(given) else np.asarray(given)
+    if matrix.dtype.kind not in "fiub" or matrix.ndim != 2 or 0 in matrix.shape:
+        raise DataError(
+            f"The {name} have shape {matrix.shape} and type {matrix.dtype}, but must be a matrix "
+            "of real numbers with at least one row and column."
+        )
+    return matrix
 
 
 def _check(base: Any, question: Question) -> None:

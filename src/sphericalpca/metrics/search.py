@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, row_norms, unit_rows
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.rows import Matrix, RowSource, in_memory
@@ -94,8 +95,10 @@ def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
     question = replace(question, queries=prepared(queries, question.metric, shift))
     count = queries.shape[0]
     best = Neighbours(np.empty((count, 0), np.int64), np.empty((count, 0), queries.dtype))
+    largest = _peak(question.queries)
     with parallel():
         for block in _blocks(base, question.metric, shift):
+            _refuse_overflow(block, largest, question.metric)
             best = _after(block, best, question)
     return best
 
@@ -137,6 +140,23 @@ def _after(block: _Block, best: Neighbours, question: Question) -> Neighbours:
     found = spread(look, _query_parts(question.queries.shape[0], block.rows.shape[0]))
     ids, scores = zip(*((part.ids, part.scores) for part in found), strict=True)
     return Neighbours(np.concatenate(ids), np.concatenate(scores))
+
+
+def _peak(matrix: Matrix) -> float:
+    return float(np.abs(matrix.data if sparse.issparse(matrix) else matrix).max(initial=0.0))
+
+
+def _refuse_overflow(block: _Block, largest: float, metric: Metric) -> None:
+    """Products of long rows may leave the range of their type; cosines do not."""
+    peak = _peak(block.rows)
+    bound = 4.0 * block.rows.shape[1] * max(peak, 1.0) * max(largest, 1.0)
+    if metric == "euclidean":
+        bound = 4.0 * block.rows.shape[1] * max(peak, largest, 1.0) * max(peak, largest, 1.0)
+    if metric != "cosine" and not bound < float(np.finfo(block.rows.dtype).max):
+        raise DataError(
+            f"The largest numbers are {peak:.3g} in the base and {largest:.3g} in the queries, too "
+            f"large for products in {block.rows.dtype}: rescale both, or use metric='cosine'."
+        )
 
 
 def _query_parts(count: int, width: int) -> list[slice]:

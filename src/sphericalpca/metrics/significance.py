@@ -67,7 +67,7 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
     (0.25, 0.125)
     """
     d = _differences(a, b)
-    mean, half = float(d.mean()), _t_spread(d, confidence) / math.sqrt(len(d))
+    mean, half = _mean(d), _t_spread(d, confidence) / math.sqrt(len(d))
     return PairedDifference(mean, mean - half, mean + half, _signed_rank_p(d), len(d))
 
 
@@ -99,7 +99,7 @@ def bootstrap_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedD
     (-0.161, 0.661)
     """
     d = _differences(a, b)
-    mean, half = float(d.mean()), _t_spread(d, confidence)
+    mean, half = _mean(d), _t_spread(d, confidence)
     return PairedDifference(mean, mean - half, mean + half, math.nan, len(d))
 
 
@@ -141,12 +141,23 @@ def _differences(a: Any, b: Any) -> Array:
             f"a of shape {a.shape} and b of shape {b.shape} must be two lists of the same length, "
             "one measurement per draw, with at least one draw."
         )
-    broken = int((~(np.isfinite(a) & np.isfinite(b))).sum())
+    with np.errstate(over="ignore", invalid="ignore"):
+        d = np.asarray(a - b)
+    broken = int((~np.isfinite(d)).sum())
     if broken:
         raise ValueError(
             f"{broken} of {len(a)} pairs are not finite numbers: drop those pairs from both."
         )
-    return np.asarray(a - b)
+    return d
+
+
+def _size(d: Array) -> float:
+    """The largest difference: divided by it, squares and sums stay in range."""
+    return float(np.abs(d).max()) or 1.0
+
+
+def _mean(d: Array) -> float:
+    return float((d / _size(d)).mean()) * _size(d)
 
 
 def _t_spread(d: Array, confidence: float) -> float:
@@ -155,7 +166,8 @@ def _t_spread(d: Array, confidence: float) -> float:
         raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
     if len(d) < 2:
         return math.inf
-    return float(stats.t.ppf((1 + confidence) / 2, len(d) - 1)) * float(d.std(ddof=1))
+    deviation = float((d / _size(d)).std(ddof=1)) * _size(d)
+    return float(stats.t.ppf((1 + confidence) / 2, len(d) - 1)) * deviation
 
 
 def _signed_rank_p(d: Array) -> float:

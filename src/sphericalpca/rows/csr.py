@@ -88,7 +88,8 @@ class SparseRows(MemoryRows):
         rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2
         # `outside` is a difference of sums, exact to rounding of shift'shift only.
         rounding += 64 * np.finfo(np.float64).eps * (shift @ shift)
-        return np.asarray(size * np.sqrt(np.where(squares > rounding, squares, 0.0)))
+        with np.errstate(over="ignore"):
+            return np.asarray(size * np.sqrt(np.where(squares > rounding, squares, 0.0)))
 
 
 def _stored_per_column(X: Matrix) -> npt.NDArray[np.integer[Any]]:
@@ -101,7 +102,8 @@ def _stored_per_column(X: Matrix) -> npt.NDArray[np.integer[Any]]:
 def _safe_lengths(data: Array, indptr: npt.NDArray[np.integer[Any]], peak: Array) -> Array:
     """Each row is divided by its largest entry before it is squared."""
     divisor = np.repeat(np.where(peak > 0, peak, 1.0), np.diff(indptr))
-    return np.asarray(peak * np.sqrt(_row_sums((data / divisor) ** 2, indptr)))
+    with np.errstate(over="ignore"):  # lengths beyond the range are refused by who asks
+        return np.asarray(peak * np.sqrt(_row_sums((data / divisor) ** 2, indptr)))
 
 
 def _row_sums(values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:

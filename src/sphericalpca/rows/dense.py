@@ -37,7 +37,8 @@ class DenseRows(MemoryRows):
         # slice that BLAS cannot address is made contiguous, one block at a time.
         X = self._X[span]
         if self._mean is not None:
-            return X - self._mean, None
+            with np.errstate(over="ignore"):  # such rows are refused when they are measured
+                return X - self._mean, None
         return (X if _addressable(X) else np.ascontiguousarray(X)), None
 
     def _lengths(self, span: slice) -> Array:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 
 __all__ = ["Facts", "Totals"]
@@ -27,7 +28,7 @@ class Totals:
     heaviest : float
         The largest weight.
     longest : float
-        The length of the longest row.
+        The length of the longest row that counts.
     without_direction : int
         How many rows are zero.
     """
@@ -69,6 +70,7 @@ class Facts:
     def of(length: Array, weight: Array | None, dtype: np.dtype[Any], *, normalize: bool) -> Facts:
         """From the lengths of rows of the given type before they are scaled."""
         n = len(length)
+        _refuse_too_long(length, dtype)
         # One over a length below the smallest normal number would overflow.
         norm = np.where(length < np.finfo(dtype).tiny, 0.0, length)
         scale = np.ones(n)
@@ -83,12 +85,25 @@ class Facts:
 
     def totals(self) -> Totals:
         """Their sums."""
+        # What has no weight has no say in how numbers are scaled, however long it is.
+        counted = np.where(self.weight > 0, self.norm, 0.0)
         with np.errstate(over="ignore"):  # rows too long for sums are refused by who asks
-            energy = float(self.weight @ self.norm**2)
+            energy = float(self.weight @ counted**2)
         return Totals(
             float(self.weight.sum()),
             energy,
             float(self.weight.max(initial=0.0)),
-            float(self.norm.max(initial=0.0)),
+            float(counted.max(initial=0.0)),
             int((self.norm == 0).sum()),
+        )
+
+
+def _refuse_too_long(length: Array, dtype: np.dtype[Any]) -> None:
+    """Every entry may be within range, and a projection of the row beyond it."""
+    largest = 0.99 * float(np.finfo(dtype).max)
+    wrong = np.flatnonzero(~(length <= largest))
+    if len(wrong):
+        raise DataError(
+            f"Row {wrong[0]} of X has length {length[wrong[0]]:.3g}, beyond the largest number of "
+            f"{np.dtype(dtype)}: rescale X."
         )

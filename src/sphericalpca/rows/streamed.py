@@ -9,11 +9,12 @@ from functools import partial
 
 import numpy as np
 
+from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block
-from sphericalpca.rows.facts import Facts
+from sphericalpca.rows.facts import Facts, Totals
 from sphericalpca.rows.inmemory import in_memory
 from sphericalpca.rows.reading import best_block_rows, part_ends, read_blocks, refuse_non_finite
 from sphericalpca.rows.source import RowSource
@@ -40,11 +41,13 @@ class RawRows(Rows):
         self.source = source
         self._height = block_rows or best_block_rows(source, allowed_threads())
         self._mean: Array | None = None
-        self._facts = Facts(np.ones(n), np.ones(n), np.zeros(n))
+        # Without memory of their own: a damaged file may announce any number of rows.
+        one, zero = np.broadcast_to(1.0, n), np.broadcast_to(0.0, n)
+        self._facts = Facts(one, one, zero)
         super().__init__(
             source.shape,
             source.dtype,
-            self._facts.totals(),
+            Totals(float(n), 0.0, 1.0, 0.0, n),
             stored=source.stored,
             room=source.memory_budget,
             watch=watch,
@@ -95,11 +98,22 @@ class StreamedRows(RawRows):
         watch: Watch | None = None,
     ) -> None:
         super().__init__(source, block_rows=block_rows, watch=watch)
-        length = np.zeros(self.shape[0])
+        length = _room_for_lengths(source)
         self._run(partial(_measure, source=source, mean=mean, length=length))
         self._mean = None if mean is None else np.asarray(mean, dtype=self.dtype)
         self._facts = Facts.of(length, weight, self.dtype, normalize=normalize)
         self.totals = self._facts.totals()
+
+
+def _room_for_lengths(source: RowSource) -> Array:
+    """Zeros, which take memory when they are written to: damage is found before that."""
+    try:
+        return np.zeros(source.shape[0])
+    except (MemoryError, ValueError):
+        raise DataError(
+            f"{source.name} announces {source.shape[0]} rows, for whose lengths alone there is no "
+            "memory: the file is damaged, or too large for this machine."
+        ) from None
 
 
 def _measure(block: Block, source: RowSource, mean: Array | None, length: Array) -> tuple[()]:

@@ -160,7 +160,8 @@ class Linearized:
         sweep, mu = state.sweep, state.constants["mu"]
         if math.isnan(mu):
             mu = _block_mu(sweep)
-        return polar(2.0 * (sweep.pull - state.U @ sweep.moment) + mu * state.U).factor
+        U = state.U.astype(np.float64, copy=False)  # heavy weights leave the range of float32
+        return polar(2.0 * (sweep.pull - U @ sweep.moment) + mu * U).factor
 
     def _sweep(self, problem: Problem, U: Array, V: Array | None, lam: float) -> _Sweep:
         """Take V (the best one at U when None) one V step further at U.
@@ -219,7 +220,9 @@ def _block_mu(sweep: _Sweep) -> float:
 def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:
     if lam == 2.0:
         return best
-    Q, lengths = unit_rows(2 * Y + Y.dtype.type(lam - 2.0) * V)
+    # Only the direction matters: with heavy weights lam is beyond the range of float32.
+    size, number = max(1.0, abs(lam - 2.0)), Y.dtype.type
+    Q, lengths = unit_rows(number(2.0 / size) * Y + number((lam - 2.0) / size) * V)
     # Both terms vanish for a zero v at a zero projection: then every unit v is optimal.
     return np.where(lengths[:, None] > 0, Q, best)
 

@@ -33,7 +33,7 @@ def chain(files: Sequence[RowSource]) -> RowSource:
 
 def _check_alike(first: RowSource, other: RowSource) -> None:
     m = other.shape[1]
-    if m == 0:
+    if m < 1:
         raise DataError(f"{other.name} has no columns: rows need at least one number.")
     if m != first.shape[1]:
         raise DataError(

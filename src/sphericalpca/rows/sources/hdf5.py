@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Generator
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,39 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
             )
         direct = dataset.chunks is None and not (dataset.external or dataset.is_virtual)
         offset = dataset.id.get_offset() if direct else None
+        if dataset.chunks is not None:
+            _check_chunks(dataset, file.size)
         shape, storage, chunks = dataset.shape, dataset.dtype, dataset.chunks
     if offset is not None:
+        if offset + prod(shape) * storage.itemsize > file.size:
+            raise DataError(
+                f"{file.name} has {file.size} bytes, too few for the {shape[0]} rows of its data "
+                f"set {key!r}: it was cut short; write or copy it again."
+            )
         return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
     return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)
+
+
+def _check_chunks(dataset: Any, size: int) -> None:
+    """Refuse chunks that lie outside of the file or are empty.
+
+    The library would read memory that is not its own, and end the program.
+    """
+    whole = prod(dataset.chunks) * dataset.dtype.itemsize
+    plain = dataset.id.get_create_plist().get_nfilters() == 0
+
+    def check(chunk: Any) -> None:
+        inside = chunk.byte_offset > 0 and chunk.byte_offset + chunk.size <= size
+        full = chunk.size == whole if plain else chunk.size > 0
+        if not (inside and full):
+            raise ValueError(f"the chunk at {chunk.chunk_offset} is not where it should be")
+
+    # Old versions of the library cannot tell.
+    getattr(dataset.id, "chunk_iter", _nothing)(check)
+
+
+def _nothing(check: Any) -> None:
+    """Nothing is checked."""
 
 
 def _find_key(opened: Any, key: str | None, file: DataFile) -> str:

@@ -40,12 +40,13 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
                 "it out."
             )
         _refuse_other_formats(file, _small_array(archive, "format.npy").item())
-        shape = tuple(_small_array(archive, "shape.npy").tolist())
+        shape = _small_array(archive, "shape.npy")
         pointer = _small_array(archive, "indptr.npy").astype(np.int64, copy=False)
         data, indices = (located(archive, file, name) for name in ("data.npy", "indices.npy"))
         _check_structure(file, shape, pointer, data, indices)
     budget = options.memory_budget
-    return CompressedSparseRows(file, shape, pointer, budget, data=data, indices=indices)
+    n, m = map(int, shape)
+    return CompressedSparseRows(file, (n, m), pointer, budget, data=data, indices=indices)
 
 
 def _small_array(archive: ZipFile, name: str) -> Any:
@@ -66,7 +67,9 @@ def _check_structure(
     file: DataFile, shape: Any, pointer: Any, data: Member, indices: Member
 ) -> None:
     good = (
-        len(shape) == 2
+        shape.shape == (2,)
+        and shape.dtype.kind in "iu"
+        and 0 <= shape[1] <= np.iinfo(np.int64).max
         and pointer.shape == (shape[0] + 1,)
         and pointer[0] == 0
         and pointer[-1] == data.shape[0] == indices.shape[0]
@@ -122,7 +125,7 @@ class CompressedSparseRows(FileSource):
         """Blocks in two pairs of buffers that take turns."""
         ends = self._block_ends(span, rows)
         longest = int(np.diff(self._pointer[ends]).max(initial=0))
-        wide = self._indices.dtype.itemsize > 4
+        wide = self._indices.dtype.itemsize > 4 or self.shape[1] > np.iinfo(np.int32).max
         buffers = itertools.cycle(
             (np.empty(longest, self.dtype), np.empty(longest, np.int64 if wide else np.int32))
             for _ in range(2)

@@ -31,8 +31,7 @@ def open_parquet(file: DataFile, options: Options) -> FileSource:
         selection = select(parquet.schema_arrow, options, file)
         first = parquet.iter_batches(batch_size=1, columns=list(selection.names))
         length = list_length(file, selection, first)
-        groups = map(parquet.metadata.row_group, range(parquet.metadata.num_row_groups))
-        ends = [0, *itertools.accumulate(group.num_rows for group in groups)]
+        ends = _group_ends(parquet.metadata)
         decoding = _decoding_bytes(parquet.metadata, selection)
     budget = options.memory_budget
     return ParquetRows(file, selection, ends, length, budget, decoding=decoding)
@@ -50,6 +49,14 @@ def _parquet(file: DataFile) -> Iterator[Any]:
         ) as opened,
     ):
         yield opened
+
+
+def _group_ends(metadata: Any) -> list[int]:
+    """0, ..., n: where row groups end."""
+    lengths = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
+    if min(lengths, default=0) < 0 or sum(lengths) != metadata.num_rows:
+        raise ValueError(f"it has {metadata.num_rows} rows, in groups of {lengths[:10]}")
+    return [0, *itertools.accumulate(lengths)]
 
 
 def _decoding_bytes(metadata: Any, selection: Selection) -> int:

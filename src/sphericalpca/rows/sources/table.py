@@ -101,7 +101,7 @@ class TableRows(FileSource):
         self._refuse_lengths(lists, first)
         values = lists.flatten()
         self._refuse_nulls(values, first, m, self._selection.names[0])
-        numbers = values.to_numpy(zero_copy_only=False).reshape(-1, m)
+        numbers = values.to_numpy(zero_copy_only=False).reshape(batch.num_rows, m)
         return rewritten(numbers, out) if self.converts else np.asarray(numbers)
 
     def _refuse_nulls(self, values: Any, first: int, width: int, name: str) -> None:

@@ -1,0 +1,172 @@
+"""Small valid files of every format: where fuzzing begins."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sphericalpca import SphericalPCA
+from sphericalpca.linalg import Array
+from sphericalpca.solvers import SOLVERS
+
+__all__ = ["MATRIX", "SOLVER_NAMES", "STEPS", "checkpoint_fit", "seeds"]
+
+# Rows of a row group, record batch or chunk.
+GROUP = 4
+# How long the fits are whose checkpoints are read, and those that go on from them.
+STEPS = 2
+SOLVER_NAMES = tuple(SOLVERS)
+
+
+def _matrix() -> Array:
+    X = np.random.default_rng(5).standard_normal((9, 4)).round(1)
+    X[X < -0.8] = 0.0
+    return X
+
+
+MATRIX = _matrix()
+
+
+def seeds(target: str) -> list[bytes]:
+    """Valid inputs of a target."""
+    return SEEDS[target]()
+
+
+def checkpoint_fit(solver: str, path: Path, steps: int) -> SphericalPCA:
+    """A fit that keeps its state in a file, or goes on from it."""
+    model = SphericalPCA(2, solver=solver, n_init=2, tol=0.0, max_iter=steps, random_state=0)
+    model.fit(MATRIX, checkpoint=path)
+    return model
+
+
+def _npy() -> list[bytes]:
+    kinds = ("<f4", ">f8", "<f2", "i1", "<u8", "?")
+    arrays = [np.asarray(MATRIX, kind, order) for kind in kinds for order in ("C", "F")]
+    return [_saved(np.save, array) for array in arrays]
+
+
+def _saved(save: Callable[..., Any], *args: Any, **options: Any) -> bytes:
+    file = io.BytesIO()
+    save(file, *args, **options)
+    return file.getvalue()
+
+
+def _npz() -> list[bytes]:
+    kinds = (np.float32, np.float64, np.int8)
+    return [
+        _saved(sparse.save_npz, sparse.csr_array(MATRIX.astype(kind)), compressed=compressed)
+        for kind in kinds
+        for compressed in (False, True)
+    ]
+
+
+def _vecs(numbers: str) -> list[bytes]:
+    rows = np.empty(len(MATRIX), [("length", "<i4"), ("numbers", numbers, MATRIX.shape[1:])])
+    rows["length"], rows["numbers"] = MATRIX.shape[1], np.abs(MATRIX * 9)
+    return [rows.tobytes(), rows[:1].tobytes()]
+
+
+def _tables() -> list[Any]:
+    import pyarrow as pa  # noqa: PLC0415 - an extra
+
+    n, m = MATRIX.shape
+    single = MATRIX.astype(np.float32).ravel()
+    lists = pa.ListArray.from_arrays(pa.array(np.arange(n + 1) * m, pa.int32()), single)
+    large = pa.LargeListArray.from_arrays(pa.array(np.arange(n + 1) * m, pa.int64()), single)
+    return [
+        pa.table({"v": pa.FixedSizeListArray.from_arrays(single, m)}),
+        pa.table({"v": lists, "name": [f"row {k}" for k in range(n)]}),
+        pa.table({"v": large}),
+        pa.table({"a": MATRIX[:, 0], "b": MATRIX[:, 1].astype(np.float16)}),
+        pa.table({"a": np.arange(n), "b": np.arange(n, dtype=np.uint8)}),
+    ]
+
+
+def _parquet() -> list[bytes]:
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
+    def save(file: Any, table: Any, **options: Any) -> None:
+        parquet.write_table(table, file, row_group_size=GROUP, **options)
+
+    kinds = ({"compression": "none", "use_dictionary": False}, {"compression": "zstd"})
+    return [_saved(save, table, **options) for table in _tables() for options in kinds]
+
+
+def _arrow() -> list[bytes]:
+    from pyarrow import feather  # noqa: PLC0415 - an extra
+
+    def save(file: Any, table: Any, compression: str) -> None:
+        feather.write_feather(table, file, compression=compression, chunksize=GROUP)
+
+    kinds = ("uncompressed", "lz4")
+    return [_saved(save, table, compression=kind) for table in _tables() for kind in kinds]
+
+
+def _hdf5() -> list[bytes]:
+    import h5py  # noqa: PLC0415 - an extra
+
+    def save(file: Any, **layout: Any) -> None:
+        with h5py.File(file, "w") as opened:
+            opened.create_dataset("train", data=MATRIX.astype(np.float32), **layout)
+
+    layouts: list[dict[str, Any]] = [
+        {},
+        {"chunks": (GROUP, 2)},
+        {"chunks": (GROUP, 4), "compression": "gzip", "shuffle": True, "fletcher32": True},
+    ]
+    return [_saved(save, **layout) for layout in layouts]
+
+
+def _models() -> list[bytes]:
+    options: list[dict[str, Any]] = [{}, {"center": True}, {"solver": "linearized"}]
+    fits = [SphericalPCA(2, max_iter=STEPS, tol=0.0, **more).fit(MATRIX) for more in options]
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "model"
+        return [(model.save(path), path.read_bytes())[1] for model in fits]
+
+
+def _checkpoints() -> list[bytes]:
+    found = []
+    with TemporaryDirectory() as folder:
+        for k, solver in enumerate(SOLVER_NAMES):
+            path = Path(folder) / solver
+            checkpoint_fit(solver, path, STEPS)
+            # The first byte tells whose file it is.
+            found.append(bytes([k]) + path.read_bytes())
+    return found
+
+
+def _csv() -> list[bytes]:
+    lines = ["f0,f1,label", *(f"{a},{b},{k % 3}" for k, (a, b) in enumerate(MATRIX[:, :2]))]
+    return [gzip.compress("\n".join(lines).encode(), mtime=0)]
+
+
+def _texts() -> list[bytes]:
+    posts = [
+        {"id": str(k), "group": "ab"[k % 2], "subset": "train", "text": f"text {k}"}
+        for k in range(4)
+    ]
+    return [gzip.compress("\n".join(map(json.dumps, posts)).encode(), mtime=0)]
+
+
+SEEDS: dict[str, Callable[[], list[bytes]]] = {
+    "npy": _npy,
+    "npz": _npz,
+    "fvecs": lambda: _vecs("<f4"),
+    "bvecs": lambda: _vecs("u1"),
+    "parquet": _parquet,
+    "arrow": _arrow,
+    "h5": _hdf5,
+    "model": _models,
+    "checkpoint": _checkpoints,
+    "table": _csv,
+    "corpus": _texts,
+}

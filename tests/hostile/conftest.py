@@ -1,0 +1,10 @@
+"""Modules beside these tests are imported by name."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+for folder in (Path(__file__).parent, Path(__file__).parents[2]):
+    if str(folder) not in sys.path:
+        sys.path.insert(0, str(folder))

@@ -1,0 +1,112 @@
+"""What hostile data have found: each case by name, so that it stays found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca import DataError, SphericalPCA
+from sphericalpca.metrics import bootstrap_difference, nearest_neighbours, paired_difference
+from sphericalpca.solvers import SOLVERS
+
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
+
+@pytest.fixture
+def X():
+    rng = np.random.default_rng(2)
+    return rng.standard_normal((12, 2)) @ rng.standard_normal((2, 5))
+
+
+def test_raw_single_rows_whose_sum_is_out_of_range(X):
+    """The length of the longest times their number is compared in float64, without a warning."""
+    X = X.astype(np.float32)
+    X[3] *= np.float32(1e38) / np.abs(X[3]).max()
+    with pytest.raises(DataError, match="too long for the sums of 12 rows in float32: rescale X"):
+        SphericalPCA(normalize=False).fit(X)
+
+
+def test_a_row_of_weight_zero_that_is_too_long_for_squares(X):
+    """Zero times infinity is NaN."""
+    X[0] *= 1e200
+    model = SphericalPCA(1, normalize=False).fit(X, sample_weight=[0, *[1] * 11])
+    expected = SphericalPCA(1, normalize=False).fit(X[1:])
+    np.testing.assert_allclose(model.components_, expected.components_, atol=1e-6)
+    assert model.objective_ == pytest.approx(expected.objective_)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_rows_that_are_longer_than_the_largest_number(X, kind, center, dtype):
+    """Every entry is in range; its projection would not be."""
+    X = X.astype(dtype)
+    X[7] = np.finfo(dtype).max * np.array([0.9, -0.8, 0.9, 0.9, -0.7], dtype)
+    with pytest.raises(DataError, match=r"Row 7 of X has length .*: rescale X"):
+        SphericalPCA(1, center=center).fit(kind(X))
+    model = SphericalPCA(1).fit(np.eye(5, dtype=dtype))
+    for call in (model.transform, model.score, model.certify):
+        with pytest.raises(DataError, match="Row 7 of X has length"):
+            call(kind(X))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("size", [1e-95, 1e-60, 1e60, 1e95])
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_the_size_of_all_weights_does_not_matter(X, solver, size, dtype):
+    """Also where they leave the range of the data's own type."""
+    options = {"solver": solver, "max_iter": 5, "tol": 0.0, "random_state": 0}
+    weight = np.linspace(1, 2, 12)
+    plain = SphericalPCA(**options).fit(X.astype(dtype), sample_weight=weight)
+    model = SphericalPCA(**options).fit(X.astype(dtype), sample_weight=weight * size)
+    # Constants of Algorithm 1 grow with the weights on one side of its step only.
+    rel = 0.05 if solver == "linearized" else 1e-5
+    assert model.mean_cosine_ == pytest.approx(plain.mean_cosine_, rel=rel)
+    assert np.isfinite(model.objective_)
+
+
+@pytest.mark.parametrize("size", [5e-324, 1e-200, 1e200, 1e308])
+def test_weights_whose_sum_is_out_of_range(X, size):
+    with pytest.raises(DataError, match=r"weights sum to .* but must sum to 1e-100 at least"):
+        SphericalPCA().fit(X, sample_weight=np.full(12, size))
+
+
+@pytest.mark.parametrize("kind", [np.ndarray.tolist, sparse.bsr_array, sparse.coo_array])
+def test_neighbours_in_any_kind_of_matrix(X, kind):
+    expected = nearest_neighbours(X, k=3).ids
+    np.testing.assert_array_equal(nearest_neighbours(kind(X), k=3).ids, expected)
+    np.testing.assert_array_equal(nearest_neighbours(X, kind(X[:2]), 4).ids[:, 1:], expected[:2])
+
+
+@pytest.mark.parametrize("base", [[], [[]], [["a"]], np.ones(3), np.ones((2, 2)) * 1j, None])
+def test_neighbours_in_what_is_no_matrix(base):
+    with pytest.raises(DataError, match="must be a matrix of real numbers"):
+        nearest_neighbours(base)
+
+
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("metric", ["inner", "euclidean"])
+@pytest.mark.parametrize(("dtype", "size"), [(np.float32, 1e20), (np.float64, 1e160)])
+def test_neighbours_whose_products_are_out_of_range(X, kind, metric, dtype, size):
+    data = kind((X * size).astype(dtype))
+    with pytest.raises(DataError, match="too large for products in float"):
+        nearest_neighbours(data, k=2, metric=metric)
+    np.testing.assert_array_equal(
+        nearest_neighbours(data, k=2).ids, nearest_neighbours(kind(X.astype(dtype)), k=2).ids
+    )
+
+
+def test_neighbours_of_long_rows_in_a_short_base(X):
+    """Only the product must be in range, not the square of each."""
+    found = nearest_neighbours(X * 1e-100, X * 1e200, 2, metric="inner")
+    np.testing.assert_array_equal(found.ids, nearest_neighbours(X, X, 2, metric="inner").ids)
+
+
+@pytest.mark.parametrize("compare", [paired_difference, bootstrap_difference])
+def test_large_differences(compare):
+    near, far = (compare([0.0, 2.0 * c, 3.0 * c], [c, 0.0, c]) for c in (1.0, 1e300))
+    for name in ("mean", "low", "high"):
+        assert getattr(far, name) / 1e300 == pytest.approx(getattr(near, name))
+    with pytest.raises(ValueError, match="1 of 2 pairs are not finite"):
+        compare([1e308, 0], [-1e308, 1])
