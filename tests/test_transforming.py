@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows
+from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows, transforming
 from sphericalpca.transforming import transform_blocks, transform_file
 
 pa = pytest.importorskip("pyarrow")
@@ -53,6 +53,25 @@ def test_blocks_are_those_of_transform(X, tmp_path, suffix, center, budget):
     blocks = list(transform_blocks(model, open_rows(path, memory_budget=budget)))
     np.testing.assert_allclose(np.concatenate(blocks), model.transform(X), atol=2e-6)
     assert all(block.dtype == np.float32 for block in blocks)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_other_columns_stay_beside_their_rows_in_many_blocks(
+    X, model, tmp_path, suffix, monkeypatch
+):
+    """Blocks of vectors and batches of other columns end at different rows."""
+    if suffix == ".parquet":
+        pq.write_table(_table(X), tmp_path / "in.parquet", row_group_size=101)
+    else:
+        feather.write_feather(_table(X), tmp_path / "in.feather", chunksize=101)
+    told = []
+    monkeypatch.setattr(transforming, "best_block_rows", lambda rows, readers: 40)
+    rows = open_rows(tmp_path / f"in{suffix}")
+    transform_file(model, rows, tmp_path / "out.parquet", watch=told.append)
+    assert len(told) > 5
+    out = pq.read_table(tmp_path / "out.parquet")
+    np.testing.assert_array_equal(out.column("id"), np.arange(len(X)))
+    np.testing.assert_allclose(_vectors(out), model.transform(X), atol=2e-6)
 
 
 def test_a_model_without_a_fit_is_refused(X, tmp_path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import astuple
+from dataclasses import astuple, replace
 
 import numpy as np
 import pytest
@@ -17,6 +17,7 @@ from sphericalpca import (
     choose_components,
     open_rows,
 )
+from sphericalpca.dimensions import choose
 from sphericalpca.dimensions.choose import geometric_sizes
 from sphericalpca.metrics import HeldOut
 
@@ -277,3 +278,28 @@ def test_other_queries_of_real_embeddings_keep_their_neighbours(data_home):
         recalls.append(np.argpartition(-cosines, 10, axis=1)[:, :10])
     kept = np.mean([len(set(a) & set(b)) / 10 for a, b in zip(*recalls, strict=True)])
     assert kept >= 0.89
+
+
+def test_a_smaller_fit_that_falls_short_is_not_taken(monkeypatch):
+    """Leading components reached the target, but the fit that took their place does not."""
+    search, fits = choose._Search, []
+    make, record = search._fit, search._record
+
+    def fitted(self, size, start):
+        fits.append(size)
+        return make(self, size, start)
+
+    def recorded(self, Z):
+        reached = record(self, Z)
+        if len(fits) == 2 and Z.shape[1] == fits[1]:
+            self.points[fits[1]] = replace(self.points[fits[1]], low=0.0)
+            return False
+        return reached
+
+    monkeypatch.setattr(search, "_svd_size", lambda self: 40)
+    monkeypatch.setattr(search, "_fit", fitted)
+    monkeypatch.setattr(search, "_record", recorded)
+    choice = choose_components(load_digits().data, recall=0.8, random_state=0)
+    assert fits[0] == 40 > fits[1]
+    assert choice.reached
+    assert choice.n_components == choice.model.n_components_ == 40

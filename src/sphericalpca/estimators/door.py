@@ -254,6 +254,9 @@ def _refuse_kinds(X: Any) -> None:
             f"X is a masked array of which {count} entries are masked, that is missing: impute or "
             "drop them, or pass X.data if they are to count."
         )
+    if not getattr(getattr(X, "columns", None), "is_unique", True):
+        # scikit-learn 1.6 lets them in.
+        raise DataError(with_remedy("X does not have unique column names"))
     for dtype in _types(X):
         kind = dtype.kind if isinstance(dtype, np.dtype) else ""
         if kind == "c":
