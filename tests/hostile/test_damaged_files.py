@@ -183,12 +183,12 @@ def test_a_model_whose_components_are_not_orthonormal(tmp_path):
     for wrong in (2.0, 1e300):
         model.components_ = model.components_ * wrong
         model.save(path)
-        with pytest.raises(DataError, match="not of unit length|not orthogonal"):
+        with pytest.raises(DataError, match=r"not of unit length|not orthogonal"):
             SphericalPCA.load(path)
         model.components_ = model.components_ / wrong
     model.components_ = model.components_[[0, 0]]
     model.save(path)
-    with pytest.raises(DataError, match="not of unit length|not orthogonal"):
+    with pytest.raises(DataError, match=r"not of unit length|not orthogonal"):
         SphericalPCA.load(path)
 
 
