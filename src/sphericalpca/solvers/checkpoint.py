@@ -185,17 +185,18 @@ class Checkpoint:
                 np.savez(file, header=text, **arrays)
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        try:
-            # Opened here, because np.load leaves what it cannot read open.
-            with self.path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
-                arrays = {name: archive[name] for name in archive.files}
-            header = json.loads(arrays.pop("header").tobytes())
-            version, digest = header["format"], header.pop("digest", None)
-            whole = version != FORMAT or digest == _digest(header, arrays)
-            if not whole:
-                raise ValueError("its content does not fit its checksum")
-        except Exception as error:  # whatever a decoder makes of a damaged file
-            raise self._damaged(error) from None
+        # Opened here, because np.load leaves what it cannot read open; a file that may not be
+        # opened is not damaged.
+        with self.path.open("rb") as file:
+            try:
+                with np.load(file, allow_pickle=False) as archive:
+                    arrays = {name: archive[name] for name in archive.files}
+                header = json.loads(arrays.pop("header").tobytes())
+                version, digest = header["format"], header.pop("digest", None)
+                if version == FORMAT and digest != _digest(header, arrays):
+                    raise ValueError("its content does not fit its checksum")
+            except Exception as error:  # whatever a decoder makes of a damaged file
+                raise self._damaged(error) from None
         if version != FORMAT:
             raise DataError(
                 f"checkpoint {self._name} has format {version}, but this version reads format "
