@@ -49,6 +49,7 @@ def check_matrix(
     they are, as a `NamespaceMatrix`; who wants data `on_host` refuses them.
     """
     try:
+        _refuse_repeated_names(X)
         if isinstance(X, RowSource) or is_dask(X):
             return _checked_elsewhere(estimator, X, reset=reset, in_memory=in_memory)
         X = np.asarray(X) if isinstance(X, (list, tuple)) else X
@@ -239,6 +240,14 @@ def _real_array(name: str, values: Any) -> Array:
         raise DataError(f"{name} must hold real numbers, got {error}: pass floats.") from None
 
 
+def _refuse_repeated_names(X: Any) -> None:
+    """scikit-learn 1.6 lets in data frames with several columns of one name."""
+    if (
+        getattr(getattr(X, "columns", None), "is_unique", None) is False
+    ):  # others have any attribute
+        raise DataError(with_remedy("X does not have unique column names"))
+
+
 def _refuse_kinds(X: Any) -> None:
     """Kinds that scikit-learn would convert, or refuse at great length."""
     if X is None or (isinstance(X, np.ndarray) and X.shape == (0,)):
@@ -254,9 +263,6 @@ def _refuse_kinds(X: Any) -> None:
             f"X is a masked array of which {count} entries are masked, that is missing: impute or "
             "drop them, or pass X.data if they are to count."
         )
-    if not getattr(getattr(X, "columns", None), "is_unique", True):
-        # scikit-learn 1.6 lets them in.
-        raise DataError(with_remedy("X does not have unique column names"))
     for dtype in _types(X):
         kind = dtype.kind if isinstance(dtype, np.dtype) else ""
         if kind == "c":
