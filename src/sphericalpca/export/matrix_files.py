@@ -62,7 +62,7 @@ def write_npz(model: Any, path: Path) -> None:
     if reducer.mean is not None:
         arrays["mean"] = reducer.mean
     content = io.BytesIO()
-    np.savez(content, allow_pickle=False, **arrays)
+    np.savez(content, **arrays)
     write_whole(path, content.getvalue())
 
 
