@@ -17,7 +17,7 @@ from functools import cache
 from threading import Lock
 from typing import Any, NamedTuple, TypeVar
 
-# Comes with scikit-learn, which uses it for the same purpose.
+# scikit-learn uses it for the same purpose.
 from threadpoolctl import ThreadpoolController
 
 __all__ = ["allowed_threads", "equal_ends", "parallel", "spread", "workers"]

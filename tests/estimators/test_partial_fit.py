@@ -151,7 +151,7 @@ def test_sparse_batches(digits, convert):
 
 def test_wide_sparse_batches_start_from_an_approximate_svd():
     rng = np.random.default_rng(0)
-    X = sparse.random_array((400, 1500), density=0.02, rng=rng, format="csr")
+    X = sparse.random_array((400, 1500), density=0.02, random_state=rng, format="csr")
     model = streamed(X, 100, passes=3, n_components=3, random_state=0)
     assert model.score(X) > 0.98 * SphericalPCA(3, random_state=0).fit(X).mean_cosine_
 

@@ -152,7 +152,7 @@ def test_sparse_and_dense_agree(X, center, kind):
 
 def test_sparse_data_are_not_filled(center):
     """A dense copy would take 800 MB."""
-    X = sparse.random_array((1_000, 100_000), density=1e-4, rng=1, format="csr")
+    X = sparse.random_array((1_000, 100_000), density=1e-4, random_state=1, format="csr")
     tracemalloc.start()
     model = R1PCA(2, center=center, random_state=0, max_iter=3, tol=1.0).fit(X)
     model.transform(X)

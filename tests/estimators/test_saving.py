@@ -306,7 +306,9 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_saved_after_a_fit_of_sparse_rows(path):
-    S = sparse.random_array((50, 30), density=0.2, format="csr", rng=np.random.default_rng(1))
+    S = sparse.random_array(
+        (50, 30), density=0.2, format="csr", random_state=np.random.default_rng(1)
+    )
     model = SphericalPCA(4).fit(S[S.sum(axis=1) > 0])
     model.save(path)
     np.testing.assert_array_equal(SphericalPCA.load(path).components_, model.components_)

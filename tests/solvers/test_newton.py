@@ -28,7 +28,7 @@ def _toy(dtype=np.float64):
 
 
 def _sparse(dtype=np.float64):
-    X = sparse.random_array((500, 120), density=0.1, rng=np.random.default_rng(3))
+    X = sparse.random_array((500, 120), density=0.1, random_state=np.random.default_rng(3))
     return Problem(as_rows(X.tocsr().astype(dtype))), 6
 
 

@@ -58,11 +58,15 @@ def write_json(model: Any, path: Path) -> None:
 def write_npz(model: Any, path: Path) -> None:
     """Write "U", "mean" (if centred), "normalise" and "apply" for ``numpy.load``."""
     reducer = unit_map(model)
-    arrays = {"U": reducer.U, "normalise": np.array(True), "apply": np.array(_apply(reducer))}  # noqa: FBT003
+    arrays: dict[str, Any] = {
+        "U": reducer.U,
+        "normalise": np.array(True),  # noqa: FBT003
+        "apply": np.array(_apply(reducer)),
+    }
     if reducer.mean is not None:
         arrays["mean"] = reducer.mean
     content = io.BytesIO()
-    np.savez(content, allow_pickle=False, **arrays)
+    np.savez(content, **arrays)
     write_whole(path, content.getvalue())
 
 

@@ -435,6 +435,8 @@ def test_a_client_that_does_not_wait_is_refused(X):
         asyncio.run(fit())
 
 
+# Dask 2024.8 warns of what is wanted here.
+@pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
 def test_within_a_task_rows_are_computed_where_the_task_is(X, five_workers):
     """A task that waited for tasks of its own worker would wait for ever."""
 
