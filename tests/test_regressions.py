@@ -75,10 +75,10 @@ def _text(rng, n=3000, m=4000, words=60):
 
 CASES = {
     "spiked": (_spiked, Limit(5, passes=5.5, flops=30, ratio=1.2)),
-    "power law": (_power_law, Limit(20, passes=27, flops=39, ratio=4)),
-    "power law, float32": (_power_law_single, Limit(20, passes=27, flops=39, ratio=4)),
-    "clusters": (_clusters, Limit(11, passes=13, flops=29, ratio=2.5)),
-    "isotropic": (_isotropic, Limit(2, passes=56, flops=68, ratio=2)),
+    "power law": (_power_law, Limit(20, passes=13, flops=25, ratio=10)),
+    "power law, float32": (_power_law_single, Limit(20, passes=13, flops=25, ratio=10)),
+    "clusters": (_clusters, Limit(11, passes=9.5, flops=25.5, ratio=4)),
+    "isotropic": (_isotropic, Limit(2, passes=69, flops=81, ratio=2)),
     "text": (_text, Limit(10, passes=14.5, flops=14.5, ratio=5)),
     "random start": (_power_law, Limit(10, passes=15.5, flops=15.5, ratio=3.5, init="random")),
 }

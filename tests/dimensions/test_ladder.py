@@ -1,4 +1,4 @@
-"""Subspaces of all dimensions from one fit, and projections made as they are asked for."""
+"""Subspaces of all dimensions from one, and projections made as they are asked for."""
 
 from __future__ import annotations
 
@@ -31,19 +31,24 @@ def rows(X, weight):
 
 
 @pytest.fixture(scope="module")
-def ladder(X, rows, weight):
-    U = SvdProjections(Problem(rows), np.random.default_rng(0)).vectors(50)[:, SIZE:]
-    return Ladder(SphericalPCA(SIZE).fit(X, sample_weight=weight), rows, weight, U)
+def U(X, weight):
+    return SphericalPCA(SIZE).fit(X, sample_weight=weight).components_.T
+
+
+@pytest.fixture(scope="module")
+def ladder(U, rows, weight):
+    further = SvdProjections(Problem(rows), np.random.default_rng(0)).vectors(50)[:, SIZE:]
+    return Ladder(U, rows, weight, further)
 
 
 def mean_length(Z, weight):
     return weight @ np.linalg.norm(Z, axis=1) / weight.sum()
 
 
-def test_starts_are_orthonormal_and_begin_with_the_fit(ladder):
-    U = ladder.start(ladder.highest)
-    np.testing.assert_allclose(U.T @ U, np.eye(ladder.highest), atol=1e-10)
-    np.testing.assert_array_equal(ladder.start(SIZE), ladder.model.components_.T)
+def test_starts_are_orthonormal_and_begin_with_the_fit(ladder, U):
+    every = ladder.start(ladder.highest)
+    np.testing.assert_allclose(every.T @ every, np.eye(ladder.highest), atol=1e-10)
+    np.testing.assert_array_equal(ladder.start(SIZE), U)
     assert (ladder.size, ladder.highest) == (SIZE, 50)
 
 
@@ -70,9 +75,9 @@ def test_directions_beyond_the_fit_come_heaviest_first(ladder, rows, weight):
     np.testing.assert_allclose(*energy, rtol=1e-3)
 
 
-def test_without_directions_beyond_the_fit(ladder, rows, weight):
+def test_without_directions_beyond_the_fit(ladder, U, rows, weight):
     for further in (ladder.start(7), ladder.start(0)):
-        assert Ladder(ladder.model, rows, weight, further).highest == SIZE
+        assert Ladder(U, rows, weight, further).highest == SIZE
 
 
 @pytest.mark.parametrize("gram_features", [1024, 3], ids=["at once", "as needed"])

@@ -141,7 +141,7 @@ def test_means_of_leading_columns_are_those_of_the_columns(data, random_U):
 
 def test_singular_vectors_grow_to_all(data):
     problem = Problem(as_rows(data))
-    sizes = [U.shape for U in growing_svd(problem, np.random.default_rng(0))]
+    sizes = [start.U.shape for start in growing_svd(problem, np.random.default_rng(0))]
     assert sizes == [(40, 32), (40, 40)]
 
 

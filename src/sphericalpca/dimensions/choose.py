@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from dataclasses import replace
 from math import nan
 from numbers import Integral, Real
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice
-from sphericalpca.dimensions.ladder import Ladder, silently
+from sphericalpca.dimensions.ladder import Ladder
 from sphericalpca.dimensions.measure import Clock, Measure
 from sphericalpca.dimensions.svd import SvdProjections
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.batch import fitted_to
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
-from sphericalpca.exceptions import NoDirectionWarning
-from sphericalpca.linalg import Array
+from sphericalpca.estimators.reporting import report_fit
+from sphericalpca.linalg import Array, canonical_rotation, polar
 from sphericalpca.metrics import HeldOut
-from sphericalpca.rows import Matrix, RowSource, as_rows
+from sphericalpca.rows import Matrix, Rows, RowSource, as_rows
 
 __all__ = ["choose_components", "geometric_sizes"]
 
 SMALLEST = 8
+# What tells where to look need not be a finished fit: one to this residual,
+DRAFT = 1e-3
+# or a single step from the SVD, if the residual there is below this.
+NEAR = 1e-2
 
 
 def choose_components(
@@ -47,8 +51,8 @@ def choose_components(
     them that are among the k nearest of the reduced rows.  The choice is conservative:
     the lower end of the recall's confidence interval must reach the target.
 
-    The SVD with unit rows tells where to look; as a rule one or two fits follow, and the
-    rest of the curve is made from them.
+    The SVD with unit rows tells where to look.  A first fit, not finished, tells closer and
+    gives the rest of the curve; as a rule one fit follows, that of the number chosen.
 
     Parameters
     ----------
@@ -84,14 +88,16 @@ def choose_components(
     True
     """
     _check_options(recall, k, queries, confidence)
-    X = check_matrix(SphericalPCA(), X, reset=True, on_host=True)
+    door = SphericalPCA(tol=tol, random_state=0)
+    X = check_matrix(door, X, reset=True, on_host=True)
     limit = _checked_limit(largest, X.shape)
     rng, clock = generator(random_state), Clock()
     with clock.running("search"):
         held = HeldOut.draw(X, queries, k, rng)
     aim, measure = _Aim(recall, limit, tol), Measure(held, confidence, clock)
-    search = _Search(X, measure, clock, aim=aim, rng=rng, tell=progress)
+    search = _Search(X, door, measure, clock=clock, aim=aim, rng=rng, tell=progress)
     model = search.run()
+    report_fit(model, search.rows)
     return DimensionChoice(
         n_components=model.n_components_,
         reached=search.points[model.n_components_].low >= recall,
@@ -129,14 +135,15 @@ class _Search:
     def __init__(
         self,
         X: Matrix | RowSource,
+        door: SphericalPCA,
         measure: Measure,
-        clock: Clock,
         *,
+        clock: Clock,
         aim: _Aim,
         rng: np.random.Generator,
         tell: Callable[[CurvePoint], Any] | None,
     ) -> None:
-        self._X, self._measure, self._clock = X, measure, clock
+        self._door, self._measure, self._clock = door, measure, clock
         self._aim, self._tell = aim, tell
         self._weight = measure.held.weight
         self._svd_recalls: dict[int, float] = {}
@@ -145,14 +152,24 @@ class _Search:
             self._problem = checked_problem(as_rows(X, weight=self._weight))
             self._svd = SvdProjections(self._problem, rng)
 
+    @property
+    def rows(self) -> Rows:
+        """The unit rows of X."""
+        return self._problem.rows
+
     def run(self) -> SphericalPCA:
         """The model with the smallest number of components that reaches the target."""
-        ladder = self._up(self._svd_size())
-        model = self._down(ladder)
-        for size in geometric_sizes(self._aim.limit):
-            if size <= ladder.highest and size not in self.points:
-                self._reaches(ladder, size)
-        self._svd_reaches(model.n_components_)
+        first = ladder = self._ladder(self._draft(self._svd_size()))
+        size = self._smallest(ladder, 0)
+        model = self._fit_and_measure(ladder, size)
+        while not self._reached(size) and size < self._aim.limit:
+            ladder = self._ladder(np.ascontiguousarray(model.components_.T))
+            size = self._smallest(ladder, size)
+            model = self._fit_and_measure(ladder, size)
+        for rung in geometric_sizes(self._aim.limit):
+            if rung <= first.highest and rung not in self.points:
+                self._reaches(first, rung)
+        self._svd_reaches(size)
         self.points = {
             size: replace(point, svd_recall=self._svd_recalls.get(size, nan))
             for size, point in self.points.items()
@@ -169,23 +186,22 @@ class _Search:
             low, high = (low, middle) if self._svd_reaches(middle) else (middle, high)
         return high
 
-    def _up(self, size: int) -> Ladder:
-        """A fit that reaches the target: of this size, or of the next that does."""
-        ladder = self._ladder(self._fit(size, self._svd.vectors(size)))
-        while not self._reaches(ladder, size) and size < self._aim.limit:
-            size = self._enough_above(ladder)
-            start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
-            ladder = self._ladder(self._fit(size, start))
-        return ladder
+    def _smallest(self, ladder: Ladder, low: int) -> int:
+        """How many components above `low` reach the target, as far as the ladder can tell.
 
-    def _enough_above(self, ladder: Ladder) -> int:
-        """How many components reach the target, if the fit falls short and singular vectors join.
-
-        That takes searches only, where a fit of every size in turn would take as many fits.
+        That takes searches only, where a fit of every size would take as many fits.
         """
-        low, step = ladder.size, 1
-        high = min(low + step, self._aim.limit)
-        while high < min(ladder.highest, self._aim.limit) and not self._reaches(ladder, high):
+        high, step, limit = ladder.size, 1, min(ladder.highest, self._aim.limit)
+        if high > low and self._reaches(ladder, high):
+            while high - low > 1:
+                size = max(high - step, low + 1)
+                if self._reaches(ladder, size):
+                    high, step = size, 2 * step
+                else:
+                    low, step = size, max(step // 2, 1)
+            return high
+        low, high = high, min(high + step, self._aim.limit)
+        while high < limit and not self._reaches(ladder, high):
             low, step = high, 2 * step
             high = min(low + step, self._aim.limit)
         while high - low > 1:
@@ -193,38 +209,41 @@ class _Search:
             low, high = (low, middle) if self._reaches(ladder, middle) else (middle, high)
         return high
 
-    def _down(self, ladder: Ladder) -> SphericalPCA:
-        """The fit, or one with fewer components if leading ones reach the target already."""
-        high, low, step = ladder.size, 0, 1
-        if not self._reached(high):
-            return ladder.model
-        while high - low > 1:
-            size = max(high - step, low + 1)
-            if self._reaches(ladder, size):
-                high, step = size, 2 * step
-            else:
-                low, step = size, max(step // 2, 1)
-        if high == ladder.size:
-            return ladder.model
-        model = self._fit(high, ladder.start(high))
+    def _fit_and_measure(self, ladder: Ladder, size: int) -> SphericalPCA:
+        start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
+        model = self._fit(size, start, tol=self._aim.tol)
         with self._clock.fitting():
             Z = self._problem.rows.project(model.components_.T)
-        return model if self._record(Z) else ladder.model
-
-    def _fit(self, size: int, start: Array) -> SphericalPCA:
-        model = SphericalPCA(size, init=start, tol=self._aim.tol, random_state=0)
-        # The first fit warns of rows without a direction; once is enough.
-        quiet = silently(NoDirectionWarning) if self.points else nullcontext()
-        with self._clock.fitting(), quiet:
-            model.fit(self._X, sample_weight=self._weight)
-        model.init = "auto"  # where it began is not part of a model
+        self._record(Z)
         return model
 
-    def _ladder(self, model: SphericalPCA) -> Ladder:
+    def _draft(self, size: int) -> Array:
+        """Nearly the components of a fit, those with large shares first.
+
+        Where the SVD is near, that is a step from it, after which nobody looks at the data.
+        """
+        start = self._svd.start(self._svd.vectors(size))
+        if start.curvature is not None:
+            with self._clock.fitting():
+                here = self._problem.evaluate(start.U)
+                step = start.curvature.step(here)
+                if step is not None and here.residual < NEAR:
+                    Q = canonical_rotation(here.moment)[0].astype(step.dtype)
+                    return polar((here.U + step) @ Q).factor
+        draft = self._fit(size, start.U, tol=max(self._aim.tol, DRAFT))
+        return np.ascontiguousarray(draft.components_.T)
+
+    def _fit(self, size: int, start: Array, tol: float) -> SphericalPCA:
+        init = self._svd.start(start)
         with self._clock.fitting():
-            size = model.n_components_
+            model = fitted_to(self._problem, self._door, n_components=size, init=init, tol=tol)
+        return cast(SphericalPCA, model.set_params(init="auto"))  # no model tells where it began
+
+    def _ladder(self, U: Array) -> Ladder:
+        with self._clock.fitting():
+            size = U.shape[1]
             further = self._svd.vectors(max(self._svd.projected, size))[:, size:]
-            return Ladder(model, self._problem.rows, self._weight, further)
+            return Ladder(U, self._problem.rows, self._weight, further)
 
     def _svd_reaches(self, size: int) -> bool:
         with self._clock.fitting():

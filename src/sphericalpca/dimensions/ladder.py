@@ -1,8 +1,7 @@
-"""Subspaces of all dimensions from one fit.
+"""Subspaces of all dimensions from one.
 
-Below the fit: its leading components, which are near the best of their number; where
-they are few, they are improved within the span of some more of them.  Above: singular
-vectors join.
+Below it: its leading components, which are near the best of their number; where they are
+few, they are improved within the span of some more of them.  Above: singular vectors join.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
-from sklearn.exceptions import ConvergenceWarning
 
-from sphericalpca.estimators import SphericalPCA
-from sphericalpca.exceptions import NoDirectionWarning
+from sphericalpca.iterate import iterate
 from sphericalpca.linalg import Array, canonical_rotation, inner, orthonormal_outside, product
-from sphericalpca.rows import Rows
+from sphericalpca.problem import Problem
+from sphericalpca.rows import Rows, as_rows
+from sphericalpca.solvers import Anderson, Start
 
 __all__ = ["Ladder", "silently"]
 
@@ -28,38 +27,35 @@ IMPROVED_PART = 1 / 8
 SPAN = 4
 # to this residual.
 TOLERANCE = 1e-2
+ITERATIONS = 20
 
 
 class Ladder:
-    """A fit, and subspaces of other dimensions made from it.
+    """A subspace near the best of its dimension, and others made from it.
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted with `weight`.
+    U : array of shape (m, r)
+        Orthonormal, components with large shares first.
     rows : Rows
-        The unit rows that it was fitted to.
+        Unit rows.
     weight : array of shape (n,)
     further : array of shape (m, c)
-        Orthonormal directions that join beyond the fit, where they lead out of it.
+        Orthonormal directions that join beyond U, where they lead out of it.
     """
 
-    def __init__(self, model: SphericalPCA, rows: Rows, weight: Array, further: Array) -> None:
-        self.model, self._weight = model, weight
-        U = np.ascontiguousarray(model.components_.T)
-        Z = rows.project(U)
+    def __init__(self, U: Array, rows: Rows, weight: Array, further: Array) -> None:
+        self.size, self._weight = int(U.shape[1]), weight
         if further.shape[1]:
-            outside = orthonormal_outside(U, further - U @ (U.T @ further))
-            Y = rows.project(outside)
-            weighted = Y * weight.astype(Y.dtype)[:, None]
-            Q = canonical_rotation(inner(weighted, Y).astype(np.float64))[0].astype(Z.dtype)
-            U, Z = np.hstack([U, outside @ Q]), np.hstack([Z, product(Y, Q)])
-        self._U, self._Z = U, Z
-
-    @property
-    def size(self) -> int:
-        """Components of the fit."""
-        return self.model.n_components_
+            further = orthonormal_outside(U, further - product(U, inner(U, further)))
+        self._U = np.hstack([U, further])
+        self._Z = rows.project(self._U)
+        if further.shape[1]:
+            # The strongest first.
+            Z = np.ascontiguousarray(self._Z[:, self.size :])
+            moment = inner(Z * weight.astype(Z.dtype)[:, None], Z)
+            Q = canonical_rotation(moment.astype(np.float64))[0].astype(Z.dtype)
+            self._U[:, self.size :], self._Z[:, self.size :] = further @ Q, product(Z, Q)
 
     @property
     def highest(self) -> int:
@@ -74,11 +70,11 @@ class Ladder:
         """Projections of all rows on a good subspace of dimension r, shape (n, r)."""
         if r > IMPROVED_PART * self.size:
             return self._Z[:, :r]
-        Z = self._Z[:, : min(SPAN * r, self.size)]
-        small = SphericalPCA(r, normalize=False, init=np.eye(Z.shape[1], r), tol=TOLERANCE)
-        with silently(NoDirectionWarning, ConvergenceWarning):
-            small.fit(Z, sample_weight=self._weight)
-        return product(Z, small.components_.T)
+        Z = np.ascontiguousarray(self._Z[:, : min(SPAN * r, self.size)])
+        small = Problem(as_rows(Z, weight=self._weight, normalize=False), closing=False)
+        start = Start(np.eye(Z.shape[1], r))
+        found = iterate(small, Anderson(), start, tol=TOLERANCE, max_iter=ITERATIONS)
+        return product(Z, found.U)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
-from sphericalpca.solvers.start import GRAM_FEATURES, svd_start
+from sphericalpca.solvers.start import GRAM_FEATURES, Start, svd_start
 
 __all__ = ["SvdProjections"]
 
@@ -32,7 +32,9 @@ class SvdProjections:
         n, m = problem.rows.shape
         self._limit = min(n, m)
         self._at_once = m <= GRAM_FEATURES
-        self._U = svd_start(problem, self._limit, rng).U if self._at_once else np.empty((m, 0))
+        everything = svd_start(problem, self._limit, rng) if self._at_once else None
+        self._curvature = None if everything is None else everything.curvature
+        self._U = np.empty((m, 0)) if everything is None else everything.U
         self._Z = np.empty((n, 0), dtype=problem.rows.dtype)
 
     @property
@@ -45,6 +47,10 @@ class SvdProjections:
         if self._U.shape[1] < count:
             self._U = svd_start(self._problem, count, self._rng).U
         return self._U[:, :count]
+
+    def start(self, U: Array) -> Start:
+        """Where to begin a fit: at U, knowing of the curvature what these vectors tell."""
+        return Start(U, curvature=self._curvature)
 
     def project(self, count: int) -> Array:
         """Projections on that many, shape (n, count)."""

@@ -5,6 +5,7 @@ What `SphericalPCA` does behind its public methods; `streaming` is its counterpa
 
 from __future__ import annotations
 
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -31,7 +32,27 @@ from sphericalpca.problem import CanonicalForm, Problem
 from sphericalpca.rows import Home, Matrix, Rows, RowSource, as_rows, mean_of_rows, on_host
 from sphericalpca.solvers import Checkpoint, Outcome, check_place, choose_solver, solve
 
-__all__ = ["BatchFitMixin"]
+__all__ = ["BatchFitMixin", "fitted_to"]
+
+
+def fitted_to(problem: Problem, door: BatchFitMixin, **parameters: Any) -> Any:
+    """A model of rows that went through the door already, and need not be looked at again.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its rows are unit rows, and their mean is their own.
+    door : SphericalPCA
+        Not fitted; it saw the data's features.
+    **parameters
+        Of the model, other than the door's.
+    """
+    model: Any = copy(door).set_params(**parameters)  # type: ignore[attr-defined]
+    problem.rows.passes = problem.rows.flops = 0
+    model.mean_ = None
+    with parallel():
+        model._fit_problem(problem, Monitor(), None)
+    return model
 
 
 class BatchFitMixin:
@@ -63,11 +84,14 @@ class BatchFitMixin:
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
             monitor: Monitor = monitored(self, problem, given)
             monitor = monitor if watcher is None else watcher.around(monitor, problem.rows)
-            outcome = self._solve(problem, monitor, checkpoint)
-            self._store(outcome, closed(problem, outcome.solution), problem)
+            self._fit_problem(problem, monitor, checkpoint)
             settle(self, home)
             monitor.close()
         return problem.rows
+
+    def _fit_problem(self, problem: Problem, monitor: Monitor, checkpoint: Any) -> None:
+        outcome = self._solve(problem, monitor, checkpoint)
+        self._store(outcome, closed(problem, outcome.solution), problem)
 
     def _check_size(self, shape: tuple[int, int]) -> None:
         if self.n_components > min(shape):
@@ -99,7 +123,8 @@ class BatchFitMixin:
         if isinstance(self.n_components, Integral):
             return fit(int(self.n_components), self.init)
         check_share_options(self.init, checkpoint)
-        found = solve_share(problem, float(self.n_components), fit, rng)
+        share = float(self.n_components)
+        found = solve_share(problem, share, lambda start: fit(start.U.shape[1], start), rng)
         r = found.solution.U.shape[1]
         self.solver_ = choose_solver(self.solver, problem.rows, r, self.tol)
         return found

@@ -11,6 +11,7 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import Solution
 from sphericalpca.problem import CanonicalForm, Problem
 from sphericalpca.rows import Rows
+from sphericalpca.solvers import Start
 
 __all__ = ["about_fit", "checked_problem", "closed"]
 
@@ -65,6 +66,8 @@ def closed(problem: Problem, solution: Solution) -> CanonicalForm:
 
 def _digest(start: Any) -> str:
     """A short name for given matrices."""
+    if isinstance(start, Start):
+        start = start.U if start.V is None else (start.U, start.V)
     parts = start if isinstance(start, tuple) else (start,)
     content = b"".join(np.asarray(part, dtype=np.float64).tobytes() for part in parts)
     return f"given {hashlib.sha256(content).hexdigest()[:16]}"

@@ -9,7 +9,7 @@ components of the last, tell how many are needed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -22,15 +22,15 @@ from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Block
 from sphericalpca.solvers import Outcome
-from sphericalpca.solvers.start import GRAM_FEATURES, svd_start
+from sphericalpca.solvers.start import GRAM_FEATURES, Start, leading, svd_start
 
 __all__ = ["LeadingMeans", "check_share_options", "growing_svd", "leading_means", "solve_share"]
 
 # So many singular vectors are looked at first; then twice as many, and so on.
 FIRST_COLUMNS = 32
 
-# A fit with so many components from such a start.
-Fit = Callable[[int, Array], Outcome]
+# A fit from a start, with as many components.
+Fit = Callable[[Start], Outcome]
 
 
 @dataclass(frozen=True)
@@ -63,17 +63,17 @@ def leading_means(problem: Problem, U: Array) -> LeadingMeans:
     return LeadingMeans(values, np.minimum(cosines / problem.rows.totals.weight, 1.0))
 
 
-def growing_svd(problem: Problem, rng: np.random.Generator) -> Iterator[Array]:
+def growing_svd(problem: Problem, rng: np.random.Generator) -> Iterator[Start]:
     """Leading right singular vectors, twice as many each time, up to min(n, m)."""
     limit = min(problem.rows.shape)
     direct = problem.rows.shape[1] <= GRAM_FEATURES
-    everything = svd_start(problem, limit, rng).U if direct else None
+    everything = svd_start(problem, limit, rng) if direct else None
     count = min(FIRST_COLUMNS, limit)
     while True:
         if everything is not None:
-            yield everything[:, :count]
+            yield leading(everything, count)
         else:
-            yield svd_start(problem, count, rng).U
+            yield svd_start(problem, count, rng)
         if count == limit:
             return
         count = min(2 * count, limit)
@@ -107,20 +107,21 @@ def solve_share(problem: Problem, target: float, fit: Fit, rng: np.random.Genera
     target : float
         From 0 to 1.
     fit : callable
-        Given r and a start U of shape (m, r), returns the outcome of a fit.
+        Given a start whose U has the shape (m, r), returns the outcome of a fit.
     rng : Generator
         For the randomized SVD of wide data.
     """
-    svd, enough, U = _svd_to_reach(problem, target, rng)
-    found = _Fitted.of(problem, fit(enough, U[:, :enough]))
+    svd, start = _svd_to_reach(problem, target, rng)
+    enough = start.U.shape[1]
+    found = _Fitted.of(problem, fit(start))
     while not (found.reaches(target) or found.stopped) and enough < min(problem.rows.shape):
         # Lengths of rows, or a solver that does not climb, can lead below the SVD.
         enough = min(enough + max(1, enough // 8), *problem.rows.shape)
-        U = svd_start(problem, enough, rng).U
-        found = _Fitted.of(problem, fit(enough, U))
-    best = _fewer(problem, target, fit, found)
+        start = svd_start(problem, enough, rng)
+        found = _Fitted.of(problem, fit(start))
+    best = _fewer(problem, target, lambda U: fit(replace(start, U=U, is_svd=False)), found)
     if best.size > len(svd.values):
-        svd = leading_means(problem, U)
+        svd = leading_means(problem, start.U)
     ratio = svd.values[best.size - 1] / best.solution.value
     return Outcome(best.solution, float(ratio))
 
@@ -152,24 +153,26 @@ class _Fitted:
 
 def _svd_to_reach(
     problem: Problem, target: float, rng: np.random.Generator
-) -> tuple[LeadingMeans, int, Array]:
-    """Means of singular vectors, how many of them reach the target, and they themselves."""
-    for U in growing_svd(problem, rng):
-        means = leading_means(problem, U)
+) -> tuple[LeadingMeans, Start]:
+    """Means of singular vectors, and as many of them as reach the target, or all."""
+    for start in growing_svd(problem, rng):
+        means = leading_means(problem, start.U)
         enough = means.first_to_reach(target)
         if enough is not None:
-            break
-    return means, enough or U.shape[1], U
+            return means, leading(start, enough)
+    return means, start
 
 
-def _fewer(problem: Problem, target: float, fit: Fit, found: _Fitted) -> _Fitted:
+def _fewer(
+    problem: Problem, target: float, fit: Callable[[Array], Outcome], found: _Fitted
+) -> _Fitted:
     """Down from a fit that reaches the target: single steps first, then longer ones."""
     if not found.reaches(target):
         return found
     enough, short, step = _enough(problem, target, found), 0, 1
     while found.size - short > 1 and not found.stopped:
         size = max(enough - step, short + 1) if enough - short > 1 else enough
-        trial = _Fitted.of(problem, fit(size, found.U[:, :size]))
+        trial = _Fitted.of(problem, fit(found.U[:, :size]))
         if trial.reaches(target):
             found, step = trial, 2 * step
             enough = max(_enough(problem, target, found), short + 1)

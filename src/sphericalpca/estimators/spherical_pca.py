@@ -26,7 +26,7 @@ from sphericalpca.estimators.saving import SavingMixin
 from sphericalpca.estimators.streaming import PartialFitMixin
 from sphericalpca.problem import components
 from sphericalpca.rows import NamespaceMatrix, on_host
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.solvers import SOLVERS, Start
 
 __all__ = ["SphericalPCA"]
 
@@ -61,10 +61,11 @@ class SphericalPCA(
         1e-10; "auto" chooses among these from the shape of X and `tol`.  "alternating" is
         exact alternation between U and V, "linearized" the paper's Algorithm 1.  A
         `sphericalpca.solvers` object carries its own options.
-    init : {"auto", "svd", "random"}, array or pair of arrays, default="auto"
+    init : {"auto", "svd", "random"}, array, pair of arrays or Start, default="auto"
         Where to start: the uncentred SVD ("auto"), a random subspace, a matrix U of
         shape (n_features, n_components), or for Algorithm 1 a pair (U, V) with V of
-        shape (n_samples, n_components).
+        shape (n_samples, n_components).  A `sphericalpca.solvers` start also tells the
+        curvature, if it is known.
     n_init : int, default=1
         Number of starts; those after the first are random.  The best result is kept.
     normalize : bool, default=True
@@ -156,7 +157,7 @@ class SphericalPCA(
             Interval(RealNotInt, 0, 1, closed="neither"),
         ],
         "solver": [StrOptions({"auto", *SOLVERS}), HasMethods(["init", "step"])],
-        "init": [StrOptions({"auto", "svd", "random"}), "array-like", tuple],
+        "init": [StrOptions({"auto", "svd", "random"}), "array-like", tuple, Start],
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "normalize": ["boolean"],
         "center": ["boolean"],

@@ -9,17 +9,21 @@ The shortest combined step may lie at a saddle, because there too U = T(U).  An 
 point is kept only if f does not fall.  Otherwise its mirror image is tried, which leads
 away from a saddle, and if that fails too the history is forgotten and the exact step is
 taken, which cannot lower f.
+
+Where the start knows how f curves (see `curvature`), what is accelerated is not exact
+alternation but Newton's iteration with that guess, which needs half the passes or fewer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sphericalpca.linalg import Array, combination, frobenius, polar, product, scalar_products
 from sphericalpca.problem import Evaluation, Problem
+from sphericalpca.solvers.curvature import Curvature
 from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.start import Start, start_of_U
 from sphericalpca.solvers.state import EvaluatedState
@@ -28,6 +32,8 @@ __all__ = ["Anderson"]
 
 # Up to this length a step need not be brought back to orthonormal matrices.
 SHORT_STEP = 0.5
+# Up to this length a guess of Newton's step is worth a trial.
+SHORT_GUESS = 1.0
 
 
 @dataclass(frozen=True)
@@ -39,11 +45,15 @@ class _History:
     products: Array = field(default_factory=lambda: np.empty((0, 0)))  # <steps_i, steps_j>
     last_image: Array | None = None
     last_step: Array | None = None
+    guessed: bool = False
 
-    def after(self, image: Array, step: Array, memory: int) -> _History:
-        """The history once `image` and `step` were seen; the oldest is forgotten."""
-        if self.last_image is None or self.last_step is None:
-            return _History(last_image=image, last_step=step)
+    def after(self, image: Array, step: Array, memory: int, *, guessed: bool = False) -> _History:
+        """The history once `image` and `step` were seen; the oldest is forgotten.
+
+        Guessed steps and exact ones belong to different iterations: either begins anew.
+        """
+        if self.last_image is None or self.last_step is None or guessed != self.guessed:
+            return _History(last_image=image, last_step=step, guessed=guessed)
         change = step - self.last_step
         steps = (*self.steps, change)[-memory:]
         images = (*self.images, image - self.last_image)[-memory:]
@@ -51,7 +61,15 @@ class _History:
         kept = len(steps) - 1
         products[:kept, :kept] = self.products[len(self.steps) - kept :, len(self.steps) - kept :]
         products[kept, :] = products[:, kept] = scalar_products(change, steps)
-        return _History(images, steps, products, image, step)
+        return _History(images, steps, products, image, step, guessed)
+
+    def points(self) -> list[Array]:
+        """Where to go instead of the exact step, the boldest first."""
+        assert self.last_image is not None
+        if self.steps:
+            correction = self.correction()
+            return [self.last_image - correction, self.last_image + correction]
+        return [self.last_image] if self.guessed else []
 
     def saved(self) -> dict[str, Array]:
         """The history as arrays."""
@@ -64,6 +82,7 @@ class _History:
             "products": self.products,
             "last_image": self.last_image,
             "last_step": self.last_step,
+            "guessed": np.array(self.guessed),
         }
 
     @staticmethod
@@ -72,11 +91,11 @@ class _History:
         if "last_image" not in saved:
             return _History()
         past = tuple(saved["images"]), tuple(saved["steps"]), saved["products"]
-        return _History(*past, saved["last_image"], saved["last_step"])
+        return _History(*past, saved["last_image"], saved["last_step"], bool(saved["guessed"]))
 
     def forgotten(self) -> _History:
         """Only where it stands now: the past misled, or there is none."""
-        return _History(last_image=self.last_image, last_step=self.last_step)
+        return replace(self, images=(), steps=(), products=np.empty((0, 0)))
 
     def correction(self) -> Array:
         """The latest image minus the combination whose combined step is shortest."""
@@ -95,6 +114,7 @@ class _History:
 @dataclass(frozen=True)
 class _State(EvaluatedState):
     history: _History = field(default_factory=_History)
+    curvature: Curvature | None = None
 
     @property
     def promise(self) -> float:
@@ -109,7 +129,8 @@ class Anderson:
     Parameters
     ----------
     memory : int
-        How many past steps are combined.  2 x `memory` matrices of shape (m, r) are kept.
+        How many past steps are combined.  2 x `memory` matrices of shape (m, r) are kept,
+        and two more of eigenvectors.
     """
 
     memory: int = 8
@@ -123,31 +144,39 @@ class Anderson:
     def init(self, problem: Problem, start: Start) -> _State:
         """The state at the start's U."""
         evaluation = problem.evaluate(start_of_U(start, type(self).__name__))
-        return _State(evaluation, problem.loss(evaluation.value))
+        return _State(evaluation, problem.loss(evaluation.value), curvature=start.curvature)
 
     def saved(self, state: _State) -> dict[str, Array]:
         """A state as arrays."""
-        return {"U": state.U, **state.history.saved()}
+        curvature = {} if state.curvature is None else state.curvature.saved()
+        return {"U": state.U, **state.history.saved(), **curvature}
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
         """The state that was saved."""
         evaluation = problem.evaluate(saved["U"])
-        return _State(evaluation, problem.loss(evaluation.value), _History.of(saved))
+        loss = problem.loss(evaluation.value)
+        return _State(evaluation, loss, _History.of(saved), Curvature.of(saved))
 
     def step(self, problem: Problem, state: _State) -> _State:
         """An accelerated step if f does not fall, else the exact one."""
-        here = state.evaluation
-        step = _exact_step(here)
-        image = here.U + step
-        history = state.history.after(image, step, self.memory)
-        if history.steps:
-            correction = history.correction()
-            for point in (image - correction, image + correction):
-                ahead = problem.evaluate(polar(point).factor)
-                if _not_below(ahead.value, here):
-                    return _State(ahead, problem.loss(ahead.value), history)
-        exact = problem.evaluate(polar(image).factor)
-        return _State(exact, problem.loss(exact.value), history.forgotten())
+        here, curvature = state.evaluation, state.curvature
+        guess = None if curvature is None else _short(curvature.step(here))
+        step = _exact_step(here) if guess is None else guess
+        history = state.history.after(here.U + step, step, self.memory, guessed=guess is not None)
+        for point in history.points():
+            ahead = problem.evaluate(polar(point).factor)
+            if _not_below(ahead.value, here):
+                return _State(ahead, problem.loss(ahead.value), history, curvature)
+        if history.guessed:
+            # A guess that fails without the help of a history fails again.
+            curvature = curvature if history.steps else None
+            step = _exact_step(here)
+        exact = problem.evaluate(polar(here.U + step).factor)
+        return _State(exact, problem.loss(exact.value), history.forgotten(), curvature)
+
+
+def _short(step: Array | None) -> Array | None:
+    return step if step is not None and frobenius(step) < SHORT_GUESS else None
 
 
 def _exact_step(here: Evaluation) -> Array:

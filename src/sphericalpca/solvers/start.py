@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import scipy.linalg
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import (
     Array,
+    frobenius,
     inner,
     orthonormal,
     orthonormal_outside,
@@ -21,11 +22,13 @@ from sphericalpca.linalg import (
     refined,
 )
 from sphericalpca.problem import Problem
+from sphericalpca.solvers.curvature import Curvature
 
 __all__ = [
     "GRAM_FEATURES",
     "Start",
     "given_start",
+    "leading",
     "random_start",
     "start_of_U",
     "starts",
@@ -35,6 +38,8 @@ __all__ = [
 # Up to this many features the m x m Gram matrix costs one cheap pass, and its
 # eigenvectors less than the passes that a randomized SVD would need.
 GRAM_FEATURES = 1024
+# Curvature is guessed along so many directions per component: those beyond matter little.
+KNOWN_DIRECTIONS = 2
 
 # As many reads as scikit-learn's TruncatedSVD makes by default, for an SVD as exact.
 KRYLOV_READS = 6
@@ -43,11 +48,17 @@ FEW_COMPONENTS = 40
 
 @dataclass(frozen=True)
 class Start:
-    """A starting point: U (m x r), perhaps V (n x r), and whether it is the SVD."""
+    """A starting point: U (m x r), perhaps V (n x r), whether it is the SVD, what that told."""
 
     U: Array
     V: Array | None = None
     is_svd: bool = False
+    curvature: Curvature | None = None
+
+
+def leading(start: Start, count: int) -> Start:
+    """The same with its leading columns."""
+    return replace(start, U=start.U[:, :count])
 
 
 def start_of_U(start: Start, solver: str) -> Array:
@@ -67,6 +78,10 @@ def starts(
     if isinstance(init, str):
         svd = init in ("auto", "svd")
         yield (svd_start if svd else random_start)(problem, n_components, rng)
+    elif isinstance(init, Start):
+        given = init.U if init.V is None else (init.U, init.V)
+        start = given_start(problem, n_components, given)
+        yield replace(init, U=start.U, V=start.V)
     else:
         yield given_start(problem, n_components, init)
     for _ in range(n_init - 1):
@@ -76,7 +91,8 @@ def starts(
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Leading right singular vectors of the weighted, scaled, uncentred rows."""
     if problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
-        return Start(_gram_svd(problem, n_components), is_svd=True)
+        curvature = _gram_curvature(problem, n_components)
+        return Start(curvature.vectors[:, :n_components], is_svd=True, curvature=curvature)
     return Start(_krylov_svd(problem, n_components, rng), is_svd=True)
 
 
@@ -96,7 +112,10 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
         )
     U, V = init if pair else (init, None)
     U = _given_matrix("U", U, (m, n_components))
-    if np.abs(U.T @ U - np.eye(n_components)).max() > 1e-6:
+    defect = frobenius(inner(U, U) - np.eye(n_components))
+    if 1e-6 < defect < 1e-3:  # columns of a fit in float32
+        U = refined(U)
+    elif defect > 1e-6:
         if np.linalg.matrix_rank(U) < n_components:
             raise DataError(
                 f"init: the given U has rank {np.linalg.matrix_rank(U)}, but its "
@@ -124,12 +143,14 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
     return matrix
 
 
-def _gram_svd(problem: Problem, n_components: int) -> Array:
+def _gram_curvature(problem: Problem, n_components: int) -> Curvature:
     m = problem.rows.shape[1]
-    dtype = problem.rows.dtype
-    A = problem.gram().astype(dtype, copy=False)
-    _, vectors = scipy.linalg.eigh(A, subset_by_index=(m - n_components, m - 1), check_finite=False)
-    return np.asarray(vectors[:, ::-1])
+    found = min(KNOWN_DIRECTIONS * n_components, m)
+    A = problem.gram().astype(problem.rows.dtype, copy=False)
+    values, vectors = scipy.linalg.eigh(
+        A, subset_by_index=(m - found, m - 1), check_finite=False, overwrite_a=True
+    )
+    return Curvature(np.ascontiguousarray(vectors[:, ::-1]), values[::-1].astype(np.float64))
 
 
 def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:

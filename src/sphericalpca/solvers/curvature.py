@@ -1,0 +1,68 @@
+"""How strongly f curves, guessed from the eigenvectors that the SVD start found on its way.
+
+Minus the Hessian of f at U is D -> D A - (I - UU') sum_j w_j x_j x_j' D (I - v_j v_j') / l_j,
+with A = U'G and the lengths l_j = ||U'x_j||.  The step of exact alternation leaves the sum
+out, and creeps along directions in which the data are almost as strong as within U.  Where
+the lengths differ little, and the v_j follow their mean, the sum is close to
+
+    c X'WX D (I - A / f),        c = f / (the r leading eigenvalues of X'WX),
+
+which is diagonal in the eigenvectors of X'WX and of A.  So Newton's step is a division.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from sphericalpca.linalg import Array, inner, product
+from sphericalpca.problem import Evaluation
+
+__all__ = ["Curvature"]
+
+# The guess may promise a step so many times as long as exact alternation's, not more.
+LONGEST = 10.0
+
+
+@dataclass(frozen=True)
+class Curvature:
+    """Leading eigenvectors of X'WX, and their eigenvalues up to a common factor.
+
+    Attributes
+    ----------
+    vectors : array, shape (m, k)
+        At least as many as there are components.
+    values : float64 array, shape (k,)
+        Decreasing.
+    """
+
+    vectors: Array
+    values: Array
+
+    def saved(self) -> dict[str, Array]:
+        """The same as arrays."""
+        return {"eigenvectors": self.vectors, "eigenvalues": self.values}
+
+    @staticmethod
+    def of(saved: Mapping[str, Array]) -> Curvature | None:
+        """What was saved; None if nothing was."""
+        known = "eigenvectors" in saved
+        return Curvature(saved["eigenvectors"], saved["eigenvalues"]) if known else None
+
+    def step(self, here: Evaluation) -> Array | None:
+        """Newton's step as far as it can be guessed; None where A is nearly singular."""
+        R, U = here.tangent, here.U
+        own, Q = np.linalg.eigh(np.asarray(here.pull, dtype=np.float64))
+        leading = self.values[: len(own)].sum()
+        if leading <= 0 or own[0] <= np.sqrt(np.finfo(R.dtype).eps) * own[-1]:
+            return None
+        outside = self.values[:, None] * ((own.sum() - own) / leading)
+        divisor = np.maximum(own - outside, own / LONGEST)
+        # In coordinates Q divided by `own`, and within the span of the eigenvectors by `divisor`.
+        turned = product(R, Q.astype(R.dtype))
+        known = inner(self.vectors, turned) * (1.0 / divisor - 1.0 / own).astype(R.dtype)
+        turned = turned / own.astype(R.dtype) + product(self.vectors, known)
+        step = product(turned, Q.T.astype(R.dtype))
+        return np.subtract(step, product(U, inner(U, step)), dtype=U.dtype)
