@@ -14,6 +14,7 @@ from sphericalpca.linalg import (
     fix_signs,
     frobenius,
     in_range,
+    inner,
     orthonormal,
     orthonormal_outside,
     polar,
@@ -46,6 +47,16 @@ def _gauss(shape, seed=0):
 
 def _is_orthonormal(U, dtype=np.float64):
     return np.abs(U.T @ U - np.eye(U.shape[1])).max() <= 20 * _eps(dtype)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 8])
+@pytest.mark.parametrize("height", [0, 1, 4095, 4097, 100_000])
+def test_long_sums_keep_the_digits_of_single_precision(height, columns):
+    A = np.abs(_gauss((height, columns))).astype(np.float32)
+    B = np.abs(_gauss((height, columns), seed=1)).astype(np.float32)
+    found = inner(A, B)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, A.astype(float).T @ B.astype(float), rtol=1e-6)
 
 
 @at_every_magnitude

@@ -42,6 +42,8 @@ __all__ = [
 SMALL_PRODUCT = 4_000_000
 # So many numbers stay in cache while others are added to them.
 PIECE = 50_000
+# So many products may be added up in the type of the data.
+SHORT_SUM = 1024
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -69,9 +71,20 @@ def product(A: Array, B: Array) -> Array:
 
 
 def inner(A: Array, B: Array) -> Array:
-    """A'B for tall A and B, on all threads of the context."""
-    parts = _row_parts(A, B.shape[1])
-    return np.asarray(sum(spread(lambda part: A[part].T @ B[part], parts)))
+    """A'B for tall A and B, on all threads of the context.
+
+    BLAS adds up one product after the other: over a hundred thousand rows in float32, with few
+    columns, that costs half the digits.  So sums of short pieces are added in float64.
+    """
+
+    def products(part: slice) -> Array:
+        total = np.zeros((A.shape[1], B.shape[1]))
+        for piece in _slices([*range(part.start, part.stop, SHORT_SUM), part.stop]):
+            total += A[piece].T @ B[piece]
+        return total
+
+    found = sum(spread(products, _row_parts(A, B.shape[1])))
+    return np.asarray(found, dtype=np.result_type(A, B))
 
 
 def combination(factors: Array, matrices: Sequence[Array]) -> Array:
@@ -101,13 +114,16 @@ def scalar_products(A: Array, matrices: Sequence[Array]) -> Array:
 
 def _pieces(part: slice, columns: int) -> list[slice]:
     height = max(1, PIECE // columns)
-    ends = [*range(part.start, part.stop, height), part.stop]
-    return list(itertools.starmap(slice, itertools.pairwise(ends)))
+    return _slices([*range(part.start, part.stop, height), part.stop])
 
 
 def _row_parts(A: Array, columns: int) -> list[slice]:
     count = workers() if A.size * columns > SMALL_PRODUCT else 1
-    return list(itertools.starmap(slice, itertools.pairwise(equal_ends(len(A), count))))
+    return _slices(equal_ends(len(A), count))
+
+
+def _slices(ends: Sequence[int]) -> list[slice]:
+    return list(itertools.starmap(slice, itertools.pairwise(ends)))
 
 
 class Polar(NamedTuple):

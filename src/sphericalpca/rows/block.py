@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.linalg import Array, inner, unit_rows
 from sphericalpca.rows.facts import Facts
 
 __all__ = ["VANISHING", "Block", "Matrix"]
@@ -110,7 +110,7 @@ class Block:
     def moment(self, V: Array) -> Array:
         """V'WV over this block, shape (r, r), in float64."""
         weighted = V if self._shares is None else V * self._shares
-        return np.asarray(weighted.T @ V, dtype=np.float64) * self.heaviest
+        return inner(weighted, V).astype(np.float64) * self.heaviest
 
     def directions(self, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
         """Best components V given Y = XU, and the lengths of Y's rows.
