@@ -62,6 +62,13 @@ def test_help_everywhere_with_examples(run, words, option):
     assert "Examples:\n" in result.stdout
 
 
+@pytest.mark.parametrize("group", [(), ("datasets",)], ids=" ".join)
+def test_no_command_is_described_by_half_a_sentence(run, group):
+    listed = run(*group, "--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert len(listed.splitlines()) >= 3
+    assert "..." not in listed
+
+
 def test_version(run):
     result = run("--version")
     assert result.exit_code == 0

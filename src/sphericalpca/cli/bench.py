@@ -23,11 +23,12 @@ FEATURES = 384
 
 
 @click.command(
+    short_help="Time it beside scikit-learn's TruncatedSVD and PCA.",
     epilog=examples(
         "sphericalpca bench",
         "sphericalpca bench vectors.npy -r 64",
         "sphericalpca bench 'parts/*.parquet' --column embedding -r 128 --rows 50000 --json",
-    )
+    ),
 )
 @click.argument("files", metavar="[IN]...", nargs=-1)
 @click.option("-r", "--components", type=COUNT, default=64, show_default=True, help="Dimension.")
