@@ -281,5 +281,21 @@ def test_tables_on_a_terminal_lose_nothing_either(monkeypatch, columns):
     assert max(map(len, shown.splitlines())) <= columns
 
 
+@pytest.mark.parametrize("columns", [27, 34, 40, 60])
+def test_tables_break_between_words_where_that_will_do(monkeypatch, columns):
+    sent, real = io.StringIO(), Console
+    monkeypatch.setattr(
+        "rich.console.Console",
+        lambda **options: real(file=sent, force_terminal=True, width=columns, **options),
+    )
+    rows = [("digits (images)", "0.1 to 0.2"), ("docstrings (tf-idf)", "0.3 to 0.4")]
+    print_table(["data", "neighbours kept"], rows, numbers=["neighbours kept"])
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
+    words = " ".join(["data neighbours kept", *(cell for row in rows for cell in row)]).split()
+    assert set(words) <= set(shown.split())
+    assert all(number in shown for _, number in rows)
+    assert max(map(len, shown.splitlines())) <= columns
+
+
 def test_examples_keep_their_lines():
     assert examples("one", "two") == "\b\nExamples:\n  one\n  two"

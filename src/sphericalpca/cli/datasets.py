@@ -96,7 +96,13 @@ def list_(data_home: Path | None, as_json: bool) -> None:
 @names_argument
 @data_home_option
 @click.option("--force", is_flag=True, help="Fetch files that are there, too.")
-@click.option("--tries", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option(
+    "--tries",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How often to ask a server that fails.",
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),

@@ -71,9 +71,20 @@ def _dimension(text: str) -> float:
     help="Keeps what is known so far; a fit that was cut short goes on from it.",
 )
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which to stop.")
-@click.option("--max-iter", default=1000, show_default=True, type=click.IntRange(min=1))
-@click.option("--solver", default="auto", show_default=True, help="As in SphericalPCA.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--max-iter",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Iterations at most.",
+)
+@click.option(
+    "--solver",
+    default="auto",
+    show_default=True,
+    help="auto, subspace, anderson, newton, alternating or linearized.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
 @click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
 @click.option(
