@@ -281,19 +281,22 @@ def test_tables_on_a_terminal_lose_nothing_either(monkeypatch, columns):
     assert max(map(len, shown.splitlines())) <= columns
 
 
-@pytest.mark.parametrize("columns", [27, 34, 40, 60])
+@pytest.mark.parametrize("columns", [70, 80, 100, 140])
 def test_tables_break_between_words_where_that_will_do(monkeypatch, columns):
     sent, real = io.StringIO(), Console
     monkeypatch.setattr(
         "rich.console.Console",
         lambda **options: real(file=sent, force_terminal=True, width=columns, **options),
     )
-    rows = [("digits (images)", "0.1 to 0.2"), ("docstrings (tf-idf)", "0.3 to 0.4")]
-    print_table(["data", "neighbours kept"], rows, numbers=["neighbours kept"])
+    header = ("data", "dimensions", "neighbours kept", "SVD + unit rows", "centred PCA, dot", "all")
+    rows = [
+        ("embedding-like (made up)", "256 to 64", "0.852", "0.852", "0.633", "0.1 to 0.2"),
+        ("docstrings (tf-idf)", "8,830 to 50", "0.591", "0.569", "0.610", "0.3 to 0.4"),
+    ]
+    print_table(header, rows, numbers=header[1:])
     shown = re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
-    words = " ".join(["data neighbours kept", *(cell for row in rows for cell in row)]).split()
-    assert set(words) <= set(shown.split())
-    assert all(number in shown for _, number in rows)
+    assert set(" ".join([*header, *rows[0], *rows[1]]).split()) <= set(shown.split())
+    assert all(number in shown for row in rows for number in row[1:])
     assert max(map(len, shown.splitlines())) <= columns
 
 
