@@ -209,6 +209,22 @@ def test_the_times_of_the_alternatives_are_those_measured():
         assert shown == [f"{1 / float(ours[goal]):#.2g}" for goal in measured], name
 
 
+def test_the_claim_beside_the_picture_is_what_the_tables_say():
+    claim = " ".join(README.read_text(encoding="utf-8").split("\n\n")[3].split())
+    ours, svd, dense, text = re.search(
+        r"five newsgroups k-means is right on ([\d.]+) % after Spherical PCA, on ([\d.]+) % after "
+        r"an SVD with unit rows\. .* takes ([\d.]+) of the time .* takes ([\d.]+) times as long",
+        claim,
+    ).groups()
+    shown = _alternatives()
+    for name, value in (("Spherical PCA", ours), ("`TruncatedSVD`, then unit rows", svd)):
+        assert float(shown[name][0].split(" / ")[0]) == pytest.approx(float(value) / 100)
+    kept = [shown[name][1].split(" / ") for name in shown if "PCA`" not in name][:2]
+    assert [float(one) for one in kept[0]] == pytest.approx([*map(float, kept[1])], abs=0.005)
+    measured = {row["goal"]: row["measured"] for row in _rows("benchmarks/results/reach.csv")}
+    assert [dense, text] == [f"{float(measured[goal]):.2g}" for goal in ("minilm", "text20")]
+
+
 def test_pictures_and_pages_linked_are_there():
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", README.read_text(encoding="utf-8"))
     assert links

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import itertools
+import sys
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
 
-from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows, transforming
+from sphericalpca import (
+    DataError,
+    MissingExtraError,
+    NoDirectionWarning,
+    SphericalPCA,
+    open_rows,
+    transforming,
+)
 from sphericalpca.transforming import transform_blocks, transform_file
 
 pa = pytest.importorskip("pyarrow")
@@ -170,3 +178,13 @@ def test_other_widths_and_formats_are_refused(X, model, tmp_path):
     np.save(tmp_path / "in.npy", X)
     with pytest.raises(DataError, match=r"suffix '.csv', but vectors are written to .npy"):
         transform_file(model, open_rows(tmp_path / "in.npy"), tmp_path / "out.csv")
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "arrow"])
+def test_a_missing_package_is_one_for_writing(tmp_path, monkeypatch, suffix):
+    X = np.eye(4)
+    model = SphericalPCA(2).fit(X)
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(MissingExtraError, match=r"^Writing Parquet and Arrow files needs pyarrow"):
+        transform_file(model, X, tmp_path / f"small.{suffix}")
+    assert not list(tmp_path.iterdir())

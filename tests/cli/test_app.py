@@ -62,6 +62,13 @@ def test_help_everywhere_with_examples(run, words, option):
     assert "Examples:\n" in result.stdout
 
 
+@pytest.mark.parametrize("group", [(), ("datasets",)], ids=" ".join)
+def test_no_command_is_described_by_half_a_sentence(run, group):
+    listed = run(*group, "--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+    assert len(listed.splitlines()) >= 3
+    assert "..." not in listed
+
+
 def test_version(run):
     result = run("--version")
     assert result.exit_code == 0
@@ -271,6 +278,25 @@ def test_tables_on_a_terminal_lose_nothing_either(monkeypatch, columns):
     shown = re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
     assert "a [bold]b[/bold]" in shown
     assert shown.count("c") == 150
+    assert max(map(len, shown.splitlines())) <= columns
+
+
+@pytest.mark.parametrize("columns", [70, 80, 100, 140])
+def test_tables_break_between_words_where_that_will_do(monkeypatch, columns):
+    sent, real = io.StringIO(), Console
+    monkeypatch.setattr(
+        "rich.console.Console",
+        lambda **options: real(file=sent, force_terminal=True, width=columns, **options),
+    )
+    header = ("data", "dimensions", "neighbours kept", "SVD + unit rows", "centred PCA, dot", "all")
+    rows = [
+        ("embedding-like (made up)", "256 to 64", "0.852", "0.852", "0.633", "0.1 to 0.2"),
+        ("docstrings (tf-idf)", "8,830 to 50", "0.591", "0.569", "0.610", "0.3 to 0.4"),
+    ]
+    print_table(header, rows, numbers=header[1:])
+    shown = re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
+    assert set(" ".join([*header, *rows[0], *rows[1]]).split()) <= set(shown.split())
+    assert all(number in shown for row in rows for number in row[1:])
     assert max(map(len, shown.splitlines())) <= columns
 
 

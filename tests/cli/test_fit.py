@@ -74,6 +74,32 @@ def test_json(run, file, model):
     found = json.loads(run("fit", file, "-r", 3, "-o", model, "--json").stdout)
     assert found["n_samples"] == 70
     assert found["mean_cosine"] == SphericalPCA.load(model).mean_cosine_
+    assert found["svd_ratio"] == SphericalPCA.load(model).svd_ratio_
+
+
+def test_it_tells_whether_the_svd_would_have_done(run, X, file, tmp_path, model):
+    def told(file, model):
+        return run("fit", file, "-r", 2, "-o", model).stdout.splitlines()[1]
+
+    ratio = SphericalPCA(2, random_state=0).fit(X).svd_ratio_
+    more = f"{100 / ratio - 100:.2f} % more of the rows' directions is kept"
+    assert told(file, model).startswith(f"SVD ratio {ratio:.3f}")
+    assert more in told(file, tmp_path / "again.safetensors")
+    np.save(tmp_path / "steep.npy", X / 10.0 ** np.arange(X.shape[1]))
+    assert "the plain SVD keeps as much" in told(tmp_path / "steep.npy", tmp_path / "easy")
+
+
+def test_a_ratio_that_is_not_known_is_no_number_in_json(run, file, model, monkeypatch):
+    fit = SphericalPCA.fit
+
+    def without_ratio(self, *args, **options):
+        fit(self, *args, **options)
+        self.svd_ratio_ = float("nan")
+        return self
+
+    monkeypatch.setattr(SphericalPCA, "fit", without_ratio)
+    assert json.loads(run("fit", file, "-r", 2, "-o", model, "--json").stdout)["svd_ratio"] is None
+    assert "SVD ratio" not in run("fit", file, "-r", 2, "-o", model, "--force").stdout
 
 
 def test_an_existing_model_is_not_overwritten(run, file, model):

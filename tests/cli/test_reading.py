@@ -31,3 +31,6 @@ def test_remedies_are_options_of_the_command(run, tmp_path):
         assert result.exit_code == 1
         assert remedy in result.stderr
         assert "=" not in result.stderr
+        assert "...." not in result.stderr
+    result = run("fit", tmp_path / "wide.parquet", "--column", "x", "-r", 1, "-o", tmp_path / "m")
+    assert result.stderr.endswith("with --columns ...\n")

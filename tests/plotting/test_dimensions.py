@@ -37,6 +37,7 @@ def test_it_shows_the_numbers_of_the_choice(choice):
         np.testing.assert_array_equal(line.get_ydata(), choice.column(name))
     known = np.isfinite(choice.column("svd_recall"))
     np.testing.assert_array_equal(display.svd_line_.get_ydata(), choice.column("svd_recall")[known])
+    assert display.svd_line_.get_linestyle() == "None"  # nothing where it was not measured
     assert display.chosen == choice.n_components
     texts = [text.get_text() for text in display.ax_.texts]
     assert texts == [f"r = {choice.n_components}"]

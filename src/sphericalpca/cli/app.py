@@ -100,7 +100,8 @@ def _describe(error: Exception) -> str:
     epilog=examples(
         "sphericalpca demo",
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
-        "sphericalpca datasets list",
+        "sphericalpca choose vectors.npy --recall 0.9    # how many dimensions are enough",
+        "sphericalpca transform model.safetensors vectors.npy -o small.npy",
         "sphericalpca reproduce figures --out reproduction",
         "sphericalpca --debug datasets check    # with a traceback if it fails",
     )

@@ -23,11 +23,12 @@ FEATURES = 384
 
 
 @click.command(
+    short_help="Time it beside scikit-learn's TruncatedSVD and PCA.",
     epilog=examples(
         "sphericalpca bench",
         "sphericalpca bench vectors.npy -r 64",
         "sphericalpca bench 'parts/*.parquet' --column embedding -r 128 --rows 50000 --json",
-    )
+    ),
 )
 @click.argument("files", metavar="[IN]...", nargs=-1)
 @click.option("-r", "--components", type=COUNT, default=64, show_default=True, help="Dimension.")
@@ -37,7 +38,7 @@ FEATURES = 384
 @click.option("--rounds", type=COUNT, default=3, show_default=True, help="Fits of each method.")
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which ours stops.")
 @reading_options
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) -> None:

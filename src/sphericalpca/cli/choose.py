@@ -31,11 +31,12 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(
+    short_help="Find how many dimensions keep the neighbours.",
     epilog=examples(
         "sphericalpca choose vectors.npy --recall 0.95 --k 10",
         "sphericalpca choose vectors.npy --recall 0.9 -o model.safetensors --plot curve.png",
         "sphericalpca choose 'parts/*.parquet' --column embedding --largest 512 --json",
-    )
+    ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option("--recall", type=SHARE, default=0.95, show_default=True, help="Share to be kept.")
@@ -62,7 +63,7 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
         check_model_output(output, force=options["force"], reads=files)
     if plot is not None:
         check_output(plot, force=options["force"], reads=files)
-        check_picture()
+        check_picture(plot)
     choice = _choose(files, options)
     if output is not None:
         choice.model.save(output)
@@ -114,7 +115,16 @@ def _showing(*, quiet: bool) -> Iterator[Any]:
 
 
 def _tell(choice: DimensionChoice) -> None:
-    header = ("", "dimensions", "recall", "95 % interval", "SVD", "mean cosine", "bytes", "index")
+    header = (
+        "",
+        "dimensions",
+        "recall",
+        "95 % interval",
+        "SVD",
+        "mean cosine",
+        "bytes each",
+        "in all",
+    )
     lines = [
         (
             "*" if point.n_components == choice.n_components else "",

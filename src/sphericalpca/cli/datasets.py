@@ -43,11 +43,12 @@ names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", callback
 
 
 @click.group(
+    short_help="List, fetch and check data files of the experiments.",
     epilog=examples(
         "sphericalpca datasets list",
         "sphericalpca datasets fetch glass mfeat",
         "sphericalpca datasets check --data-home DIR",
-    )
+    ),
 )
 def datasets() -> None:
     """Data files of the experiments: what there is, where, and whether it is sound."""
@@ -85,16 +86,23 @@ def list_(data_home: Path | None, as_json: bool) -> None:
 
 
 @datasets.command(
+    short_help="Fetch data sets from where they are published.",
     epilog=examples(
         "sphericalpca datasets fetch",
         "sphericalpca datasets fetch glass mfeat mfeat-pix",
         "sphericalpca datasets fetch isolet --force --data-home DIR",
-    )
+    ),
 )
 @names_argument
 @data_home_option
 @click.option("--force", is_flag=True, help="Fetch files that are there, too.")
-@click.option("--tries", type=click.IntRange(min=1), default=3, show_default=True)
+@click.option(
+    "--tries",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How often to ask a server that fails.",
+)
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True),

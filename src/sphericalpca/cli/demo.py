@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, print_table
+from sphericalpca.cli.console import against_svd, examples, open_console, print_table
 
 if TYPE_CHECKING:
     from sphericalpca import Evaluation, SphericalPCA
@@ -31,10 +31,11 @@ class _Shown(NamedTuple):
 
 
 @click.command(
+    short_help="See in a minute what it does, on data that are here.",
     epilog=examples(
         "sphericalpca demo",
         "sphericalpca demo --out first-look    # with a picture, and vectors to go on with",
-    )
+    ),
 )
 @click.option(
     "--out",
@@ -125,14 +126,7 @@ def _tell(shown: list[_Shown]) -> None:
     for name, model, found in shown:
         kept = {rival: found.row(method, k=10).recall for rival, method in rivals.items()}
         ahead = _of_rivals(found.row("refit", k=10).recall, kept)
-        click.echo(f"- {name}: {_of_svd(model.svd_ratio_)}{ahead}")
-
-
-def _of_svd(ratio: float) -> str:
-    gain = 1 / ratio - 1
-    if ratio > 0.9999:
-        return "the plain SVD keeps as much of the rows' directions, up to 0.01 %."
-    return f"{100 * gain:.2f} % more of the rows' directions is kept than by the plain SVD."
+        click.echo(f"- {name}: {against_svd(model.svd_ratio_)}{ahead}")
 
 
 def _of_rivals(ours: float, kept: dict[str, float]) -> str:

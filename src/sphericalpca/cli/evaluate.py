@@ -25,10 +25,11 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 
 
 @click.command(
+    short_help="Compare a model's neighbours with the true ones.",
     epilog=examples(
         "sphericalpca evaluate model.safetensors vectors.npy --out evaluation",
         "sphericalpca evaluate model.safetensors new.npy --out drift --queries 500 --json",
-    )
+    ),
 )
 @click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("files", metavar="IN...", nargs=-1, required=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console
+from sphericalpca.cli.console import against_svd, examples, open_console
 from sphericalpca.cli.outputs import check_apart, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
 
@@ -70,9 +71,20 @@ def _dimension(text: str) -> float:
     help="Keeps what is known so far; a fit that was cut short goes on from it.",
 )
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which to stop.")
-@click.option("--max-iter", default=1000, show_default=True, type=click.IntRange(min=1))
-@click.option("--solver", default="auto", show_default=True, help="As in SphericalPCA.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option(
+    "--max-iter",
+    default=1000,
+    show_default=True,
+    type=click.IntRange(min=1),
+    help="Iterations at most.",
+)
+@click.option(
+    "--solver",
+    default="auto",
+    show_default=True,
+    help="auto, subspace, anderson, newton, alternating or linearized.",
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
 @click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
 @click.option(
@@ -182,6 +194,11 @@ def describe(progress: FitProgress) -> str:
     return "  ".join(parts)
 
 
+def _known(number: float) -> float | None:
+    """None for NaN, which JSON does not have."""
+    return None if math.isnan(number) else number
+
+
 def _tell_result(
     model: SphericalPCA, output: Path, certificate: Certificate | None, *, as_json: bool
 ) -> None:
@@ -191,6 +208,7 @@ def _tell_result(
         "n_features": model.n_features_in_,
         "n_components": model.n_components_,
         "mean_cosine": model.mean_cosine_,
+        "svd_ratio": _known(model.svd_ratio_),
         "residual": model.residual_,
         "passes": model.n_passes_,
         "solver": type(model.solver_).__name__,
@@ -206,6 +224,8 @@ def _tell_result(
         f"components, mean cosine {model.mean_cosine_:.4f}, residual {model.residual_:.1e}, "
         f"{model.n_passes_:g} passes."
     )
+    if found["svd_ratio"] is not None:
+        click.echo(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_)}")
     if certificate is not None:
         import numpy as np  # noqa: PLC0415 - slow to import
 

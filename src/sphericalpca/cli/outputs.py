@@ -42,10 +42,16 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
     require_library()
 
 
-def check_picture() -> None:
-    """Say what to install if no picture can be drawn."""
+def check_picture(output: Path) -> None:
+    """Refuse names of other kinds of pictures; say what to install if none can be drawn."""
     from sphericalpca.plotting.style import pyplot  # noqa: PLC0415 - slow to import
 
+    if output.suffix.lower() not in {"", ".png"}:
+        name = output.with_suffix(".png").name
+        raise ValueError(
+            f"{output} has the suffix {output.suffix}, but a picture is a PNG file: "
+            f"call it {name}, say."
+        )
     pyplot()
 
 

@@ -27,9 +27,9 @@ __all__ = [
 _OPTIONS = (
     click.option("--column", help="Column that holds the vectors (Parquet, Arrow)."),
     click.option("--columns", help="Numeric columns, or patterns, separated by commas."),
-    click.option("--key", help="Which data set (HDF5) or array (.npz)."),
+    click.option("--key", help="Which data set (HDF5; default: train) or array (.npz)."),
     click.option(
-        "--memory-budget", default="512MB", show_default=True, help="For readers and blocks."
+        "--memory-budget", default="512MB", show_default=True, help="Memory for rows being read."
     ),
 )
 
@@ -59,7 +59,8 @@ def open_files(files: Sequence[str], options: dict[str, Any]) -> RowSource:
 
 def _for_the_shell(message: str) -> str:
     """Remedies as options in place of arguments: ``--key ...``, not ``key=...``."""
-    return re.sub(r"\b(columns?|key)=(?:\.\.\.|\[\.\.\.\])", r"--\1 ...", message)
+    told = re.sub(r"\b(columns?|key)=(?:\.\.\.|\[\.\.\.\])", r"--\1 ...", message)
+    return re.sub(r"\.{4}$", "...", told)  # three dots end a sentence, too
 
 
 def named(files: Sequence[str]) -> str:

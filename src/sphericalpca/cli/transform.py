@@ -22,11 +22,12 @@ __all__ = ["transform"]
 
 
 @click.command(
+    short_help="Write the unit vectors of the rows of files.",
     epilog=examples(
         "sphericalpca transform model.safetensors vectors.npy -o small.npy",
         "sphericalpca transform model.safetensors 'parts/*.parquet' -o small.parquet",
         "sphericalpca transform model.safetensors texts.parquet --keep id,title -o small.parquet",
-    )
+    ),
 )
 @click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
 @click.argument("files", metavar="IN...", nargs=-1, required=True)

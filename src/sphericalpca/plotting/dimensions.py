@@ -100,9 +100,9 @@ class DimensionsDisplay:
         self.svd_line_ = None
         known = np.isfinite(self.svd_recall)
         if known.any():
-            # Often the two are the same: larger marks look out from under the other curve.
-            style = {"linestyle": "--", "marker": "s", "markersize": 6, "linewidth": 1.2}
-            style["zorder"] = 1.5
+            # Often the two are the same: larger marks look out from under the other curve.  No
+            # line: it would cut the corners where the SVD was not measured, and seem ahead.
+            style = {"linestyle": "none", "marker": "s", "markersize": 6, "zorder": 1.5}
             (self.svd_line_,) = ax.plot(
                 r[known], self.svd_recall[known], color=SVD, label="SVD + unit rows", **style
             )

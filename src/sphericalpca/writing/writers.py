@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,6 +20,8 @@ __all__ = ["FORMATS", "Writer", "open_writer"]
 
 # Rows of a row group: small enough to be read in parts, large enough to be read fast.
 ROW_GROUP = 50_000
+
+_optional = partial(optional, doing="Writing")
 
 
 class Writer(Protocol):
@@ -72,7 +75,7 @@ class _TableWriter:
         self._carried = carried
 
     def write(self, V: Array) -> None:
-        pyarrow = optional("pyarrow", "tables")
+        pyarrow = _optional("pyarrow", "Parquet and Arrow files")
         values = pyarrow.array(np.ascontiguousarray(V).ravel())
         lists = pyarrow.FixedSizeListArray.from_arrays(values, V.shape[1])
         vectors = pyarrow.table({self._name: lists})
@@ -100,7 +103,7 @@ def _parquet(
     schema = _schema(shape[1], dtype, name, carried)
     # Vectors hardly compress, and dictionaries of them are of no use.
     options = {"compression": {name: "NONE"}, "use_dictionary": _others(carried)}
-    parquet = optional("pyarrow.parquet", "Parquet files")
+    parquet = _optional("pyarrow.parquet", "Parquet files")
     with parquet.ParquetWriter(str(path), schema, **options) as file:
         yield _TableWriter(file, schema, name, carried)
 
@@ -110,12 +113,12 @@ def _arrow(
     path: Path, shape: tuple[int, int], dtype: Any, name: str, carried: Carried | None
 ) -> Iterator[Writer]:
     schema = _schema(shape[1], dtype, name, carried)
-    with optional("pyarrow.ipc", "Arrow files").new_file(str(path), schema) as file:
+    with _optional("pyarrow.ipc", "Arrow files").new_file(str(path), schema) as file:
         yield _TableWriter(file, schema, name, carried)
 
 
 def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
-    pyarrow = optional("pyarrow", "tables")
+    pyarrow = _optional("pyarrow", "Parquet and Arrow files")
     if name in _others(carried):
         raise DataError(
             f"The input has a column {name!r} beside its vectors: give the new vectors another "

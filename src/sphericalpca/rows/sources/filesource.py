@@ -100,10 +100,10 @@ def rewritten(values: Array, out: Array) -> Array:
     return out
 
 
-def optional(module: str, what: str) -> Any:
+def optional(module: str, what: str, *, doing: str = "Reading") -> Any:
     """An optional module, or an error that says how to install it."""
     try:
         return importlib.import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise MissingExtraError(f"Reading {what}", package, "files") from None
+        raise MissingExtraError(f"{doing} {what}", package, "files") from None
