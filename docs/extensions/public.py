@@ -1,4 +1,4 @@
-"""The pages of the API, written from the package itself: every public name, each one once."""
+"""The pages of the API, written from the package itself: each public class and function once."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import importlib
 import inspect
 import pkgutil
 import re
-import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,8 +52,8 @@ INDEX = """\
 API
 ===
 
-Every public name. ``import sphericalpca`` gives the first page; the others are imported by their
-own names, such as ``from sphericalpca.solvers import Newton``.
+Every public class and function. ``import sphericalpca`` gives the first page; the others are
+imported by their own names, such as ``from sphericalpca.solvers import Newton``.
 
 .. toctree::
    :maxdepth: 1
@@ -73,7 +72,7 @@ The program ``sphericalpca`` comes with the extra ``cli``: ``pip install 'spheri
 
 
 def public_names() -> dict[str, list[str]]:
-    """The public names of every room, without those that an earlier page has shown."""
+    """The classes and functions of every room, without those that an earlier page has shown."""
     shown: set[int] = set()
     found = {}
     for room in _rooms():
@@ -94,9 +93,8 @@ def _rank(name: str, thing: object) -> int:
 
 
 def _is_new(thing: object, shown: set[int]) -> bool:
-    """Whether it has not been shown; names for types, such as ``dict[str, str]``, never are."""
-    is_type_name = thing is Any or typing.get_origin(thing) is not None
-    return id(thing) not in shown and not is_type_name
+    """Whether it has not been shown; numbers, tables and names for types never are."""
+    return id(thing) not in shown and (isinstance(thing, type) or inspect.isroutine(thing))
 
 
 def _rooms() -> list[str]:
