@@ -10,9 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sklearn.base import BaseEstimator
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
 
 __all__ = ["public_names", "setup"]
 
@@ -32,6 +36,9 @@ INNER = (
     *("evaluation_report", "version", "writing"),
     *("experiments.paper", "experiments.report", "experiments.seeds", "experiments.toy"),
 )
+
+# Where short names on the other pages live: `open_rows`, `truncate`.
+HOMES = ("sphericalpca", "sphericalpca.SphericalPCA")
 
 PAGE = """\
 {title}
@@ -180,9 +187,26 @@ def skip_routing(
     return skip or re.fullmatch(made, name) is not None
 
 
+def link_short_name(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes.TextElement
+) -> nodes.reference | None:
+    """A link to a name of the package that a page calls by its last part."""
+    if node.get("reftype") != "obj" or node["refdoc"].startswith("api/"):
+        return None
+    names: Any = env.get_domain("py")
+    for full in (f"{home}.{node['reftarget']}" for home in HOMES):
+        if full in names.objects:
+            place = names.objects[full]
+            return make_refnode(
+                app.builder, node["refdoc"], place.docname, place.node_id, shown, full
+            )
+    return None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages early: what is there when Sphinx looks is what autosummary reads."""
     app.connect("config-inited", write_pages)
     app.connect("autodoc-skip-member", skip_routing)
+    app.connect("missing-reference", link_short_name)
     app.connect("autodoc-process-docstring", escape_underscores, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

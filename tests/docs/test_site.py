@@ -132,6 +132,9 @@ def test_the_site_builds_and_is_whole_and_loads_nothing_from_outside(project, mo
     assert not loaded_from_outside(site, pages)
     assert not list(broken_links(site, pages))
     assert "math" in pages[site / "guide" / "model.html"].tags
+    assert "../api/names/sphericalpca.open_rows.html#sphericalpca.open_rows" in (
+        pages[site / "guide" / "big-data.html"].links
+    )
     rows = [link for link in pages[site / "scaling.html"].links if link.endswith(".csv")]
     assert len(rows) == (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8").count(".csv)")
     assert "wbr" in pages[site / "paper.html"].tags  # long names have places to break
