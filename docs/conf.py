@@ -35,11 +35,14 @@ exclude_patterns = ["drawn", "extensions", "measurements", "templates", "gallery
 default_role = "py:obj"
 nitpicky = False
 pygments_style = "tango"
+highlight_language = "text"  # formulas after "::" are no programs
 
 # Signatures show names and defaults; the types stand in the text, in words.
 autodoc_typehints = "none"
 autosummary_generate = True
 numpydoc_show_class_members = False
+# ``certify()`` in the list beside the text, where ``SphericalPCA.certify()`` would be cut off.
+toc_object_entries_show_parents = "hide"
 
 html_theme = "pydata_sphinx_theme"
 html_title = "sphericalpca"
@@ -57,7 +60,13 @@ html_theme_options = {
     },
     "show_prev_next": True,
     "navigation_with_keys": False,
-    "secondary_sidebar_items": ["page-toc"],
+    # Wide tables get the room beside them.
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        "paper": [],
+        "results/benchmarks": [],
+        "results/reproduction": [],
+    },
     "footer_start": ["copyright"],
     "footer_end": ["theme-version"],
     "pygments_light_style": "a11y-high-contrast-light",

@@ -65,7 +65,7 @@ def _ratio_cells(line: Line) -> list[str]:
 def bands_table(results: Path) -> str:
     """How often the clusters differed, by the ratio, over all variants and measures."""
     lines = compare(read_results(results).rows)
-    head = ("svd_ratio_", "comparisons", "ahead", "level", "behind", "middle difference, unsigned")
+    head = ("svd_ratio_", "comparisons", "ahead", "level", "behind", "median size of difference")
     return _markdown(head, (_band_cells(lines, *band) for band in BANDS))
 
 
@@ -80,7 +80,7 @@ def _band_cells(lines: list[Line], name: str, low: float, high: float) -> list[s
 
 def svd_table(rows: Path) -> str:
     """What the subspace of scikit-learn's TruncatedSVD is worth for this objective."""
-    return _by_case(rows, "TruncatedSVD", "loss_gap", "objective lost by TruncatedSVD")
+    return _by_case(rows, "TruncatedSVD", "loss_gap", "f lost by TruncatedSVD")
 
 
 def gaps_table(rows: Path) -> str:
@@ -113,7 +113,7 @@ def embeddings_table(measured: Path) -> str:
     """Recall of neighbours on real embeddings."""
     rows = list(_read(measured))
     methods = [name for name in rows[0] if name not in {"r", "svd_ratio", "mean_cosine", "shared"}]
-    head = ("r", "svd_ratio_", "mean cosine", *methods, "found by both of the first two")
+    head = ("r", "svd_ratio_", "mean cosine", *methods, "shared")
     return _markdown(head, ([*_facts(row), *_recalls(row, methods)] for row in rows))
 
 

@@ -8,6 +8,7 @@ included from another folder.)
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
@@ -34,8 +35,11 @@ WRAPPERS: dict[str, type[nodes.Element]] = {
 }
 
 
-# Cells of up to so many letters are not broken into lines.
+# Cells whose lines have up to so many letters are not broken further.
 SHORT = 27
+
+# Files of the repository that have a page on the site.
+PAGES = {"../benchmarks/results/summary.md": "/results/benchmarks"}
 
 
 def _tree(text: str) -> SyntaxTreeNode:
@@ -64,17 +68,17 @@ def _children(element: SyntaxTreeNode) -> list[nodes.Node]:
 
 
 def _link(element: SyntaxTreeNode) -> nodes.Node:
-    """A link to the web or to another page; files that are not on the site are only named."""
+    """A link to the web or to another page; rows are put on the site, to be downloaded."""
     target = str(element.attrs["href"])
     if "://" in target or target.startswith("#"):
         return nodes.reference("", "", *_children(element), refuri=target)
     page = target.partition("#")[0]
-    if not page.endswith(".md"):
-        return nodes.inline("", "", *_children(element))
-    name = page.removesuffix(".md")
     inside = nodes.inline("", "", *_children(element))
+    if page.endswith(".csv"):
+        return addnodes.download_reference("", "", inside, reftarget=page)
+    name = PAGES.get(page, page.removesuffix(".md"))
     return addnodes.pending_xref(
-        "", inside, refdomain="std", reftype="doc", reftarget=name, refexplicit=True, refwarn=False
+        "", inside, refdomain="std", reftype="doc", reftarget=name, refexplicit=True, refwarn=True
     )
 
 
@@ -94,8 +98,19 @@ def _row(element: SyntaxTreeNode) -> nodes.row:
 
 def _cell(element: SyntaxTreeNode) -> nodes.entry:
     text = nodes.paragraph("", "", *_children(element))
-    is_short = len(text.astext()) <= SHORT
+    is_short = max(map(len, text.astext().split("<br>"))) <= SHORT
+    for name in [] if is_short else list(text.findall(nodes.literal)):
+        name.replace_self(_breakable(name.astext()))
     return nodes.entry("", text, classes=["short"] if is_short else [])
+
+
+def _breakable(name: str) -> nodes.literal:
+    """A long name, which may go on in the next line between its parts."""
+    parts = re.findall(r".+?(?:[/.]|::|_+|$)", name)
+    broken: list[nodes.Node] = [nodes.Text(parts[0])]
+    for part in parts[1:]:
+        broken += [nodes.raw("", "<wbr>", format="html"), nodes.Text(part)]
+    return nodes.literal("", "", *broken)
 
 
 def _code(element: SyntaxTreeNode) -> nodes.Node:

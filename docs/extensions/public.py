@@ -1,4 +1,4 @@
-"""The pages of the API, written from the package itself: every public name, each one once."""
+"""The pages of the API, written from the package itself: each public class and function once."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import importlib
 import inspect
 import pkgutil
 import re
-import typing
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from docutils import nodes
 from sklearn.base import BaseEstimator
+from sphinx.addnodes import pending_xref
 from sphinx.application import Sphinx
 from sphinx.config import Config
+from sphinx.environment import BuildEnvironment
+from sphinx.util.nodes import make_refnode
 
 __all__ = ["public_names", "setup"]
 
@@ -34,6 +37,9 @@ INNER = (
     *("experiments.paper", "experiments.report", "experiments.seeds", "experiments.toy"),
 )
 
+# Where short names on the other pages live: `open_rows`, `truncate`.
+HOMES = ("sphericalpca", "sphericalpca.SphericalPCA")
+
 PAGE = """\
 {title}
 {rule}
@@ -53,8 +59,8 @@ INDEX = """\
 API
 ===
 
-Every public name. ``import sphericalpca`` gives the first page; the others are imported by their
-own names, such as ``from sphericalpca.solvers import Newton``.
+Every public class and function. ``import sphericalpca`` gives the first page; the others are
+imported by their own names, such as ``from sphericalpca.solvers import Newton``.
 
 .. toctree::
    :maxdepth: 1
@@ -73,7 +79,7 @@ The program ``sphericalpca`` comes with the extra ``cli``: ``pip install 'spheri
 
 
 def public_names() -> dict[str, list[str]]:
-    """The public names of every room, without those that an earlier page has shown."""
+    """The classes and functions of every room, without those that an earlier page has shown."""
     shown: set[int] = set()
     found = {}
     for room in _rooms():
@@ -94,9 +100,8 @@ def _rank(name: str, thing: object) -> int:
 
 
 def _is_new(thing: object, shown: set[int]) -> bool:
-    """Whether it has not been shown; names for types, such as ``dict[str, str]``, never are."""
-    is_type_name = thing is Any or typing.get_origin(thing) is not None
-    return id(thing) not in shown and not is_type_name
+    """Whether it has not been shown; numbers, tables and names for types never are."""
+    return id(thing) not in shown and (isinstance(thing, type) or inspect.isroutine(thing))
 
 
 def _rooms() -> list[str]:
@@ -182,9 +187,26 @@ def skip_routing(
     return skip or re.fullmatch(made, name) is not None
 
 
+def link_short_name(
+    app: Sphinx, env: BuildEnvironment, node: pending_xref, shown: nodes.TextElement
+) -> nodes.reference | None:
+    """A link to a name of the package that a page calls by its last part."""
+    if node.get("reftype") != "obj" or node["refdoc"].startswith("api/"):
+        return None
+    names: Any = env.get_domain("py")
+    for full in (f"{home}.{node['reftarget']}" for home in HOMES):
+        if full in names.objects:
+            place = names.objects[full]
+            return make_refnode(
+                app.builder, node["refdoc"], place.docname, place.node_id, shown, full
+            )
+    return None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Write the pages early: what is there when Sphinx looks is what autosummary reads."""
     app.connect("config-inited", write_pages)
     app.connect("autodoc-skip-member", skip_routing)
+    app.connect("missing-reference", link_short_name)
     app.connect("autodoc-process-docstring", escape_underscores, priority=900)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 """An upper bound on f over all subspaces: how far from the optimum can U be?
 
-For any numbers s_j > 0 the arithmetic-geometric mean inequality gives
+For any numbers s_j > 0 the arithmetic-geometric mean inequality gives ::
 
     f* <= B(s) = 1/2 sum_j w_j s_j + 1/2 sum_{i <= r} lambda_i( sum_j w_j x_j x_j' / s_j ).
 

@@ -1,6 +1,6 @@
 """The quantities of the paper's convergence section, from the history of Algorithm 1.
 
-With W = (U, V), step lengths ||W(k) - W(k-1)|| and L_c the Lipschitz constant:
+With W = (U, V), step lengths ||W(k) - W(k-1)|| and L_c the Lipschitz constant::
 
     P1  h(k-1) - h(k) >= (min(lam, mu) - L_c) / 2 * ||W(k) - W(k-1)||^2
     P3  dist(0, dh(k)) <= (2 L_c + mu + lam) ||W(k) - W(k-1)||

@@ -1,6 +1,6 @@
 """The problem: maximise f(U) = sum_j w_j ||U'x_j|| over orthonormal U (m x r).
 
-This is Spherical PCA with the components eliminated.  The paper's loss is
+This is Spherical PCA with the components eliminated.  The paper's loss is ::
 
     h(U, V) = sum_j w_j ||x_j - U v_j||^2
             = sum_j w_j (||x_j||^2 + 1) - 2 sum_j w_j <U'x_j, v_j>

@@ -66,11 +66,15 @@ def test_a_solver(copy):
     name = "from sphericalpca.solvers.damped import Damped\n"
     after = "from sphericalpca.solvers.linearized import Linearized\n"
     edit(solvers / "solve.py", after, name + after)
+    also = "from sphericalpca.solvers.linearized import Linearized, lipschitz_constant\n"
+    edit(solvers / "__init__.py", also, name + also)
+    edit(solvers / "__init__.py", '    "Checkpoint",\n', '    "Checkpoint",\n    "Damped",\n')
     entry = '    "newton": Newton,\n'
     edit(solvers / "solve.py", entry, f'{entry}    "damped": Damped,\n')
     zoo = '    "newton": Newton(),\n'
     edit(copy / "tests" / "conftest.py", zoo, f'{zoo}    "damped": Damped(),\n')
-    edit(copy / "tests" / "conftest.py", "\nimport numpy", f"\n{name}import numpy")
+    public = "from sphericalpca.solvers import Damped\n"
+    edit(copy / "tests" / "conftest.py", "\nimport numpy", f"\n{public}import numpy")
     fit = "from sphericalpca import SphericalPCA; import numpy as np; "
     fit += "X = np.random.default_rng(0).standard_normal((50, 9)) * np.arange(9); "
     assert "Damped" in run(

@@ -101,7 +101,7 @@ def project(tmp_path):
     """A copy of the sources of the site, beside what it draws from."""
     root = tmp_path.resolve() / "project"
     copytree(ROOT / "docs", root / "docs", ignore=ignore_patterns(*MADE_BY_THE_BUILD))
-    for name in ("examples", "results", "benchmarks"):
+    for name in ("examples", "results", "benchmarks", "reliability"):
         (root / name).symlink_to(ROOT / name)
     return root
 
@@ -132,6 +132,12 @@ def test_the_site_builds_and_is_whole_and_loads_nothing_from_outside(project, mo
     assert not loaded_from_outside(site, pages)
     assert not list(broken_links(site, pages))
     assert "math" in pages[site / "guide" / "model.html"].tags
+    assert "../api/names/sphericalpca.open_rows.html#sphericalpca.open_rows" in (
+        pages[site / "guide" / "big-data.html"].links
+    )
+    rows = [link for link in pages[site / "scaling.html"].links if link.endswith(".csv")]
+    assert len(rows) == (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8").count(".csv)")
+    assert "wbr" in pages[site / "paper.html"].tags  # long names have places to break
     monkeypatch.syspath_prepend(str(project / "docs"))
     for module, names in importlib.import_module("extensions.public").public_names().items():
         for name in names:

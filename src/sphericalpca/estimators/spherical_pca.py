@@ -87,18 +87,19 @@ class SphericalPCA(
     n_components_ : int
         Number of components r.
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal rows, U'.  Rotated so that the components are uncorrelated and
-        ordered by weight, with the largest loading of each positive.
+        Orthonormal rows, U'.  Rotated so that V'WV is diagonal and decreasing, with the
+        largest loading of each positive.
     component_weights_ : ndarray of shape (n_components,)
         Share of each component: eigenvalues of V'WV / sum(w), decreasing, sum 1.
     mean_cosine_ : float
-        Weighted mean cosine between a row and its image in the subspace.
+        Weighted mean cosine between a row and its image in the subspace; also if `normalize`
+        is False, when f weighs the cosines by the lengths of the rows.
     objective_ : float
         The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
     svd_ratio_ : float
         f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 the
         plain SVD would have done.  NaN if the SVD was not among the starts.  Beyond
-        1024 features the start is an approximate SVD, at least as exact as that of
+        1024 features the start is an approximate SVD, about as exact as that of
         scikit-learn's TruncatedSVD by default.
     residual_ : float
         Relative Riemannian gradient at the end.
@@ -137,6 +138,11 @@ class SphericalPCA(
     as zero rows, and a `NoDirectionWarning` counts them.
 
     This is neither robust PCA, nor the "spherical PCA" of Locantore et al. (1999).
+
+    References
+    ----------
+    K. Liu, Q. Li, H. Wang and G. Tang: Spherical principal component analysis.  SIAM
+    International Conference on Data Mining (SDM), 2019.
 
     Examples
     --------

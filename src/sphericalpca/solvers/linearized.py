@@ -83,7 +83,15 @@ class _State:
 
 @dataclass(frozen=True)
 class Linearized:
-    """Algorithm 1.
+    """The paper's Algorithm 1: alternating linearized minimisation with proximal terms.
+
+    ::
+
+        U <- polar factor of 2 (X'WV - U V'WV) + mu U
+        v_j <- unit vector along 2 U'x_j + (lam - 2) v_j
+
+    Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where
+    S = sum w is n in the paper.
 
     Parameters
     ----------
