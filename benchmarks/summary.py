@@ -148,8 +148,8 @@ def _against_alternation(rows: list[Row]) -> Iterable[str]:
         (case, r), worst = max(excess.items(), key=lambda item: item[1])
         verdict = "met" if worst <= LARGEST_EXCESS else "missed"
         yield (
-            f"From the same start the default's loss is above exact alternation's by at most "
-            f"{worst:.1e} (relative; {case}, r = {r}) over these {len(excess)} cases; allowed is "
+            f"From the same start the default's loss over exact alternation's, less 1, is at most "
+            f"{worst:.1e} ({case}, r = {r}) over these {len(excess)} cases; allowed is "
             f"{LARGEST_EXCESS:.0e}: {verdict}.\n"
         )
 

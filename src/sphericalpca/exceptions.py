@@ -16,8 +16,17 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
-__all__ = ["ClusterError", "DataError", "MissingExtraError", "NoDirectionWarning", "warn_caller"]
+__all__ = [
+    "ClusterError",
+    "DataError",
+    "MissingExtraError",
+    "NoDirectionWarning",
+    "silently",
+    "warn_caller",
+]
 
 
 class ClusterError(RuntimeError):
@@ -48,6 +57,15 @@ def warn_caller(message: str, category: type[Warning]) -> None:
     while frame.f_back is not None and _is_machinery(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@contextmanager
+def silently(*categories: type[Warning]) -> Iterator[None]:
+    """Without warnings of these kinds."""
+    with warnings.catch_warnings():
+        for category in categories:
+            warnings.simplefilter("ignore", category)
+        yield
 
 
 def _is_machinery(module: str) -> bool:

@@ -6,10 +6,6 @@ few, they are improved within the span of some more of them.  Above: singular ve
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 
 from sphericalpca.iterate import iterate
@@ -18,7 +14,7 @@ from sphericalpca.problem import Problem
 from sphericalpca.rows import Rows, as_rows
 from sphericalpca.solvers import Anderson, Start
 
-__all__ = ["Ladder", "silently"]
+__all__ = ["Ladder"]
 
 # Up to this part of a fit's components leading ones are improved (on the MiniLM vectors of the
 # newsgroups they lose .001 of mean cosine at 8 of 200, and .0002 at 32, where it would cost most),
@@ -75,12 +71,3 @@ class Ladder:
         start = Start(np.eye(Z.shape[1], r))
         found = iterate(small, Anderson(), start, tol=TOLERANCE, max_iter=ITERATIONS)
         return product(Z, found.U)
-
-
-@contextmanager
-def silently(*categories: type[Warning]) -> Iterator[None]:
-    """Without warnings of these kinds."""
-    with warnings.catch_warnings():
-        for category in categories:
-            warnings.simplefilter("ignore", category)
-        yield

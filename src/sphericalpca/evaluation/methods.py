@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from sphericalpca.dimensions.ladder import silently
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.evaluation.centred import centred_pca
-from sphericalpca.exceptions import NoDirectionWarning
+from sphericalpca.exceptions import NoDirectionWarning, silently
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.search import Metric
 from sphericalpca.problem import Problem

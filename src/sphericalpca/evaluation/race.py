@@ -12,10 +12,9 @@ from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.preprocessing import normalize
 
-from sphericalpca.dimensions.ladder import silently
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.door import check_count, check_matrix
-from sphericalpca.exceptions import NoDirectionWarning
+from sphericalpca.exceptions import NoDirectionWarning, silently
 from sphericalpca.linalg import orthonormal
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
