@@ -123,6 +123,17 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_data_are_read(
     assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
+def test_a_file_of_another_kind_is_refused_before_data_are_read(X, tmp_path):
+    """The user's own array, named by mistake, is neither read nor written."""
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    before, told = path.read_bytes(), []
+    with pytest.raises(DataError, match=r"rows.npy' is not a checkpoint .*an array in .npy format"):
+        SphericalPCA(3).fit(X, checkpoint=path, progress=told.append)
+    assert told == []
+    assert path.read_bytes() == before
+
+
 def test_progress_tells_of_passes_rows_and_residual(X):
     told = []
     model = SphericalPCA(3, tol=1e-6, init="random", random_state=0).fit(X, progress=told.append)
