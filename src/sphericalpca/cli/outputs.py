@@ -42,11 +42,14 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
     require_library()
 
 
-def check_picture() -> None:
-    """Say what to install if no picture can be drawn."""
-    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415 - slow to import
+def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
+    """As `check_output`, for a picture: its format is one of ours, and it can be drawn."""
+    from sphericalpca.plotting.files import picture_format  # noqa: PLC0415 - slow to import
+    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415
 
-    pyplot()
+    check_output(output, force=force, reads=reads)
+    picture_format(output)
+    pyplot()  # says what to install if matplotlib is missing
 
 
 def check_apart(**files: Path | None) -> None:
