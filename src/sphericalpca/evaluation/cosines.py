@@ -23,8 +23,9 @@ def cosines_to(model: SphericalPCA, X: Any) -> Array:
     X = check_matrix(model, X, reset=False)
     rows = as_rows(X, normalize=model.normalize, mean=model.mean_)
     norm = rows.facts.norm
-    cosines = np.full(len(norm), np.nan)
+    cosines: Array = np.full(len(norm), np.nan)
     if norm.any():
         lengths = lengths_of_projections(Problem(rows), model.components_.T)
         np.divide(lengths, norm, out=cosines, where=norm > 0)
-    return np.minimum(cosines, 1.0, out=cosines)
+    np.minimum(cosines, 1.0, out=cosines)
+    return cosines
