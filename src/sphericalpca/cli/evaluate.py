@@ -125,7 +125,7 @@ def _showing(*, quiet: bool) -> Iterator[Any]:
         yield None
         return
     with console.status("Reading ...") as status:
-        yield lambda what: status.update(f"Searching: {what}")
+        yield lambda what: status.update(f"Now: {what}")
 
 
 def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
