@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, print_table
+from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
@@ -122,9 +123,9 @@ def _tell(choice: DimensionChoice) -> None:
         )
         for point in choice.curve
     ]
-    print_table(header, lines, numbers=header[1:])
+    print_table(header, lines, numbers=header[1:], spare=("index", "mean cosine", "SVD"))
     click.echo()
-    click.echo(f"{choice}")
+    say(f"{choice}")
 
 
 def _size(size: float) -> str:

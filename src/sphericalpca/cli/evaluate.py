@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console
+from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.exceptions import MissingExtraError
 
@@ -143,5 +143,5 @@ def _tell(found: Evaluation, out: Path) -> None:
     from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - slow to import
 
     for sentence in findings(found):
-        click.echo(f"- {sentence}")
+        say(f"- {sentence}")
     click.echo(f"The page: {out / PAGE}")
