@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
 
@@ -16,7 +17,14 @@ from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limi
 from sphericalpca import SphericalPCA, linalg
 from sphericalpca import parallel as parallel_module
 from sphericalpca.linalg import combination, inner, product, scalar_products
-from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread, workers
+from sphericalpca.parallel import (
+    allowed_threads,
+    equal_ends,
+    parallel,
+    spread,
+    spread_runs,
+    workers,
+)
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Anderson, Subspace, solve
@@ -67,6 +75,28 @@ def test_every_item_is_answered_in_order_whatever_the_number_of_threads(threads)
     with parallel():
         for count in (0, 1, 2, 17):
             assert spread(lambda k: k * k, range(count)) == [k * k for k in range(count)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_runs_are_answered_in_order_too(threads):
+    runs = [[3, 1], [], [4], [1, 5, 9]]
+    with parallel(threads):
+        assert spread_runs(lambda k: k * k, runs) == [[9, 1], [], [16], [1, 25, 81]]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_in_one_run_ends_the_others(threads):
+    made = []
+
+    def fail_soon(k):
+        made.append(k)
+        time.sleep(0.001)
+        if len(made) > 5:
+            raise ZeroDivisionError
+
+    with parallel(threads), pytest.raises(ZeroDivisionError):
+        spread_runs(fail_soon, [range(5000), range(5000)])
+    assert len(made) < 100
 
 
 def test_items_run_at_the_same_time(three_threads):

@@ -133,6 +133,39 @@ def test_some_columns_are_kept(X, model, tmp_path):
     assert not (tmp_path / "other.parquet").exists()
 
 
+@pytest.fixture
+def mixed(X, tmp_path):
+    """A table with identifiers, and an array that has none."""
+    pq.write_table(_table(X[:100]), tmp_path / "a.parquet")
+    np.save(tmp_path / "b.npy", X[100:])
+    return [tmp_path / "a.parquet", tmp_path / "b.npy"]
+
+
+@pytest.mark.parametrize("turn", [1, -1])
+def test_columns_that_only_some_files_have_are_not_lost_silently(mixed, model, tmp_path, turn):
+    rows = open_rows(mixed[::turn])
+    lost = r"a.parquet' has columns beside its vectors \('id'\), but '.*b.npy' has none: transform"
+    with pytest.raises(DataError, match=lost):
+        transform_file(model, rows, tmp_path / "out.parquet")
+    with pytest.raises(DataError, match=r"b.npy' has no column 'id' beside its vectors"):
+        transform_file(model, rows, tmp_path / "out.parquet", keep=["id"])
+    assert not (tmp_path / "out.parquet").exists()
+
+
+def test_they_are_left_behind_if_that_is_said(X, mixed, model, tmp_path):
+    transform_file(model, open_rows(mixed), tmp_path / "out.parquet", keep=[])
+    found = pq.read_table(tmp_path / "out.parquet")
+    assert found.schema.names == ["vector"]
+    np.testing.assert_allclose(_vectors(found), model.transform(X), atol=2e-6)
+    transform_file(model, open_rows(mixed), tmp_path / "out.npy")  # has no place for any
+
+
+def test_tables_without_other_columns_go_with_arrays(X, mixed, model, tmp_path):
+    pq.write_table(_table(X[:100]).select(["vector"]), mixed[0])
+    transform_file(model, open_rows(mixed), tmp_path / "out.parquet")
+    assert pq.read_table(tmp_path / "out.parquet").num_rows == len(X)
+
+
 def test_names_do_not_clash(X, model, tmp_path):
     pq.write_table(_table(X, small=np.arange(230)), tmp_path / "in.parquet")
     with pytest.raises(DataError, match="has a column 'small' beside its vectors"):

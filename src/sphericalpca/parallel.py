@@ -14,13 +14,13 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
-from threading import Lock
+from threading import Event, Lock
 from typing import Any, NamedTuple, TypeVar
 
 # scikit-learn uses it for the same purpose.
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["allowed_threads", "equal_ends", "parallel", "spread", "workers"]
+__all__ = ["allowed_threads", "equal_ends", "parallel", "spread", "spread_runs", "workers"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -69,6 +69,35 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     if pool is None or pool.size < 2 or len(items) < 2:
         return [function(item) for item in items]
     return list(pool.executor.map(function, items))
+
+
+def spread_runs(
+    function: Callable[[Item], Result], runs: Sequence[Sequence[Item]]
+) -> list[list[Result]]:
+    """The function of every item of each run, one after the other; each run on a thread.
+
+    Whatever ends one thread, or the caller's wait, ends all of them after the item at hand: an
+    error, or Ctrl-C.
+    """
+    stop = Event()
+
+    def results(run: Sequence[Item]) -> list[Result]:
+        found = []
+        try:
+            for item in run:
+                if stop.is_set():
+                    break
+                found.append(function(item))
+        except BaseException:
+            stop.set()
+            raise
+        return found
+
+    try:
+        return spread(results, runs)
+    except BaseException:
+        stop.set()
+        raise
 
 
 def workers() -> int:

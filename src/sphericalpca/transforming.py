@@ -76,7 +76,9 @@ def transform_file(
     name : str, default="vector"
         The column of vectors in a table.
     keep : list of str, optional
-        Which other columns of input tables go into an output table; all by default.
+        Which other columns of input tables go into an output table; all by default, and none
+        if the list is empty.  Tables that have some are refused beside files that have none,
+        unless the list is empty.
     watch : callable, optional
         Told how many rows were written after each block.
 

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import io
 import os
-import re
 import signal
 import subprocess
 import sys
 
 import click
 import pytest
-from rich.console import Console
 
 import sphericalpca
 from sphericalpca import DataError, MissingExtraError
 from sphericalpca.__main__ import main
 from sphericalpca.cli import app as application
 from sphericalpca.cli.app import COMMANDS, app
-from sphericalpca.cli.console import examples, print_table
+from sphericalpca.cli.console import examples
 
 
 def program(*words, code=None, **options):
@@ -249,55 +246,6 @@ def test_ctrl_c():
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=20)
     assert (process.returncode, out, err) == (130, "", "Interrupted.\n")
-
-
-ROWS = [["a [bold]b[/bold]", "1"], ["c" * 150, "22"]]
-
-
-@pytest.mark.parametrize("columns", ["20", "500"])
-def test_piped_tables_lose_nothing(capsys, monkeypatch, columns):
-    monkeypatch.setenv("COLUMNS", columns)
-    print_table(["name", "n"], ROWS, numbers=["n"])
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split("  ")[0] for line in lines] == ["name", *(name for name, _ in ROWS)]
-    assert [line[-2:] for line in lines] == [" n", " 1", "22"]
-    assert {len(line) for line in lines} == {154}
-    assert "\x1b" not in "".join(lines)
-
-
-@pytest.mark.parametrize("columns", [60, 200])
-def test_tables_on_a_terminal_lose_nothing_either(monkeypatch, columns):
-    sent = io.StringIO()
-    real = Console
-    monkeypatch.setattr(
-        "rich.console.Console",
-        lambda **options: real(file=sent, force_terminal=True, width=columns, **options),
-    )
-    print_table(["name", "n"], ROWS, numbers=["n"])
-    assert "\x1b[1mname" in sent.getvalue()
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
-    assert "a [bold]b[/bold]" in shown
-    assert shown.count("c") == 150
-    assert max(map(len, shown.splitlines())) <= columns
-
-
-@pytest.mark.parametrize("columns", [70, 80, 100, 140])
-def test_tables_break_between_words_where_that_will_do(monkeypatch, columns):
-    sent, real = io.StringIO(), Console
-    monkeypatch.setattr(
-        "rich.console.Console",
-        lambda **options: real(file=sent, force_terminal=True, width=columns, **options),
-    )
-    header = ("data", "dimensions", "neighbours kept", "SVD + unit rows", "centred PCA, dot", "all")
-    rows = [
-        ("embedding-like (made up)", "256 to 64", "0.852", "0.852", "0.633", "0.1 to 0.2"),
-        ("docstrings (tf-idf)", "8,830 to 50", "0.591", "0.569", "0.610", "0.3 to 0.4"),
-    ]
-    print_table(header, rows, numbers=header[1:])
-    shown = re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
-    assert set(" ".join([*header, *rows[0], *rows[1]]).split()) <= set(shown.split())
-    assert all(number in shown for row in rows for number in row[1:])
-    assert max(map(len, shown.splitlines())) <= columns
 
 
 def test_examples_keep_their_lines():

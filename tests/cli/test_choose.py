@@ -63,9 +63,34 @@ def test_model_and_picture(run, file, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
 
 
+@pytest.mark.parametrize(
+    ("name", "begin"), [("c.pdf", b"%PDF-"), ("c.svg", b"<?xml"), ("c.PNG", b"\x89PNG")]
+)
+def test_the_suffix_is_the_format_of_the_picture(run, file, tmp_path, name, begin):
+    picture = tmp_path / name
+    result = run("choose", file, *OPTIONS, "--largest", 8, "--plot", picture)
+    assert result.exit_code == 0, result.stderr
+    assert picture.read_bytes().startswith(begin)
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("c.bmp", "the suffix '.bmp'"), ("curve", "no suffix"), (".pdf", "no suffix")],
+)
+def test_other_pictures_are_refused_before_the_work(run, tmp_path, name, what):
+    picture = tmp_path / name
+    result = run("choose", tmp_path / "is not there.npy", *OPTIONS, "--plot", picture)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"Error: {picture} has {what}, but pictures are written to .png, .pdf, .svg: choose one "
+        "of these.\n"
+    )
+    assert not picture.exists()
+
+
 @pytest.mark.parametrize("option", ["-o", "--plot"])
 def test_nothing_is_overwritten_without_force(run, file, tmp_path, option):
-    there = tmp_path / "there"
+    there = tmp_path / "there.png"
     there.write_text("precious")
     result = run("choose", file, *OPTIONS, option, there)
     assert result.exit_code == 1

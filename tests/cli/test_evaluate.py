@@ -89,10 +89,18 @@ def test_drift_is_told(run, model, data, tmp_path):
     other = tmp_path / "other.npy"
     np.save(other, np.load(data)[:, ::-1])
     result = run("evaluate", model, other, "--out", tmp_path / "out", *OPTIONS)
-    assert (
-        "have drifted away from the model, or it was fitted to too few: fit it again."
-        in result.stdout
-    )
+    assert "these rows have drifted away from the model, fit it again." in result.stdout
+
+
+def test_new_rows_without_structure_are_not_called_drift(run, tmp_path):
+    rng = np.random.default_rng(0)
+    then, now = (rng.standard_normal((400, 16)) for _ in range(2))
+    SphericalPCA(4, tol=1e-3).fit(then).save(tmp_path / "flat.safetensors")
+    np.save(tmp_path / "now.npy", now)
+    words = (tmp_path / "flat.safetensors", tmp_path / "now.npy", "--out", tmp_path / "out")
+    result = run("evaluate", *words, *OPTIONS)
+    assert "no drift is shown, because a fit's own rows are ahead of new ones" in result.stdout
+    assert "drifted away" not in result.stdout
 
 
 def test_files_that_are_no_model(run, data, tmp_path):

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+import threading
 import time
 
 import numpy as np
@@ -17,8 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from sphericalpca import DataError, SphericalPCA
 from sphericalpca.estimators import progress as progress_module
+from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
-from sphericalpca.rows import as_rows
+from sphericalpca.rows import as_rows, finite
 from sphericalpca.solvers import checkpoint
 
 
@@ -123,6 +125,17 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_data_are_read(
     assert [file.name for file in tmp_path.iterdir()] == ["a file"]
 
 
+def test_a_file_of_another_kind_is_refused_before_data_are_read(X, tmp_path):
+    """The user's own array, named by mistake, is neither read nor written."""
+    path = tmp_path / "rows.npy"
+    np.save(path, X)
+    before, told = path.read_bytes(), []
+    with pytest.raises(DataError, match=r"rows.npy' is not a checkpoint .*an array in .npy format"):
+        SphericalPCA(3).fit(X, checkpoint=path, progress=told.append)
+    assert told == []
+    assert path.read_bytes() == before
+
+
 def test_progress_tells_of_passes_rows_and_residual(X):
     told = []
     model = SphericalPCA(3, tol=1e-6, init="random", random_state=0).fit(X, progress=told.append)
@@ -131,10 +144,59 @@ def test_progress_tells_of_passes_rows_and_residual(X):
     assert last.iteration == model.n_iter_
     assert last.passes == model.n_passes_
     assert last.residual == pytest.approx(model.residual_)
-    assert last.rows_read == len(X) * model.n_passes_
+    assert last.rows_read == len(X) * (2 + model.n_passes_)  # checked, measured
     assert all(a.rows_read <= b.rows_read for a, b in itertools.pairwise(told))
     assert any(np.isfinite(one.seconds_left) for one in told)
     assert any(np.isfinite(one.rows_per_second) for one in told)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array, "a map"], ids=str)
+@pytest.mark.parametrize("center", [False, True])
+def test_progress_is_told_while_data_are_checked(X, tmp_path, layout, center, monkeypatch):
+    """Before the first pass every row is looked at for NaN, for the mean, and for its length."""
+    monkeypatch.setattr(finite, "BLOCK_ENTRIES", 100)
+    if layout == "a map":
+        np.save(tmp_path / "rows.npy", X)
+        data = np.load(tmp_path / "rows.npy", mmap_mode="r")
+    else:
+        data = layout(X)
+    told = []
+    SphericalPCA(3, center=center).fit(data, progress=told.append)
+    early = [one.rows_read for one in told if one.n_samples is None]
+    assert len(early) > 5
+    assert early[-1] == (3 if center else 2) * len(X)
+    assert [one.rows_read for one in told] == sorted(one.rows_read for one in told)
+
+
+def test_an_error_while_data_are_checked_leaves_the_last_fit(X):
+    model = SphericalPCA(3).fit(X)
+    components = model.components_
+    with pytest.raises(_Stop):
+        model.fit(2 * X, progress=_stopping_after(0))
+    assert model.components_ is components
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("when", ["checked", "measured"])
+def test_ctrl_c_while_data_are_looked_at(threads, when, monkeypatch):
+    """It takes effect after a few blocks, not after the rest of a map of many gigabytes."""
+    X, told = np.ones((2000, 3)), []
+    monkeypatch.setattr(finite, "BLOCK_ENTRIES", 3)
+
+    def watch(rows):
+        told.append(rows)
+        if len(told) == 3:
+            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
+        time.sleep(0.01)  # the main thread comes to know
+
+    look = {
+        "checked": finite.first_non_finite,
+        "measured": lambda X, watch: as_rows(X, block_rows=1, watch=watch),
+    }[when]
+    with parallel(threads), pytest.raises(KeyboardInterrupt):
+        look(X, watch)
+    assert set(told) == {1}
+    assert 3 <= len(told) < 200
 
 
 def test_the_time_left_is_that_of_a_line():

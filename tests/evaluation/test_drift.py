@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from sphericalpca import DataError, SphericalPCA
+from sphericalpca import DataError, SphericalPCA, open_rows
 from sphericalpca.evaluation import check_drift
 
 
@@ -44,14 +44,88 @@ def test_rows_elsewhere_have(X):
 
 def test_a_difference_that_does_not_matter_is_none(X):
     """However many rows show it."""
-    model = SphericalPCA(6).fit(X)
+    model = SphericalPCA(6).fit(np.tile(X, (50, 1)))
     many = np.tile(X, (50, 1))
     model.mean_cosine_ += 0.004
     drift = check_drift(model, many)
-    assert drift.high < drift.then
+    assert drift.margin < 0.004
     assert drift.verdict == "none"
     model.mean_cosine_ += 0.004
     assert check_drift(model, many).verdict == "lower"
+
+
+def test_the_rows_of_the_fit_were_a_sample_too(X):
+    """Many rows now do not make it certain what the mean was then."""
+    few, many = SphericalPCA(6).fit(X[:50]), SphericalPCA(6).fit(X)
+    wide, narrow = (check_drift(model, X).margin for model in (few, many))
+    assert wide > 4 * narrow
+
+
+@pytest.fixture(scope="module")
+def isotropic():
+    return np.random.default_rng(3).standard_normal((4200, 24))
+
+
+@pytest.mark.parametrize("options", [{}, {"center": True}], ids=str)
+@pytest.mark.parametrize(("n_then", "n_now"), [(200, 4000), (1500, 1500), (3800, 400), (300, 60)])
+def test_new_rows_without_structure_have_not_drifted(isotropic, n_then, n_now, options):
+    """All that a fit finds in them is accident: other rows lose far more than chance explains."""
+    model = SphericalPCA(4, tol=1e-3, **options).fit(isotropic[:n_then])
+    drift = check_drift(model, isotropic[n_then : n_then + n_now])
+    assert drift.then - drift.now > 0.012
+    assert drift.optimism > 0.6 * (drift.then - drift.now)
+    assert drift.verdict == "none"
+
+
+def test_false_alarms_are_rare():
+    """At most one in forty is expected, and that at the worst; without the optimism it is all."""
+    rng = np.random.default_rng(0)
+    verdicts, fallen = [], 0
+    for _ in range(25):
+        model = SphericalPCA(2, tol=1e-3).fit(rng.standard_normal((150, 10)))
+        drift = check_drift(model, rng.standard_normal((300, 10)))
+        verdicts.append(drift.verdict)
+        fallen += drift.high < drift.then
+    assert fallen > 20
+    assert verdicts.count("lower") <= 3
+
+
+@pytest.mark.parametrize(("n_then", "n_now"), [(200, 4000), (2000, 2000), (3800, 400)])
+def test_true_drift_goes_beyond_what_every_fit_loses(isotropic, n_then, n_now):
+    """Rows with structure, and later ones that have it elsewhere."""
+    stretched = isotropic * np.where(np.arange(24) < 4, 3.0, 1.0)
+    model = SphericalPCA(4).fit(stretched[:n_then])
+    now = stretched[n_then : n_then + n_now]
+    assert check_drift(model, now).verdict == "none"
+    turned = np.linalg.qr(np.eye(24) + 0.1 * np.random.default_rng(0).standard_normal((24, 24)))[0]
+    drift = check_drift(model, now @ turned)
+    assert drift.verdict == "lower"
+    assert 0 < drift.optimism < drift.then - drift.now
+
+
+def test_too_few_rows_to_know_what_is_to_be_expected(isotropic):
+    model = SphericalPCA(12).fit(isotropic[:20])
+    drift = check_drift(model, isotropic[20:40])
+    assert math.isnan(drift.optimism)
+    assert drift.verdict == "unknown"
+
+
+def test_optimism_does_not_depend_on_the_kind_of_data(isotropic, tmp_path):
+    then, now = isotropic[:300], isotropic[300:900]
+    model = SphericalPCA(3, tol=1e-3).fit(then)
+    np.save(tmp_path / "now.npy", now)
+    kinds = [now, now.tolist(), sparse.csr_array(now), open_rows(tmp_path / "now.npy")]
+    expected, *others = (check_drift(model, kind).optimism for kind in kinds)
+    np.testing.assert_allclose(others, expected, rtol=1e-2)
+
+
+def test_rows_without_a_direction_take_no_part_in_it(isotropic):
+    model = SphericalPCA(3, tol=1e-3).fit(isotropic[:300])
+    now = isotropic[300:900]
+    padded = np.vstack([np.zeros((40, 24)), now])
+    with_zeros, without = check_drift(model, padded), check_drift(model, now)
+    assert with_zeros.verdict == without.verdict == "none"
+    np.testing.assert_allclose(with_zeros.optimism, without.optimism, rtol=0.3)
 
 
 def test_a_few_rows_show_nothing(X):

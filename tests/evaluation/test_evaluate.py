@@ -212,7 +212,7 @@ def test_rows_as_text_and_numbers(found):
 def test_progress_names_the_methods(X, model):
     told = []
     evaluate(model, X, at=(1,), queries=20, random_state=0, progress=told.append)
-    assert told[1:] == [method.label for method in METHODS]
+    assert told[1:] == [*(method.label for method in METHODS), "drift"]
 
 
 def test_the_same_seed_gives_the_same(X, model, found):

@@ -19,9 +19,10 @@ pytest.importorskip("pandas")
 from sphericalpca.evaluation_report import render
 
 N = 400
+NAN = float("nan")
 
 
-def made(shifts=None, *, then=0.8, now=0.8, base=0.7):
+def made(shifts=None, *, then=0.8, now=0.8, base=0.7, optimism=0.01):
     """An evaluation with recalls of our own: each method's mean, less its shift."""
     shifts = {"pca-dot": -0.1, **(shifts or {})}
     rng = np.random.default_rng(0)
@@ -34,7 +35,7 @@ def made(shifts=None, *, then=0.8, now=0.8, base=0.7):
             recalls[method.name, *key] = np.clip(values, 0, 1)
     cosines = np.clip(now + rng.normal(0, 0.02, 5000), 0, 1)
     cosines += now - cosines.mean()
-    drift = Drift(then, now, now - 0.001, now + 0.001, 5000, cosines)
+    drift = Drift(then, now, now - 0.001, now + 0.001, 5000, cosines, 0.002, optimism)
     return Evaluation(5000, 64, 16, N, (1, 10), 10, recalls, drift, 0.9999)
 
 
@@ -88,16 +89,22 @@ def test_a_new_fit(shift, words):
 
 
 @pytest.mark.parametrize(
-    ("then", "words"),
+    ("then", "optimism", "words"),
     [
-        (0.8, "no drift"),
-        (0.9, "have drifted away"),
-        (0.7, "lie nearer"),
-        (float("nan"), "does not know"),
+        (0.8, NAN, "no drift."),
+        (
+            0.9,
+            0.09,
+            "of which 0.0900 is what a fit's own rows have ahead of new ones: these rows have",
+        ),
+        (0.9, 0.1, "no drift is shown, because a fit's own rows are ahead of new ones of the same"),
+        (0.9, NAN, "they are too few to tell drift from what every fit loses on new rows."),
+        (0.7, NAN, "lie nearer"),
+        (NAN, NAN, "does not know"),
     ],
 )
-def test_drift(then, words):
-    assert words in said(then=then)
+def test_drift(then, optimism, words):
+    assert words in said(then=then, optimism=optimism)
 
 
 def test_lists():

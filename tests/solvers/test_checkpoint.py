@@ -187,6 +187,43 @@ def test_what_is_no_checkpoint_is_refused(tmp_path, content):
     assert path.read_bytes() == content
 
 
+def _array(file):
+    np.save(file, np.eye(3))
+
+
+def _objects(file):
+    np.save(file, np.array([None, {}], dtype=object))
+
+
+def _archive(file):
+    np.savez(file, X=np.eye(3), header=np.zeros(2))
+
+
+@pytest.mark.parametrize(
+    ("write", "reason"),
+    [
+        (lambda file: None, "it is empty"),
+        (_array, "it is an array in .npy format"),
+        (_objects, "it is an array in .npy format"),
+        (lambda file: file.write(b"id,x\n1,2\n"), "it is a file of another kind"),
+        (_archive, "it lacks parts that a checkpoint has, or they cannot be read"),
+    ],
+    ids=["empty", "array", "objects", "text", "archive"],
+)
+def test_files_of_other_kinds_are_refused_in_words_of_our_own(tmp_path, write, reason):
+    path = tmp_path / "run"
+    with path.open("wb") as file:
+        write(file)
+    before = path.read_bytes()
+    with pytest.raises(DataError) as refused:
+        _solve(Anderson(), 1e-3, path)
+    assert str(refused.value) == (
+        f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason}): choose "
+        "another file, or remove it if you can do without it."
+    )
+    assert path.read_bytes() == before
+
+
 def test_a_damaged_checkpoint_is_refused(tmp_path):
     path = tmp_path / "run"
     _solve(Anderson(), 1e-3, path)

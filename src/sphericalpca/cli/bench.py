@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, print_table
+from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.reading import named, open_files, reading_options
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca.evaluation import Lap
@@ -83,7 +84,7 @@ def _rows(files: tuple[str, ...], limit: int, options: dict[str, Any]) -> tuple[
 
 
 def _tell(laps: list[Lap], title: str) -> None:
-    click.echo(title)
+    say(title)
     header = ("method", "seconds", "passes", "mean cosine", "our time / its")
     lines = [
         (
@@ -95,4 +96,4 @@ def _tell(laps: list[Lap], title: str) -> None:
         )
         for lap in laps
     ]
-    print_table(header, lines, numbers=header[1:])
+    print_table(header, lines, numbers=header[1:], spare=("passes",))

@@ -11,14 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, print_table
-from sphericalpca.cli.outputs import (
-    check_apart,
-    check_model_output,
-    check_output,
-    check_picture,
-)
+from sphericalpca.cli.console import examples, open_console, say
+from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
@@ -44,7 +40,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--queries", type=COUNT, default=1000, show_default=True, help="Rows to hold out.")
 @click.option("--largest", type=COUNT, help="Consider at most so many dimensions.")
 @click.option("-o", "--output", type=FILE, help="Keep the model that was chosen.")
-@click.option("--plot", type=FILE, help="Draw the curve to a PNG file.")
+@click.option("--plot", type=FILE, help="Draw the curve: .png, .pdf or .svg.")
 @reading_options
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which fits stop.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of queries.")
@@ -62,8 +58,7 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
     if output is not None:
         check_model_output(output, force=options["force"], reads=files)
     if plot is not None:
-        check_output(plot, force=options["force"], reads=files)
-        check_picture(plot)
+        check_picture(plot, force=options["force"], reads=files)
     choice = _choose(files, options)
     if output is not None:
         choice.model.save(output)
@@ -138,9 +133,9 @@ def _tell(choice: DimensionChoice) -> None:
         )
         for point in choice.curve
     ]
-    print_table(header, lines, numbers=header[1:])
+    print_table(header, lines, numbers=header[1:], spare=("index", "mean cosine", "SVD"))
     click.echo()
-    click.echo(f"{choice}")
+    say(f"{choice}")
 
 
 def _size(size: float) -> str:

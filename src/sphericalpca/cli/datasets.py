@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, print_table
+from sphericalpca.cli.console import examples, open_console, say
+from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -80,9 +81,10 @@ def list_(data_home: Path | None, as_json: bool) -> None:
             for r, f in found
         ],
         numbers=["rows x features", "classes", "size"],
+        spare=["classes"],
     )
     click.echo(f"Data home: {home}")
-    click.echo(f"With the dependencies come, without a file: {', '.join(bundled)}")
+    say(f"With the dependencies come, without a file: {', '.join(bundled)}")
 
 
 @datasets.command(

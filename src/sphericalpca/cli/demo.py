@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from sphericalpca.cli.console import against_svd, examples, open_console, print_table
+from sphericalpca.cli.console import against_svd, examples, open_console, say
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca import Evaluation, SphericalPCA
@@ -118,15 +119,15 @@ def _tell(shown: list[_Shown]) -> None:
         )
         for name, model, found in shown
     ]
-    print_table(header, lines, numbers=header[1:])
-    click.echo(
+    print_table(header, lines, numbers=header[1:], spare=("rows", "mean cosine"))
+    say(
         "\nNeighbours kept: the share of the ten nearest rows by cosine that is found again in "
-        f"the reduced\nspace, for {QUERIES} rows that were held out; beside it that of two rivals."
+        f"the reduced space, for {QUERIES} rows that were held out; beside it that of two rivals."
     )
     for name, model, found in shown:
         kept = {rival: found.row(method, k=10).recall for rival, method in rivals.items()}
         ahead = _of_rivals(found.row("refit", k=10).recall, kept)
-        click.echo(f"- {name}: {against_svd(model.svd_ratio_)}{ahead}")
+        say(f"- {name}: {against_svd(model.svd_ratio_)}{ahead}")
 
 
 def _of_rivals(ours: float, kept: dict[str, float]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console
+from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.exceptions import MissingExtraError
 
@@ -126,7 +126,7 @@ def _showing(*, quiet: bool) -> Iterator[Any]:
         yield None
         return
     with console.status("Reading ...") as status:
-        yield lambda what: status.update(f"Searching: {what}")
+        yield lambda what: status.update(f"Now: {what}")
 
 
 def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
@@ -144,5 +144,5 @@ def _tell(found: Evaluation, out: Path) -> None:
     from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - slow to import
 
     for sentence in findings(found):
-        click.echo(f"- {sentence}")
+        say(f"- {sentence}")
     click.echo(f"The page: {out / PAGE}")

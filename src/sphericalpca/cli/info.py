@@ -8,7 +8,8 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import examples, print_table
+from sphericalpca.cli.console import examples
+from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError
 
 __all__ = ["info"]

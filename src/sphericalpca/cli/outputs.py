@@ -42,17 +42,14 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
     require_library()
 
 
-def check_picture(output: Path) -> None:
-    """Refuse names of other kinds of pictures; say what to install if none can be drawn."""
-    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415 - slow to import
+def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
+    """As `check_output`, for a picture: its format is one of ours, and it can be drawn."""
+    from sphericalpca.plotting.files import picture_format  # noqa: PLC0415 - slow to import
+    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415
 
-    if output.suffix.lower() not in {"", ".png"}:
-        name = output.with_suffix(".png").name
-        raise ValueError(
-            f"{output} has the suffix {output.suffix}, but a picture is a PNG file: "
-            f"call it {name}, say."
-        )
-    pyplot()
+    check_output(output, force=force, reads=reads)
+    picture_format(output)
+    pyplot()  # says what to install if matplotlib is missing
 
 
 def check_apart(**files: Path | None) -> None:

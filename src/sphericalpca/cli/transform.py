@@ -40,7 +40,9 @@ __all__ = ["transform"]
 )
 @reading_options
 @click.option("--name", default="vector", show_default=True, help="Column of the new vectors.")
-@click.option("--keep", help="Other columns to carry over, separated by commas; default: all.")
+@click.option(
+    "--keep", help="Other columns to carry over, separated by commas; default: all; '': none."
+)
 @click.option("--force", is_flag=True, help="Overwrite an existing file.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")

@@ -74,11 +74,11 @@ class BatchFitMixin:
         if checkpoint is not None:
             check_place(checkpoint)
         with keeping_the_last_fit(self), parallel():
-            X = check_matrix(self, X, reset=True)
-            weight = check_weights(sample_weight, X.shape[0])
-            self._check_size(X.shape)
             watcher = None if progress is None else ProgressMonitor(progress, self.tol)
             watch = None if watcher is None else watcher.watch
+            X = check_matrix(self, X, reset=True, watch=watch)
+            weight = check_weights(sample_weight, X.shape[0])
+            self._check_size(X.shape)
             self.mean_ = mean_of_rows(X, weight, watch).astype(X.dtype) if self.center else None
             problem = self._problem(X, weight, watcher)
             given = {"X": X, "y": y, "metadata": {"sample_weight": weight}}

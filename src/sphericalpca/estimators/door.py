@@ -19,7 +19,7 @@ from sphericalpca.estimators.remedies import IMPUTE, NUMBERS_ONLY, REAL_ONLY, wi
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
-from sphericalpca.rows import Matrix, NamespaceMatrix, RowSource, first_non_finite
+from sphericalpca.rows import Matrix, NamespaceMatrix, RowSource, Watch, first_non_finite
 from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched
 
@@ -38,7 +38,13 @@ TOTAL_WEIGHT = (1e-100, 1e100)
 
 
 def check_matrix(
-    estimator: Any, X: Any, *, reset: bool, in_memory: bool = False, on_host: bool = False
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    in_memory: bool = False,
+    on_host: bool = False,
+    watch: Watch | None = None,
 ) -> Any:
     """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
 
@@ -46,16 +52,18 @@ def check_matrix(
     repeated indices are added up in a copy.  Unsorted ones do no harm.  Rows in files and
     on clusters are checked when they are read; an estimator that wants its data
     `in_memory` refuses them.  Arrays of other libraries that NumPy cannot address stay what
-    they are, as a `NamespaceMatrix`; who wants data `on_host` refuses them.
+    they are, as a `NamespaceMatrix`; who wants data `on_host` refuses them.  The `watch` is told
+    of rows that are read for that, as in `Rows`.
     """
     try:
         _refuse_repeated_names(X)
         if isinstance(X, RowSource) or is_dask(X):
-            return _checked_elsewhere(estimator, X, reset=reset, in_memory=in_memory)
+            return _checked_elsewhere(estimator, X, watch, reset=reset, in_memory=in_memory)
         X = np.asarray(X) if isinstance(X, (list, tuple)) else X
         X = brought(X) if is_foreign(X) else X
         if isinstance(X, NamespaceMatrix):
-            return _checked_on_device(estimator, X, reset=reset, refused=in_memory or on_host)
+            refused = in_memory or on_host
+            return _checked_on_device(estimator, X, watch, reset=reset, refused=refused)
         _refuse_kinds(X)
         X = validate_data(
             estimator,
@@ -73,12 +81,12 @@ def check_matrix(
     if sparse.issparse(X) and _repeats_indices(X):
         X = X.copy()
         X.sum_duplicates()
-    _refuse_non_finite("X", first_non_finite(X), IMPUTE)
+    _refuse_non_finite("X", first_non_finite(X, watch), IMPUTE)
     return X
 
 
 def _checked_on_device(
-    estimator: Any, X: NamespaceMatrix, *, reset: bool, refused: bool
+    estimator: Any, X: NamespaceMatrix, watch: Watch | None, *, reset: bool, refused: bool
 ) -> NamespaceMatrix:
     if refused:
         raise DataError(
@@ -86,11 +94,13 @@ def _checked_on_device(
             "score and certify can read it, but nothing else: move X to the host."
         )
     validate_data(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)
-    _refuse_non_finite("X", X.first_non_finite(), IMPUTE)
+    _refuse_non_finite("X", X.first_non_finite(watch), IMPUTE)
     return X
 
 
-def _checked_elsewhere(estimator: Any, X: Any, *, reset: bool, in_memory: bool) -> Any:
+def _checked_elsewhere(
+    estimator: Any, X: Any, watch: Watch | None, *, reset: bool, in_memory: bool
+) -> Any:
     if in_memory:
         what = X.name if isinstance(X, RowSource) else f"a Dask {type(X).__name__}"
         raise DataError(
@@ -98,7 +108,7 @@ def _checked_elsewhere(estimator: Any, X: Any, *, reset: bool, in_memory: bool) 
             "use SphericalPCA."
         )
     if is_dask(X):
-        return check_lazy(estimator, X, reset=reset)
+        return check_lazy(estimator, X, watch, reset=reset)
     validate_data(estimator, X, reset=reset, skip_check_array=True)
     return X
 

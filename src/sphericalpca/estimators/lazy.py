@@ -13,7 +13,7 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import components
-from sphericalpca.rows import in_memory
+from sphericalpca.rows import Watch, in_memory
 from sphericalpca.rows.cluster import (
     ClusterMatrix,
     DaskSource,
@@ -30,12 +30,15 @@ def is_dask(X: Any) -> bool:
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
-def check_lazy(estimator: Any, X: Any, *, reset: bool) -> ClusterMatrix | DaskSource:
+def check_lazy(
+    estimator: Any, X: Any, watch: Watch | None = None, *, reset: bool
+) -> ClusterMatrix | DaskSource:
     """A Dask array or data frame as rows: loaded by the cluster if there is one.
 
-    Numbers are checked as they are loaded, and a chunk that is not finite is a `DataError`.
+    Numbers are checked as they are loaded, and a chunk that is not finite is a `DataError`.  The
+    watch is told of rows as they arrive.
     """
-    return from_dask(X, _checked_type(estimator, X, reset=reset))
+    return from_dask(X, _checked_type(estimator, X, reset=reset), watch)
 
 
 def lazy_components(estimator: Any, X: Any) -> Any:

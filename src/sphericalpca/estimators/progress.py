@@ -30,7 +30,8 @@ class FitProgress:
     seconds : float
         Since the fit began.
     rows_read : int
-        Rows read so far, over all reads of the data.
+        Rows read so far, over all reads of the data: also those of the first look, when they are
+        loaded, checked and measured, which count as no pass.
     rows_per_second : float
         Of late.
     n_samples : int or None

@@ -6,6 +6,8 @@
     methods.py     the model and its rivals, as projections of all rows and a way to search
     centred.py     centred PCA of unit rows
     drift.py       the mean cosine then and now
+    optimism.py    how much nearer a fit's own rows lie than others of the same kind
+    cosines.py     how near rows lie to the subspace of a model
     result.py      the numbers, as an object and as flat rows
     findings.py    sentences that follow from the numbers, by rules
     race.py        seconds and mean cosines beside those of scikit-learn

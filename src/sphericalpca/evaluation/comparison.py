@@ -89,6 +89,7 @@ def evaluate(
         for method in (method for method in METHODS if method.source == source):
             tell(method.label)
             recalls |= _recalls(method, Z, held, at, k)
+    tell("drift")
     return Evaluation(
         n_samples=X.shape[0],
         n_features=X.shape[1],

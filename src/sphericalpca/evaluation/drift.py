@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -11,17 +11,15 @@ from scipy import stats
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.door import check_matrix
 from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.evaluation.cosines import cosines_to
+from sphericalpca.evaluation.optimism import optimism
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Problem, lengths_of_projections
-from sphericalpca.rows import as_rows
 
 __all__ = ["NEGLIGIBLE", "Drift", "check_drift"]
 
-# A difference below half a point is called none, however many rows show it: rows that a
-# model was not fitted to have a slightly lower mean cosine even where nothing has changed.
+# A difference below half a point is called none, however many rows show it.
 NEGLIGIBLE = 0.005
 
 
@@ -33,8 +31,7 @@ class Drift:
     ----------
     then : float
         At the fit, on the rows that it was fitted to; NaN for a truncated model, which does
-        not know it.  Other rows of the same kind have less, the more so the fewer rows per
-        feature there were: 5,000 of 384 nearly independent features lose .03.
+        not know it.
     now : float
         On the rows at hand.
     low, high : float
@@ -43,6 +40,14 @@ class Drift:
         Rows at hand that have a direction.
     cosines : array of shape (n_samples,)
         Of each row.
+    margin : float
+        How far `now` may be from what is expected by chance, if nothing has changed: the rows of
+        the fit were a sample, too.
+    optimism : float
+        By how much rows of the same kind have less than those of the fit, which knows its own
+        rows better, the more so the fewer there were and the flatter the spectrum: as seen in
+        fits to halves of the rows at hand.  NaN where it was not looked for, because the mean
+        has not fallen, or where there are too few rows for that.
     """
 
     then: float
@@ -51,19 +56,36 @@ class Drift:
     high: float
     n_samples: int
     cosines: Array
+    margin: float
+    optimism: float = math.nan
 
     @property
     def verdict(self) -> Literal["none", "lower", "higher", "unknown"]:
-        """Whether the mean has moved: half a point at least, beyond its interval."""
-        if math.isnan(self.then):
+        """Whether the mean has moved: half a point at least, and beyond chance.
+
+        "Lower" is said of what optimism does not explain; rows that are new but of the same
+        kind, and those of the fit itself, are "none" both.  "Unknown" is the verdict on truncated
+        models, and on a mean that has fallen where the optimism is not known.
+        """
+        enough = max(self.margin, NEGLIGIBLE)
+        fall = self.then - self.now
+        if math.isnan(fall):
             return "unknown"
-        if self.low <= self.then <= self.high or abs(self.now - self.then) < NEGLIGIBLE:
+        if abs(fall) <= enough:
             return "none"
-        return "lower" if self.now < self.then else "higher"
+        if fall < 0:
+            return "higher"
+        if math.isnan(self.optimism):
+            return "unknown"
+        return "lower" if fall - self.optimism > enough else "none"
 
 
 def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Drift:
     """Compare the mean cosine of rows with that of the rows that the model was fitted to.
+
+    Rows that a model was not fitted to have a lower one, even if nothing has changed.  Where
+    it is lower, two models are therefore fitted to disjoint samples of X, to see how much lower
+    that is to be expected (`Drift.optimism`).
 
     Parameters
     ----------
@@ -74,7 +96,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     Returns
     -------
     drift : Drift
-        With `then`, `now`, the interval of `now`, and a `verdict`.
+        With `then`, `now`, the interval of `now`, `optimism`, and a `verdict`.
 
     Examples
     --------
@@ -88,16 +110,21 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     """
     check_is_fitted(model)
     model = model_on_host(model)
-    X = check_matrix(model, X, reset=False)
-    rows = as_rows(X, normalize=model.normalize, mean=model.mean_)
-    norm = rows.facts.norm
-    if not norm.any():
+    everywhere = cosines_to(model, X)
+    counted = np.isfinite(everywhere)
+    if not counted.any():
         raise DataError("No row of X has a direction, so no cosine can be measured: pass others.")
-    lengths = lengths_of_projections(Problem(rows), model.components_.T)
-    cosines = np.minimum(lengths[norm > 0] / norm[norm > 0], 1.0)
-    n, now = len(cosines), float(cosines.mean())
-    half = math.inf
-    if n > 1:
-        quantile = float(stats.t.ppf((1 + confidence) / 2, n - 1))
-        half = quantile * float(cosines.std(ddof=1)) / math.sqrt(n)
-    return Drift(model.mean_cosine_, now, max(now - half, 0.0), min(now + half, 1.0), n, cosines)
+    cosines = everywhere[counted]
+    n, now, n_fit = len(cosines), float(cosines.mean()), model.n_samples_ or len(cosines)
+    quantile = float(stats.t.ppf((1 + confidence) / 2, n - 1)) if n > 1 else math.inf
+    deviation = float(cosines.std(ddof=1)) if n > 1 else math.inf
+    error, error_then = deviation / math.sqrt(n), deviation / math.sqrt(n_fit)
+    half, margin = quantile * error, quantile * math.hypot(error, error_then)
+    then = float(model.mean_cosine_)
+    found = Drift(then, now, max(now - half, 0.0), min(now + half, 1.0), n, cosines, margin)
+    if math.isnan(then) or found.verdict != "unknown":
+        return found
+    # The mean has fallen: now it matters what new rows lose in any case.
+    expected, error_expected = optimism(model, X, counted)
+    margin = quantile * math.hypot(error, error_then, error_expected)
+    return replace(found, margin=margin, optimism=expected)

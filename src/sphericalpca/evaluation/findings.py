@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 from sphericalpca.evaluation.methods import METHODS, MODEL, SVD_UNIT
@@ -113,16 +114,23 @@ def _refit(found: Evaluation) -> str:
 def _drift(found: Evaluation) -> str:
     drift = found.drift
     now = f"{drift.now:.4f} on these {drift.n_samples:,} rows ({drift.low:.4f} to {drift.high:.4f})"
-    if drift.verdict == "unknown":
+    if math.isnan(drift.then):
         return f"The mean cosine is {now}; the model, a truncated one, does not know it at its fit."
     then = f"The mean cosine was {drift.then:.4f} at the fit and is {now}"
+    expected = f"of which {drift.optimism:.4f} is what a fit's own rows have ahead of new ones"
     words = {
         "none": "no drift",
-        "lower": "these rows have drifted away from the model, or it was fitted to too few: fit it "
-        "again",
+        "lower": f"{expected}: these rows have drifted away from the model, fit it again",
         "higher": "these rows lie nearer to the model's subspace than those of its fit",
+        "unknown": "they are too few to tell drift from what every fit loses on new rows",
     }
-    return f"{then}: {words[drift.verdict]}."
+    if drift.verdict == "none" and not math.isnan(drift.optimism):
+        words["none"] = (
+            f"no drift is shown, because a fit's own rows are ahead of new ones of the same kind "
+            f"by about {drift.optimism:.4f}"
+        )
+    joint = ", " if drift.verdict == "lower" else ": "
+    return f"{then}{joint}{words[drift.verdict]}."
 
 
 def _neighbours(k: int) -> str:

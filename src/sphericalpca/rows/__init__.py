@@ -34,6 +34,7 @@ __all__ = [
     "SparseRows",
     "StreamedRows",
     "Totals",
+    "Watch",
     "as_rows",
     "first_non_finite",
     "host_view",

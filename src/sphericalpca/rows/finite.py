@@ -8,15 +8,23 @@ import numpy as np
 from scipy import sparse
 
 from sphericalpca.linalg import Array
-from sphericalpca.parallel import equal_ends, spread, workers
+from sphericalpca.parallel import equal_ends, spread_runs, workers
+from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Matrix
 
 __all__ = ["first_non_finite"]
 
 
-def first_non_finite(X: Matrix) -> tuple[int, int, str] | None:
-    """Row and column of the first entry that is not finite, and what it is; None if all are."""
-    if _finite_sum(X.data if sparse.issparse(X) else X):
+# So many are added up at a time: Ctrl-C need not wait for a file that is mapped into memory.
+BLOCK_ENTRIES = 3_000_000
+
+
+def first_non_finite(X: Matrix, watch: Watch | None = None) -> tuple[int, int, str] | None:
+    """Row and column of the first entry that is not finite, and what it is; None if all are.
+
+    The watch is told of rows read, as in `Rows`.
+    """
+    if _finite_sums(X, watch):
         return None
     place = _first_in_sparse(X) if sparse.issparse(X) else _first_in_dense(X)
     if place is None:
@@ -25,18 +33,39 @@ def first_non_finite(X: Matrix) -> tuple[int, int, str] | None:
     return row, column, "NaN" if np.isnan(value) else f"infinity ({value})"
 
 
-def _finite_sum(values: Array) -> bool:
-    """Whether the sum of all entries is finite: if one is not, or if it overflows, it is not.
+def _finite_sums(X: Matrix, watch: Watch | None) -> bool:
+    """Whether sums of all entries are finite: if one is not, or if a sum overflows, it is not.
 
     That is one fast read of the data.
     """
-    ends = equal_ends(len(values), workers())
 
-    def finite(part: tuple[int, int]) -> bool:
+    def finite(span: tuple[int, int]) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
-            return bool(np.isfinite(values[slice(*part)].sum()))
+            found = bool(np.isfinite(_entries(X, *span).sum()))
+        if watch is not None:
+            watch(span[1] - span[0])
+        return found
 
-    return all(spread(finite, list(itertools.pairwise(ends))))
+    spans = list(itertools.pairwise(_row_ends(X)))
+    cuts = itertools.pairwise(equal_ends(len(spans), min(workers(), len(spans)) or 1))
+    runs = spread_runs(finite, [spans[slice(*cut)] for cut in cuts])
+    return all(itertools.chain.from_iterable(runs))
+
+
+def _row_ends(X: Matrix) -> list[int]:
+    """0, ..., n: where to cut the rows, as many times as there are threads at least."""
+    stored = X.nnz if sparse.issparse(X) else X.size
+    blocks = max(-(-stored // BLOCK_ENTRIES), workers())
+    if sparse.issparse(X):
+        ends = np.searchsorted(X.indptr, equal_ends(stored, blocks)[1:-1]).tolist()
+        return sorted({0, *ends, X.shape[0]})
+    return sorted(set(equal_ends(X.shape[0], blocks)))
+
+
+def _entries(X: Matrix, first: int, last: int) -> Array:
+    """All numbers that rows hold."""
+    numbers = X.data[X.indptr[first] : X.indptr[last]] if sparse.issparse(X) else X[first:last]
+    return np.asarray(numbers)
 
 
 def _first_in_sparse(X: Matrix) -> tuple[int, int, float] | None:

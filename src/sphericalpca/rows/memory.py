@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from sphericalpca.linalg import Array
-from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread, workers
+from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.facts import Facts
@@ -58,7 +58,9 @@ class MemoryRows(Rows):
         ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        self._facts = facts or Facts.of(self._all_lengths(), weight, X.dtype, normalize=normalize)
+        self._facts = facts or Facts.of(
+            self._all_lengths(watch), weight, X.dtype, normalize=normalize
+        )
         stored = self._stored_numbers()
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
@@ -91,12 +93,16 @@ class MemoryRows(Rows):
         matrix, shift = self._part(span)
         return Block(matrix, span, self._facts[span], self.heaviest, shift)
 
-    def _all_lengths(self) -> Array:
-        with parallel():
-            return np.concatenate(spread(self._lengths_of, _shares(self._spans, workers())))
+    def _all_lengths(self, watch: Watch | None) -> Array:
+        def measure(span: slice) -> Array:
+            lengths = self._lengths(span)
+            if watch is not None:
+                watch(len(lengths))
+            return lengths
 
-    def _lengths_of(self, spans: list[slice]) -> Array:
-        return np.concatenate([self._lengths(span) for span in spans])
+        with parallel():
+            runs = spread_runs(measure, _shares(self._spans, workers()))
+        return np.concatenate(list(itertools.chain.from_iterable(runs)))
 
     @abstractmethod
     def _block_ends(self, threads: int) -> list[int]:

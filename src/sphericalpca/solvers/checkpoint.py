@@ -16,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -37,6 +37,8 @@ PATIENCE = 20
 # What a checkpoint that somebody else wrote may lack, though it is whole.
 UNFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
 
+UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
+
 # By how much f may differ, at a subspace, between two reads of the same data.
 SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
 
@@ -44,7 +46,7 @@ SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
 def check_place(path: Any) -> None:
     """Refuse a checkpoint that could not be written, before hours went into what it should keep.
 
-    Its folder is made if it is not there.
+    Nor may it be a file of another kind.  Its folder is made if it is not there.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"checkpoint is a {type(path).__name__}, but must be the path of a file.")
@@ -55,6 +57,11 @@ def check_place(path: Any) -> None:
         folder = Path(os.path.realpath(place)).parent
         folder.mkdir(parents=True, exist_ok=True)
         check_writable(folder / place.name)
+    if place.is_file():
+        with place.open("rb") as file:
+            kind = _other_kind(file)
+        if kind is not None:
+            raise _refusal(place, kind)
 
 
 @contextmanager
@@ -125,7 +132,7 @@ class Checkpoint:
         except DataError:
             raise
         except UNFIT as error:
-            raise self._damaged(error) from error
+            raise _refusal(self.path, "it lacks what this fit would go on from") from error
 
     def _resumed(
         self, problem: Problem, solver: Solver, header: dict[str, Any], arrays: dict[str, Array]
@@ -193,22 +200,17 @@ class Checkpoint:
                     arrays = {name: archive[name] for name in archive.files}
                 header = json.loads(arrays.pop("header").tobytes())
                 version, digest = header["format"], header.pop("digest", None)
-                if version == FORMAT and digest != _digest(header, arrays):
-                    raise ValueError("its content does not fit its checksum")
-            except Exception as error:  # whatever a decoder makes of a damaged file
-                raise self._damaged(error) from None
+                sound = version != FORMAT or digest == _digest(header, arrays)
+            except Exception:  # whatever a decoder makes of a damaged file, in words of its own
+                raise _refusal(self.path, _other_kind(file) or UNREADABLE) from None
+        if not sound:
+            raise _refusal(self.path, "its content does not fit its checksum")
         if version != FORMAT:
             raise DataError(
                 f"checkpoint {self._name} has format {version}, but this version reads format "
                 f"{FORMAT}: remove it, or choose another file."
             )
         return header, arrays
-
-    def _damaged(self, error: Exception) -> DataError:
-        return DataError(
-            f"{self._name} is not a checkpoint of sphericalpca, or is damaged ({error}): "
-            "remove it, or choose another file."
-        )
 
     def _check_about(self, theirs: dict[str, Any]) -> None:
         for name, ours in self.about.items():
@@ -229,6 +231,25 @@ class Checkpoint:
     @property
     def _name(self) -> str:
         return repr(str(self.path))
+
+
+def _refusal(path: Path, reason: str) -> DataError:
+    # It may be anything, the user's data too: they are not told to remove it just like that.
+    return DataError(
+        f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason}): choose "
+        "another file, or remove it if you can do without it."
+    )
+
+
+def _other_kind(file: BinaryIO) -> str | None:
+    """What a file is that does not begin like a checkpoint, in words; None if it does."""
+    file.seek(0)
+    begin = file.read(6)
+    if not begin:
+        return "it is empty"
+    if begin == b"\x93NUMPY":
+        return "it is an array in .npy format"
+    return None if begin.startswith(b"PK") else "it is a file of another kind"
 
 
 def _digest(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:

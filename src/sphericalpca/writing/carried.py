@@ -50,8 +50,10 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
     """
     parts = source.parts if isinstance(source, ChainedRows) else [source]
     tables = [part for part in parts if isinstance(part, TableRows)]
-    if len(tables) < len(parts):
-        _refuse_names(names, source, [])
+    others = [part for part in parts if not isinstance(part, TableRows)]
+    if others:
+        _refuse_names(names, others[0], [])
+        _refuse_lost_columns(tables, others[0], names)
         return None
     schema = _chosen(tables[0], names)
     for table in tables[1:]:
@@ -72,6 +74,20 @@ def _chosen(table: TableRows, names: Sequence[str] | None) -> Any:
         return schema
     _refuse_names(names, table, schema.names)
     return optional("pyarrow", "tables").schema([schema.field(name) for name in names])
+
+
+def _refuse_lost_columns(
+    tables: Sequence[TableRows], bare: RowSource, names: Sequence[str] | None
+) -> None:
+    """Identifiers that only some files have would be lost for all: that is for users to say."""
+    for table in tables if names is None else ():
+        schema = table.other_schema()
+        if len(schema):
+            raise DataError(
+                f"{table.name} has columns beside its vectors ({', '.join(map(repr, schema.names))}"
+                f"), but {bare.name} has none: transform them apart, or keep no columns (keep=[], "
+                "or --keep '')."
+            )
 
 
 def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequence[str]) -> None:

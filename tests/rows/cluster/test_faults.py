@@ -304,6 +304,36 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
     _same(model.fit(array), SphericalPCA(4).fit(X))
 
 
+@pytest.mark.parametrize("known", [True, False])
+@pytest.mark.parametrize("watched", [True, False])
+def test_an_interrupt_while_data_are_loaded(X, two_processes, known, watched):
+    """The last chunk arrives only after it: whoever waited for it would wait for ever."""
+    gate = distributed.Event(f"loading {known} {watched}")
+
+    def wait(block, event, block_info=None):
+        if block_info[0]["chunk-location"][0] == 12:
+            distributed.Event(event).wait()
+        return block
+
+    array = da.from_array(X, chunks=(100, 30))
+    late = array.map_blocks(wait, event=gate.name, meta=X[:0])
+    if not known:
+        late = late[da.ones(len(X), chunks=100, dtype=bool)]
+    model, told = SphericalPCA(4), []
+    timer = threading.Timer(2.0, _thread.interrupt_main)
+    timer.start()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            model.fit(late, progress=told.append if watched else None)
+    finally:
+        timer.cancel()
+        gate.set()
+    assert not watched or 0 < told[-1].rows_read < len(X)
+    assert not hasattr(model, "components_")
+    assert _eventually(lambda: not two_processes.client.futures)
+    _same(model.fit(array), SphericalPCA(4).fit(X))
+
+
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_failed_fit_leaves_dask_as_it_was(X, start_cluster, monkeypatch, workers):
     """Also the scheduler of computations after the client was closed."""

@@ -57,6 +57,14 @@ def test_a_chunk_is_computed_when_it_is_its_turn(X):
         assert loaded == list(range(k // 2 + 1))
 
 
+def test_rows_that_are_computed_to_learn_their_number_are_told_of(X):
+    told, array = [], da.from_array(X, chunks=(300, 30))
+    from_dask(array, X.dtype, told.append)
+    assert told == []  # Dask knows
+    from_dask(array[da.ones(len(X), chunks=300, dtype=bool)], X.dtype, told.append)
+    assert sorted(told) == [3, 300, 300, 300, 300]
+
+
 def test_nothing_is_computed_to_learn_what_dask_knows(X):
     loaded = []
 

@@ -13,6 +13,7 @@ from sphericalpca.rows.cluster import from_dask, placement
 from sphericalpca.rows.cluster import rows as cluster_rows
 
 da = pytest.importorskip("dask.array")
+distributed = pytest.importorskip("distributed")
 
 
 def _plugin():
@@ -165,6 +166,41 @@ def test_rows_read_for_mean_and_lengths_are_told_of(X, five_workers):
     assert sum(told) == len(X)
     as_rows(matrix, mean=mean, watch=told.append)
     assert sum(told) == 2 * len(X)
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_rows_are_told_of_as_they_are_loaded(X, five_workers, known):
+    """One chunk after the other; the heights of those that Dask does not know are asked for."""
+    told, gate = [], distributed.Event("the second half may come")
+
+    def load(block, block_info=None):
+        if block_info[0]["chunk-location"][0] >= 2:
+            distributed.Event("the second half may come").wait()
+        return block
+
+    array = da.from_array(X, chunks=(300, 30)).map_blocks(load, meta=X[:0])
+    if not known:
+        array = array[da.ones(len(X), chunks=300, dtype=bool)]
+
+    def watch(rows):
+        told.append(rows)
+        if sum(told) == 600:
+            gate.set()
+        assert sum(told) <= 600 or gate.is_set()
+
+    matrix = from_dask(array, X.dtype, watch)
+    assert sum(told) == len(X)
+    assert matrix.shape == X.shape
+
+
+def test_nothing_more_is_asked_of_the_cluster_where_nobody_watches(X, five_workers):
+    array = da.from_array(X, chunks=(300, 30))[da.ones(len(X), chunks=300, dtype=bool)]
+    from_dask(array, X.dtype)
+    asked = five_workers.client.run_on_scheduler(
+        lambda dask_scheduler: list(dask_scheduler.task_prefixes)
+    )
+    assert "checked_chunk" in asked
+    assert "height_of" not in asked
 
 
 def test_large_kernels_do_not_warn(five_workers):

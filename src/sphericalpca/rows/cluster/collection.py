@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import itertools
 import math
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.linalg import Array
+from sphericalpca.rows.base import Watch
 from sphericalpca.rows.cluster.crew import Crew, active_client
 from sphericalpca.rows.cluster.inprocess import DaskSource
 from sphericalpca.rows.cluster.matrix import ClusterMatrix
@@ -17,19 +17,22 @@ from sphericalpca.rows.cluster.matrix import ClusterMatrix
 __all__ = ["fetched", "from_dask", "is_frame"]
 
 
-def from_dask(X: Any, dtype: np.dtype[Any]) -> ClusterMatrix | DaskSource:
+def from_dask(
+    X: Any, dtype: np.dtype[Any], watch: Watch | None = None
+) -> ClusterMatrix | DaskSource:
     """The rows of a Dask array or data frame, converted to `dtype`.
 
     With a client they are loaded into the memory of its cluster.  Without one they are
-    computed in this process, chunk by chunk, anew in every pass.
+    computed in this process, chunk by chunk, anew in every pass.  The watch is told of rows that
+    are loaded, or computed to learn how many there are.
     """
     columns = len(X.columns) if is_frame(X) else X.shape[1]
     chunks = [list(np.atleast_1d(row)) for row in X.to_delayed()]
-    firsts = [None] * len(chunks) if is_frame(X) else _firsts(X.chunks[0])
     client = active_client()
     if client is None:
-        return DaskSource(chunks, columns, dtype, _known_heights(X))
-    return ClusterMatrix(chunks, columns, dtype, firsts, client)
+        return DaskSource(chunks, columns, dtype, _known_heights(X), watch)
+    heights = [None] * len(chunks) if is_frame(X) else [_number(rows) for rows in X.chunks[0]]
+    return ClusterMatrix(chunks, columns, dtype, heights, client, watch=watch)
 
 
 def fetched(values: Any) -> Array:
@@ -56,7 +59,6 @@ def _known_heights(X: Any) -> list[int] | None:
     return [int(height) for height in X.chunks[0]]
 
 
-def _firsts(heights: tuple[float, ...]) -> list[int | None]:
-    """The first row of each chunk, None after a chunk of unknown height."""
-    ends = itertools.accumulate(heights[:-1], initial=0.0)
-    return [None if math.isnan(end) else int(end) for end in ends]
+def _number(rows: float) -> int | None:
+    """How many rows, where Dask knows it."""
+    return None if math.isnan(rows) else int(rows)

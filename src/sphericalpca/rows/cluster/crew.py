@@ -115,14 +115,21 @@ class Crew:
                     meanwhile()
             return list(call.result())
 
-    def settle(self, futures: Sequence[Future]) -> None:
-        """Wait until all futures are there, and leave what they hold where it is."""
+    def settle(
+        self, futures: Sequence[Future], meanwhile: Callable[[], None] | None = None
+    ) -> None:
+        """Wait until all futures are there, and leave what they hold where it is.
+
+        `meanwhile` is called now and then.
+        """
         patience, pause = Patience(self), LOOK / 64
         with _given_up_on_error(futures):
             while any(future.status in ("pending", "lost") for future in futures):
                 # The first error need not wait for the last future.
                 self._raise_error_of([f for f in futures if f.status == "error"])
                 patience.look()
+                if meanwhile is not None:
+                    meanwhile()
                 time.sleep(pause)
                 pause = min(2 * pause, LOOK)
             self._raise_error_of([f for f in futures if f.status != "finished"])

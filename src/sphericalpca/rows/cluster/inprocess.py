@@ -6,6 +6,7 @@ import importlib
 import itertools
 from bisect import bisect_right
 from collections.abc import Generator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy import sparse
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.parallel import spread
+from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.cluster.chunk import chunk_matrix, place_in_chunk
 from sphericalpca.rows.source import RowSource
@@ -36,6 +38,8 @@ class DaskSource(RowSource):
     heights : sequence of int, optional
         Rows of each chunk, if they are known and all chunks are dense; else every chunk is
         computed once to learn how much it holds.
+    watch : callable, optional
+        Told of rows that were computed for that.
     """
 
     name = "the Dask collection"
@@ -47,12 +51,13 @@ class DaskSource(RowSource):
         columns: int,
         dtype: np.dtype[Any],
         heights: Sequence[int] | None = None,
+        watch: Watch | None = None,
     ) -> None:
         self._chunks, self.dtype = chunks, dtype
         self._known_from = "when first computed" if heights is None else "by what Dask says"
         self.shape = (0, columns)
         if heights is None:
-            sizes = spread(lambda k: _size(self._computed(k)), range(len(chunks)))
+            sizes = spread(partial(self._size, watch=watch), range(len(chunks)))
         else:
             sizes = [(rows, rows * columns) for rows in heights]
         self._ends = [0, *itertools.accumulate(rows for rows, _ in sizes)]
@@ -97,13 +102,16 @@ class DaskSource(RowSource):
         k = max(bisect_right(self._ends[:-1], row) - 1, 0)
         return place_in_chunk(row - self._ends[k], k, self._ends[k])
 
+    def _size(self, k: int, watch: Watch | None) -> tuple[int, int]:
+        """How many rows a chunk has, and how many numbers they hold."""
+        matrix = self._computed(k)
+        if watch is not None:
+            watch(matrix.shape[0])
+        return matrix.shape[0], matrix.nnz if sparse.issparse(matrix) else matrix.size
+
     def _computed(self, k: int) -> Matrix:
         # One thread for each reader, of which there are as many as threads.
         pieces = importlib.import_module("dask").compute(
             *self._chunks[k], scheduler="single-threaded"
         )
         return chunk_matrix(pieces, self.shape[1], self.dtype, k)
-
-
-def _size(matrix: Matrix) -> tuple[int, int]:
-    return matrix.shape[0], matrix.nnz if sparse.issparse(matrix) else matrix.size

@@ -7,6 +7,7 @@ import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,8 +18,8 @@ from sphericalpca.rows.base import Watch
 from sphericalpca.rows.cluster.chunk import checked_chunk
 from sphericalpca.rows.cluster.crew import Crew, Survey
 from sphericalpca.rows.cluster.placement import homes, runs_that_fit
-from sphericalpca.rows.cluster.reads import Reads
-from sphericalpca.rows.cluster.share import heights, kept_together, mean_of, mixed_mean
+from sphericalpca.rows.cluster.reads import Loads, Reads
+from sphericalpca.rows.cluster.share import heights_of, kept_together, mean_of, mixed_mean
 
 __all__ = ["ClusterMatrix", "Piece"]
 
@@ -65,9 +66,11 @@ class ClusterMatrix:
     columns : int
         How many columns there are.
     dtype : float32 or float64
-    firsts : sequence of int or None
-        The first row of each chunk, where it is known.
+    heights : sequence of int or None
+        Rows of each chunk, where they are known.
     client : distributed.Client
+    watch : callable, optional
+        Told of rows as they arrive.
 
     Attributes
     ----------
@@ -85,13 +88,17 @@ class ClusterMatrix:
         chunks: Sequence[Sequence[Any]],
         columns: int,
         dtype: np.dtype[Any],
-        firsts: Sequence[int | None],
+        heights: Sequence[int | None],
         client: Any,
+        *,
+        watch: Watch | None = None,
     ) -> None:
         self.dtype = dtype
         self.crew = Crew(client)
-        groups, shares = self._loaded(chunks, columns, firsts)
-        answers = self.crew.gather([self.crew.submit(heights, share) for share in shares])
+        groups, shares = self._loaded(chunks, columns, heights, watch)
+        asked = [self.crew.submit(heights_of, share) for share in shares]
+        # Rows may be on their way from worker to worker: no new ones, but time goes by.
+        answers = self.crew.gather(asked, None if watch is None else partial(watch, 0))
         self.stored = sum(stored for _, stored in answers)
         self.pieces, n = _pieces(groups, shares, [found for found, _ in answers])
         self.shape = (n, columns)
@@ -108,16 +115,21 @@ class ClusterMatrix:
             return mixed_mean(self.crew.gather(reads.tasks, reads.look))[1]
 
     def _loaded(
-        self, chunks: Sequence[Sequence[Any]], columns: int, firsts: Sequence[int | None]
+        self,
+        chunks: Sequence[Sequence[Any]],
+        columns: int,
+        heights: Sequence[int | None],
+        watch: Watch | None,
     ) -> tuple[list[list[int]], list[Any]]:
         """Which chunks make up each share, and the shares."""
         delayed = importlib.import_module("dask").delayed(checked_chunk, pure=False)
         lazy = [
             delayed(list(parts), columns, self.dtype, k, first)
-            for k, (parts, first) in enumerate(zip(chunks, firsts, strict=True))
+            for k, (parts, first) in enumerate(zip(chunks, _firsts(heights), strict=True))
         ]
         loaded = self.crew.compute(lazy)
-        self.crew.settle(loaded)
+        with Loads(self.crew, loaded, heights, watch) as loads:
+            self.crew.settle(loaded, loads.look)
         survey = self.crew.survey(loaded)
         groups, shares = [], []
         for home, group in _groups(survey):
@@ -125,6 +137,15 @@ class ClusterMatrix:
             matrices = [loaded[k] for k in group]
             shares.append(self.crew.submit(kept_together, *matrices, home=home))
         return groups, shares
+
+
+def _firsts(heights: Sequence[int | None]) -> list[int | None]:
+    """The first row of each chunk, None after a chunk of unknown height."""
+    firsts: list[int | None] = [0]
+    for rows in heights[:-1]:
+        last = firsts[-1]
+        firsts.append(None if last is None or rows is None else last + rows)
+    return firsts
 
 
 def _groups(survey: Survey) -> list[tuple[str, list[int]]]:

@@ -25,7 +25,7 @@ __all__ = [
     "Share",
     "ShareRows",
     "added",
-    "heights",
+    "heights_of",
     "kept_together",
     "mean_of",
     "measured",
@@ -137,7 +137,7 @@ def kept_together(*matrices: Matrix) -> Share:
     return Share(matrices)
 
 
-def heights(share: Share) -> tuple[list[int], int]:
+def heights_of(share: Share) -> tuple[list[int], int]:
     """Rows of each chunk, and how many numbers they hold together."""
     return share.heights, share.stored
 

@@ -61,7 +61,7 @@ class NamespaceMatrix:
         image = xp.astype(self.array, dtype, copy=False) @ xp.astype(there, dtype, copy=False)
         return image if shift is None else image + self.home.put(shift, dtype)
 
-    def first_non_finite(self) -> tuple[int, int, str] | None:
+    def first_non_finite(self, watch: Watch | None = None) -> tuple[int, int, str] | None:
         """Row and column of the first entry that is not finite, and what it is."""
         xp = self.home.xp
         for span in self.spans():
@@ -72,4 +72,6 @@ class NamespaceMatrix:
                 column = int(np.argmin(np.isfinite(values)))
                 value = values[column]
                 return row, column, "NaN" if np.isnan(value) else f"infinity ({value})"
+            if watch is not None:
+                watch(span.stop - span.start)
         return None

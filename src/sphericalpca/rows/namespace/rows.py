@@ -44,7 +44,7 @@ class NamespaceRows(Rows):
         self._matrix, home = matrix, matrix.home
         self._mean = None if mean is None else home.put(np.asarray(mean), matrix.array.dtype)
         self._spans = matrix.spans(block_rows)
-        length = np.concatenate([self._lengths(span) for span in self._spans])
+        length = np.concatenate([self._lengths(span, watch) for span in self._spans])
         self._facts = Facts.of(length, weight, matrix.dtype, normalize=normalize)
         super().__init__(
             matrix.shape,
@@ -97,10 +97,12 @@ class NamespaceRows(Rows):
         facts = self._facts[span]
         return NamespaceBlock(self._part(span), span, facts, self.heaviest, home=self._matrix.home)
 
-    def _lengths(self, span: slice) -> Array:
+    def _lengths(self, span: slice, watch: Watch | None) -> Array:
         norm = np.asarray(on_host(row_norms(self._part(span), self._matrix.home)), np.float64)
         if self._mean is not None:
             xp = self._matrix.home.xp
             peak = on_host(xp.max(xp.abs(self._matrix.array[span, :]), axis=1))
             norm = np.where(norm <= 4 * np.finfo(self._matrix.dtype).eps * peak, 0.0, norm)
+        if watch is not None:
+            watch(len(norm))
         return norm
