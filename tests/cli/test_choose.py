@@ -100,13 +100,6 @@ def test_nothing_is_overwritten_without_force(run, file, tmp_path, option):
     assert there.read_bytes() != b"precious"
 
 
-def test_a_picture_under_the_name_of_another_kind(run, file, tmp_path):
-    result = run("choose", file, *OPTIONS, "--plot", tmp_path / "curve.jpg")
-    assert result.exit_code == 1
-    assert "a picture is a PNG file: call it curve.png, say." in result.stderr
-    assert not (tmp_path / "curve.jpg").exists()
-
-
 def test_a_folder_that_is_not_there(run, file, tmp_path):
     result = run("choose", file, "-o", tmp_path / "no" / "model")
     assert result.exit_code == 1

@@ -6,6 +6,7 @@ import gc
 import signal
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -228,3 +229,31 @@ def test_ctrl_c_stops_the_read_for_the_mean(threads):
     assert 3 <= len(told) < 100
     assert set(told) == {1}
     assert reader_threads() <= before
+
+
+def test_ctrl_c_while_it_waits_for_its_thread(monkeypatch):
+    """The items are closed, and nobody else's error takes the place of the interrupt."""
+    reading, go_on, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class Interrupted(ThreadPoolExecutor):
+        def shutdown(self, wait=True, **options):
+            super().shutdown(wait=False)
+            raise KeyboardInterrupt
+
+    def items():
+        try:
+            yield 1
+            reading.set()
+            go_on.wait(10)
+            yield 2
+        finally:
+            closed.set()
+
+    monkeypatch.setattr("sphericalpca.rows.reading.ThreadPoolExecutor", Interrupted)
+    reader = ahead(items())
+    assert next(reader) == 1
+    assert reading.wait(10)
+    threading.Timer(0.1, go_on.set).start()
+    with pytest.raises(KeyboardInterrupt):
+        reader.close()
+    assert closed.wait(10)

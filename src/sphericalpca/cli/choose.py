@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -125,7 +126,8 @@ def _tell(choice: DimensionChoice) -> None:
             "*" if point.n_components == choice.n_components else "",
             f"{point.n_components}",
             f"{point.recall:.3f}",
-            f"{point.low:.3f} to {point.high:.3f}",
+            # Rounded down: .8997 does not reach .9.
+            f"{math.floor(1000 * point.low) / 1000:.3f} to {point.high:.3f}",
             f"{point.svd_recall:.3f}" if point.svd_recall == point.svd_recall else "",
             f"{point.mean_cosine:.4f}",
             f"{point.bytes_per_vector:,}",
@@ -133,7 +135,7 @@ def _tell(choice: DimensionChoice) -> None:
         )
         for point in choice.curve
     ]
-    print_table(header, lines, numbers=header[1:], spare=("index", "mean cosine", "SVD"))
+    print_table(header, lines, numbers=header[1:], spare=("in all", "mean cosine", "SVD"))
     click.echo()
     say(f"{choice}")
 

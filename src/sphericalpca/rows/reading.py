@@ -108,12 +108,15 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
     However this ends, its thread has ended and the generator of the items is closed.
     """
     nothing: Any = object()
-    # Left in this order: the thread finishes its item first, and only then are files closed.
-    with closing(items), ThreadPoolExecutor(1) as reader:
-        coming = reader.submit(next, items, nothing)
-        while (item := coming.result()) is not nothing:
+    with ThreadPoolExecutor(1) as reader:
+        try:
             coming = reader.submit(next, items, nothing)
-            yield item
+            while (item := coming.result()) is not nothing:
+                coming = reader.submit(next, items, nothing)
+                yield item
+        finally:
+            # Closed by the thread that may still be reading: Ctrl-C can end every wait for it.
+            reader.submit(items.close).result()
 
 
 def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
