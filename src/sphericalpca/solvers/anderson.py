@@ -91,7 +91,9 @@ class _History:
         if "last_image" not in saved:
             return _History()
         past = tuple(saved["images"]), tuple(saved["steps"]), saved["products"]
-        return _History(*past, saved["last_image"], saved["last_step"], bool(saved.get("guessed", False)))
+        return _History(
+            *past, saved["last_image"], saved["last_step"], bool(saved.get("guessed", False))
+        )
 
     def forgotten(self) -> _History:
         """Only where it stands now: the past misled, or there is none."""
