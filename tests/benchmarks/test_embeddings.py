@@ -83,7 +83,6 @@ def test_committed_rows_keep_the_promises():
         assert float(row["memory_mb"]) < 600
 
 
-@pytest.mark.xfail(reason="3.5 on a machine without other work; TODO.md says where the time goes")
 def test_a_curve_costs_little_more_than_its_largest_fit():
     (choice,) = committed("choose")
     assert float(choice["ratio"]) <= 3
