@@ -73,7 +73,7 @@ def test_the_recipe_gains_from_ten_dimensions_on_and_loses_at_four(lines):
     assert {cell(line, "nmi_arithmetic").outcome for line in redrawn} == {"level"}
 
 
-def test_the_recipe_costs_two_to_fifteen_times_as_much(lines):
+def test_the_recipe_costs_two_to_fourteen_times_as_much(lines):
     low, high = re.search(
         r"costs (\d+) to (\d+) times as much as LSA", text_of("docs/guide/text.rst")
     ).groups()
