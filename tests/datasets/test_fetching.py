@@ -41,6 +41,27 @@ def test_glass(tiny, uci, home, same, folder):
     assert examine(DATASETS["glass"], home).detail == "as it was fetched"
 
 
+@pytest.mark.parametrize("folder", ["../", "../../", "/", "//host/share/", "a/../../", "C:\\\\"])
+def test_no_member_of_an_archive_leaves_its_folder(tiny, uci, home, same, folder):
+    """Members are read by names that we know; others, and their folders, stay in the archive."""
+    around = {f"{folder}{name}": b"x" for name in ("glass.csv.gz", "evil.txt", ".bashrc")}
+    uci.serve_files("glass", around | uci.glass(tiny["glass"], folder.replace("\\", "/")))
+    fetch("glass", home)
+    assert same(load_uci("glass", home), tiny["glass"])
+    written = {p.relative_to(home.parent).as_posix() for p in home.parent.rglob("*") if p.is_file()}
+    assert written == {"data/glass.csv.gz", "data/glass.csv.gz.sha256"}
+    assert not Path("/evil.txt").exists()
+
+
+def test_members_that_unpack_to_more_than_any_data_set(uci, home):
+    bomb = uci.zip({"glass.data": b"0" * (64 << 20) + b"1"})
+    assert len(bomb) < 1 << 20
+    uci.serve("glass", bomb)
+    with pytest.raises(DataError, match=r"glass\.data would unpack to 67108865 bytes"):
+        fetch(["glass"], home)
+    assert files(home) == {}
+
+
 @pytest.mark.parametrize("folder", ["", "multiple features/"])
 def test_one_download_serves_all_views(tiny, uci, home, same, folder):
     uci.serve_files("mfeat", uci.mfeat(tiny, folder))

@@ -21,6 +21,9 @@ from sphericalpca.linalg import Array
 
 __all__ = ["from_openml", "from_scikit_learn", "from_zip"]
 
+# Many times the largest member that is wanted: what claims more is no data set, but a bomb.
+LARGEST_MEMBER = 64 << 20
+
 _DIABETES = {"tested_negative": 0, "tested_positive": 1}
 
 
@@ -100,6 +103,8 @@ def _read_member(opened: zipfile.ZipFile, name: str, delimiter: str | None) -> A
     found = [member for member in opened.namelist() if PurePosixPath(member).name == name]
     if not found:
         raise ValueError(f"the zip archive has no {name}")
+    if (size := opened.getinfo(found[0]).file_size) > LARGEST_MEMBER:
+        raise ValueError(f"{name} would unpack to {size} bytes, more than {LARGEST_MEMBER}")
     lines = opened.read(found[0]).decode("ascii").split("\n")
     values = np.loadtxt([*filter(str.strip, lines)] or ["nan"], delimiter=delimiter, ndmin=2)
     if not np.isfinite(values).all():

@@ -198,6 +198,47 @@ def test_unusual_hdf5_layouts(X, dense, tmp_path, layout):
         np.testing.assert_array_equal(matrix(open_rows(path), dense), X)
 
 
+@pytest.mark.parametrize("way", ["storage", "link", "linked group", "source", "source's source"])
+def test_no_hdf5_file_makes_others_be_read(X, tmp_path, way):
+    """A file from a stranger must not turn the reader's own files into rows."""
+    own, strange = tmp_path / "own.h5", tmp_path / "sub" / "strange.h5"
+    strange.parent.mkdir()
+    own.with_suffix(".bin").write_bytes(X.tobytes())
+    with h5py.File(own, "w") as file:
+        file["g/X"] = X
+    key = "g/X" if way == "linked group" else "X"
+    with h5py.File(strange, "w") as file:
+        if way == "storage":
+            place = (own.with_suffix(".bin"), 0, X.nbytes)
+            file.create_dataset("X", X.shape, X.dtype, external=[place])
+        elif way.startswith("link"):
+            name, target = ("X", "/g/X") if way == "link" else ("g", "/g")
+            file[name] = h5py.ExternalLink(own, target)
+        else:
+            file.create_virtual_dataset("X", _virtual(X, own, "g/X"))
+            if way == "source's source":
+                file.move("X", "Y")
+                file.create_virtual_dataset("X", _virtual(X, ".", "Y"))
+    with pytest.raises(DataError, match=r"takes numbers from elsewhere, '(.*own\.(h5|bin)|\.:Y)"):
+        open_rows(strange, key=key)
+
+
+def test_hdf5_sources_that_go_round_in_circles_or_nowhere(X, tmp_path):
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_virtual_dataset("X", _virtual(X, ".", "Y"))
+        file.create_virtual_dataset("Y", _virtual(X, ".", "X"))
+        file.create_virtual_dataset("Z", _virtual(X, ".", "nowhere"))
+    for key, place in {"X": "Y", "Z": "nowhere"}.items():
+        with pytest.raises(DataError, match=f"takes numbers from elsewhere, '.:{place}'"):
+            open_rows(tmp_path / "a.h5", key=key)
+
+
+def _virtual(X, path, key):
+    layout = h5py.VirtualLayout(X.shape, X.dtype)
+    layout[:] = h5py.VirtualSource(path, key, X.shape)
+    return layout
+
+
 @pytest.mark.parametrize("chunk", [1, 7, 30, 100])
 @pytest.mark.parametrize("height", [1, 6, 7, 64, 200])
 def test_blocks_of_chunked_data_end_where_chunks_do(X, dense, tmp_path, chunk, height):
@@ -209,6 +250,16 @@ def test_blocks_of_chunked_data_end_where_chunks_do(X, dense, tmp_path, chunk, h
     ends = 5 + np.cumsum([len(block) for block in blocks])
     if chunk <= height:
         assert (ends[:-1] % chunk == 0).all()
+
+
+@pytest.mark.parametrize("name", ["../X", "../../../X", "/X", "a/../../X", "C:\\X"])
+def test_arrays_of_an_archive_are_read_where_they_are(X, dense, tmp_path, name):
+    """The names in an archive are names of arrays; no file is made of them."""
+    np.savez(tmp_path / "a.npz", **{name: X})
+    np.testing.assert_array_equal(matrix(open_rows(tmp_path / "a.npz"), dense), X)
+    np.testing.assert_array_equal(matrix(open_rows(tmp_path / "a.npz", key=name), dense), X)
+    assert [p.name for p in tmp_path.rglob("*")] == ["a.npz"]
+    assert not any((tmp_path.parent / f"X{end}").exists() for end in ("", ".npy"))
 
 
 @pytest.mark.parametrize("compressed", [False, True])

@@ -34,12 +34,17 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
     with file.being_read(), h5py.File(file.path, "r") as opened:
         key = _find_key(opened, options.key, file)
         dataset = opened[key]
+        if (elsewhere := _elsewhere(opened, dataset)) is not None:
+            raise DataError(
+                f"Data set {key!r} of {file.name} takes numbers from elsewhere, {elsewhere!r}, and "
+                "no file may name others to be read: copy them into one data set."
+            )
         if dataset.dtype.kind not in "fiub":
             raise DataError(
                 f"Data set {key!r} of {file.name} is of type {dataset.dtype}, but rows must be "
                 "real numbers: write them as float32 or float64."
             )
-        direct = dataset.chunks is None and not (dataset.external or dataset.is_virtual)
+        direct = dataset.chunks is None and not dataset.is_virtual
         offset = dataset.id.get_offset() if direct else None
         if dataset.chunks is not None:
             _check_chunks(dataset, file.size)
@@ -52,6 +57,23 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
             )
         return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
     return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)
+
+
+def _elsewhere(opened: Any, dataset: Any) -> str | None:
+    """Where numbers of a data set lie, if not in this file.
+
+    HDF5 lets a file name any other one, by a link, as raw storage or as the source of a virtual
+    data set.  A file from a stranger could so make its reader's own files part of the rows.
+    """
+    if dataset.file.filename != opened.filename:
+        return str(dataset.file.filename)
+    places = [place for place, *_ in dataset.external or ()]
+    for source in dataset.virtual_sources() if dataset.is_virtual else ():
+        part = opened.get(source.dset_name) if source.file_name == "." else None
+        # Virtual sources of virtual data sets could go round in circles.
+        stored = part is not None and not part.is_virtual and _elsewhere(opened, part) is None
+        places += [] if stored else [f"{source.file_name}:{source.dset_name}"]
+    return str(places[0]) if places else None
 
 
 def _check_chunks(dataset: Any, size: int) -> None:
