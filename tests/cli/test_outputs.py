@@ -43,8 +43,8 @@ def test_what_is_read_is_not_overwritten_even_by_force(run, folder, words):
 
 
 @pytest.mark.parametrize("command", ["fit rows.npy -r 3", "choose rows.npy --k 2 --queries 9"])
-@pytest.mark.parametrize("name", ["rows.npy", "new.npy", "new.PARQUET"])
-def test_a_model_has_no_name_of_rows(run, folder, command, name):
+@pytest.mark.parametrize("name", ["rows.npy", "new.npy", "new.PARQUET", "new.pkl", "new.onnx"])
+def test_a_model_has_no_name_of_something_else(run, folder, command, name):
     before = _content(folder)
     result = run(*command.split(), "-o", name, "--force")
     assert result.exit_code == 1
