@@ -38,6 +38,7 @@ DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
+SCRIPT = re.compile(r"python (?P<where>-m [\w.]+|\S+\.py)(?P<arguments>[^`\n]*)")
 COMMAND = re.compile(r"(?<=`)(?:sphericalpca|make|pip) [^`]+(?=`)")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
@@ -115,6 +116,24 @@ def test_commands_within_the_text_are_known(page):
         commands += found.splitlines()
     for command in commands:
         check_command(*shlex.split(command, comments=True))
+
+
+@pytest.mark.parametrize(
+    "page",
+    [*pages(), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
+)
+def test_scripts_within_the_text_are_there_and_know_their_options(page):
+    """They take minutes to hours, so they are not run."""
+    for found in SCRIPT.finditer(page.read_text(encoding="utf-8")):
+        name = found["where"].removeprefix("-m ")
+        if name in {"build", "pip", "pytest", "venv"}:
+            continue
+        path = ROOT / (name if name.endswith(".py") else name.replace(".", "/"))
+        path = path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
+        assert path.is_file(), f"{page.name}: there is no {name}"
+        for option in re.findall(r"--\w[\w-]*", found["arguments"]):
+            assert f'"{option}"' in path.read_text(encoding="utf-8"), (page.name, name, option)
 
 
 def run_python(block, names):
