@@ -26,6 +26,8 @@ from click.testing import CliRunner
 
 import sphericalpca
 from sphericalpca.cli.app import COMMANDS, app
+from sphericalpca.experiments.methods import METHODS
+from sphericalpca.rows.sources.opening import FORMATS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -86,6 +88,17 @@ ALL = [block for page in pages() for block in blocks(page)]
 WITH_CODE = sorted({block.page for block in ALL})
 
 
+@pytest.fixture
+def registries():
+    """Pages of "Extend" add to them; other tests must not see that."""
+    before = [(registry, dict(registry)) for registry in (FORMATS, METHODS)]
+    yield
+    for registry, entries in before:
+        registry.clear()
+        registry.update(entries)
+
+
+@pytest.mark.usefixtures("registries")
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(DOCS)))
 def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

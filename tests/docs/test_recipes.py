@@ -11,6 +11,8 @@ from shutil import copytree, ignore_patterns
 
 import pytest
 
+import sphericalpca
+
 ROOT = Path(__file__).parents[2]
 
 
@@ -18,7 +20,8 @@ ROOT = Path(__file__).parents[2]
 def copy(tmp_path):
     """The package and its tests, to be changed at will."""
     forgotten = ignore_patterns("__pycache__")
-    copytree(ROOT / "src", tmp_path / "src", ignore=forgotten)
+    package = Path(sphericalpca.__file__).parent  # perhaps from a wheel
+    copytree(package, tmp_path / "src" / "sphericalpca", ignore=forgotten)
     for name in ("conftest.py", "solvers", "experiments"):
         source, target = ROOT / "tests" / name, tmp_path / "tests" / name
         if source.is_dir():
