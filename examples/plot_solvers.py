@@ -2,9 +2,9 @@
 Four solvers, and the paper's algorithm
 =======================================
 
-All solvers work on the same problem and see the data through the same question: at this
-subspace, what are the objective and its gradient? So they can be compared by how often they read
-the data. One read that gives both is a *pass*.
+All solvers work on the same problem and ask the data the same question: at this subspace, what are
+the objective and its gradient? So they can be compared by how often they read the data. One read
+that gives both is a *pass*.
 
 The data are texts, where the problem is hard for alternation, and every solver starts from the
 same random subspace.
@@ -50,9 +50,10 @@ for name, solver in solvers.items():
     )
 
 # %%
-# Left, how far the loss is above the best one found; right, the relative gradient. Alternation
-# is linear and slow on text, acceleration is not; "subspace" needs the fewest passes, "Anderson"
-# the least memory, and "auto" chooses between them by the shape of the data.
+# The left panel has how far the loss is above the best one found, the right one the relative
+# gradient. On text plain alternation converges slowly, the accelerated solvers do not. "Subspace"
+# needs the fewest passes, "Anderson" little memory, and "auto" chooses between them by the
+# shape of the data.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.6, 4), layout="constrained")
 ConvergenceDisplay.from_estimators(models, quantity="gap", xscale="log", ax=left)
