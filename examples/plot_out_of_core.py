@@ -68,8 +68,8 @@ right.axhline(size, color="#D55E00", ls="--", lw=1.2)
 right.fill_between(reads, 0, memory, alpha=0.25, lw=0)
 right.plot(reads, memory)
 place = {"ha": "right", "va": "bottom", "transform": right.get_yaxis_transform()}
-right.text(0.98, size, "size of the file", color="#D55E00", **place)
-right.text(0.98, memory[-1], "taken by the fit, at most", color="#0072B2", **place)
+right.text(0.98, size + 2, "size of the file", color="#D55E00", **place)
+right.text(0.98, memory[-1] + 2, "taken by the fit, at most", color="#0072B2", **place)
 right.set(xlabel="times the file was read", ylabel="megabytes", title="memory")
 right.set(xlim=(0, None), ylim=(0, 1.2 * size))
 for ax in (left, right):

@@ -52,9 +52,9 @@ for step, choice in search.best_params_.items():
 print(f"right on new texts: {search.score(X_test, y_test):.1%}")
 
 # %%
-# Here is the whole grid, with bars of one standard error over the folds. At two and four dimensions
-# Spherical PCA is ahead; from eight on both are level, and the grid search picks whichever was
-# luckier in the third digit.
+# Here is the whole grid, with bars of one standard error over the folds. Spherical PCA is ahead at
+# few dimensions, by less and less up to eight. From sixteen on both are level, and the grid search
+# picks whichever was luckier in the third digit.
 
 scores = search.cv_results_["mean_test_score"].reshape(len(neighbours), 2, len(dimensions))
 errors = search.cv_results_["std_test_score"].reshape(scores.shape) / np.sqrt(3)

@@ -49,8 +49,9 @@ for r in dimensions:
 # %%
 # Lines are means over the starts, bands reach one standard deviation to either side. At two and
 # four dimensions, where every one of them counts, Spherical PCA is well ahead. With as many
-# dimensions as topics, or more, the two are level within the noise of k-means. The ratio on the
-# right tells without any labels that the subspaces differ: it is far from 0.9999 everywhere.
+# dimensions as topics, or more, neither is ahead for good: the differences are of the size of the
+# noise of k-means. The ratio on the right tells without any labels that the subspaces differ: it
+# is far from 0.9999 everywhere.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.7), layout="constrained")
 for name, color in {"SVD + unit rows": "#D55E00", "Spherical PCA": "#0072B2"}.items():

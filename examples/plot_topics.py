@@ -56,6 +56,8 @@ for place, (name, V) in enumerate(globes.items()):
     ax = figure.add_axes((0.43 * place, -0.02, 0.41, 0.95), projection="3d")
     SphereDisplay(V, labels=topics).plot(ax=ax, scatter_kwargs={"s": 10, "alpha": 0.8})
     ax.view_init(azim=0, elev=12)
+    for pin in (ax.lines[0], ax.texts[0]):  # of v1, which points at the reader
+        pin.set_visible(False)
     ax.set_title(f"{name}: k-means right on {100 * right[name]:.0f} %", fontsize=11)
     ax.get_legend().set_visible(place == 1)
 plt.show()

@@ -129,7 +129,7 @@ def _commands() -> Iterator[str]:
     for name in NAMES:
         command = program.get_command(top, name)
         assert command is not None
-        context = click.Context(command, info_name=name, parent=top, max_content_width=90)
+        context = click.Context(command, info_name=name, parent=top, max_content_width=84)
         text = command.get_help(context).replace("\n", "\n   ")
         title = f"sphericalpca {name}"
         yield f"{title}\n{'-' * len(title)}\n\n.. code-block:: text\n\n   {text}\n"
