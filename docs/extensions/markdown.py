@@ -39,7 +39,7 @@ WRAPPERS: dict[str, type[nodes.Element]] = {
 SHORT = 27
 
 # Tables of so many columns are set in a smaller type.
-WIDE = 8
+WIDE = 10
 
 # Files of the repository that have a page on the site.
 PAGES = {"../benchmarks/results/summary.md": "/results/benchmarks"}
