@@ -21,8 +21,8 @@ from sphericalpca.plotting import SphereDisplay
 X, labels = load_digits(return_X_y=True)
 
 # %%
-# With ten components the mean cosine between an image and its projection is 0.96, and nothing better
-# exists.
+# With ten components the mean cosine between an image and its projection is 0.96, and there is
+# nothing better.
 
 model = SphericalPCA(n_components=10).fit(X)
 certificate = model.certify(X)

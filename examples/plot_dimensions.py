@@ -39,8 +39,8 @@ curves = {name: curve(data[name], sizes[name]) for name in data}
 
 # %%
 # With ten components digits keep a mean cosine above 0.95, and new images are served as well as
-# those of the fit. For texts the curve has no knee, and the gain on new texts falls behind. The data
-# themselves do not name a right number: the task has to.
+# those of the fit. For texts the curve has no knee, and the gain on new texts falls behind. The
+# data themselves do not name a right number: the task has to.
 
 figure, panels = plt.subplots(1, 2, figsize=(9.8, 3.8), sharey=True, layout="constrained")
 for ax, (name, (train, new)) in zip(panels, curves.items(), strict=True):

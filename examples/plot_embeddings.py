@@ -71,10 +71,10 @@ def recalls(r):
 found, ratios = zip(*map(recalls, dimensions), strict=True)
 
 # %%
-# Two lines lie on top of each other: on these vectors "SVD, then unit rows" keeps as many neighbours
-# as Spherical PCA, and a `svd_ratio_` near 1 says so in advance. What costs neighbours is to leave
-# out the unit rows, to subtract the mean (except at very few dimensions, where it helps a little),
-# and to cut off coordinates of vectors that were not made for it.
+# Two lines lie on top of each other: on these vectors "SVD, then unit rows" keeps as many
+# neighbours as Spherical PCA, and a `svd_ratio_` near 1 says so in advance. What costs neighbours
+# is to leave out the unit rows, to subtract the mean (except at very few dimensions, where it helps
+# a little), and to cut off coordinates of vectors that were not made for it.
 
 styles = {
     "Spherical PCA": ("#0072B2", "o-", 2.6),

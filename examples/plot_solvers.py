@@ -28,9 +28,9 @@ start = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], 10)))
 print(f"{X.shape[0]} documents, {X.shape[1]} words, r = 10")
 
 # %%
-# All are asked for a residual of 1e-6 within 300 iterations. Exact alternation does not get there on
-# these data. The paper's Algorithm 1, whose constants are proven to work but make its steps small,
-# does not get anywhere near it.
+# All are asked for a residual of 1e-6 within 300 iterations. Exact alternation does not get there
+# on these data. The paper's Algorithm 1, whose constants are proven to work but make its steps
+# small, does not get anywhere near it.
 
 solvers = {
     "subspace": "subspace",

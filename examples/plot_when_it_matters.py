@@ -44,10 +44,10 @@ for a in powers:
         lost.append(1 - SphericalPCA(5).fit(make(a)).svd_ratio_)
 
 # %%
-# The picture has what the SVD leaves on the table at r = 5, in percent of the objective. With rows of
-# one kind it is little, and soon next to nothing: at a decay of 0.5 the ratio is 0.9999. With few
-# words to a row it is some percent, soon hundreds of times as much, and it falls only when a few
-# directions are so strong that both methods must take them.
+# The picture has what the SVD leaves on the table at r = 5, in percent of the objective. With rows
+# of one kind it is little, and soon next to nothing: at a decay of 0.5 the ratio is 0.9999. With
+# few words to a row it is some percent, soon hundreds of times as much, and it falls only when a
+# few directions are so strong that both methods must take them.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, loss), style in zip(losses.items(), ("o-", "s-"), strict=True):
