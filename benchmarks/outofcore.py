@@ -195,7 +195,7 @@ def compare(path: Path, rows: int, rounds: int, ways: Iterable[str] = tuple(WAYS
 def shown(rows: Iterable[Mapping[str, Any]]) -> str:
     """The rows as the table of docs/scaling.md."""
     lines = [
-        "| way | rows a second | of memory's rate | memory beside the imports |",
+        "| way | rows per second | relative to memory | memory beyond the imports |",
         "| --- | --- | --- | --- |",
     ]
     for row in rows:

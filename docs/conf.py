@@ -72,7 +72,8 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"start": []}
+# "Start" has no pages beside it; the widest tables need the whole width.
+html_sidebars = {"start": [], "results/benchmarks": [], "results/reproduction": []}
 
 copybutton_prompt_text = "$ "
 copybutton_only_copy_prompt_lines = False

@@ -4,9 +4,9 @@ The certificate, on easy and on hard data
 
 A fit ends at a subspace where the gradient vanishes. Is there a better one somewhere else?
 `certify` bounds the objective over *all* subspaces from above. Where the bound meets the value
-reached, that is a proof of global optimality. Where it does not, nothing is wrong: either there
-is a better subspace, or the bound is not tight on such data, and the gap says how much is open
-at most.
+reached, that is a proof of global optimality. Where it does not, the question stays open: either
+there is a better subspace, or the bound is not tight on such data. The gap says how much there
+could be to gain at most.
 """
 
 import matplotlib.pyplot as plt
@@ -25,8 +25,8 @@ def make_rows(noise, seed=0):
 
 
 # %%
-# From hardly any noise to a cloud with hardly a signal. Each data set is fitted from eight random
-# starts, too, to see whether any of them beats the fit from the SVD.
+# Noise grows from hardly any to a cloud with hardly any signal. Each data set is also fitted from
+# eight random starts, to see whether any of them beats the fit from the SVD.
 
 levels = np.geomspace(0.1, 12, 13)
 gaps, others = [], []
@@ -39,8 +39,8 @@ for noise in levels:
         others.append((noise, other.mean_cosine_ / model.mean_cosine_ - 1))
 
 # %%
-# While the signal can be seen the gap is closed: the fit is proven optimal, and random starts end
-# there, too. Where the data have no direction of their own, the certificate leaves some percent
+# As long as the signal is visible the gap is closed: the fit is proven optimal, and random starts
+# end there, too. Where the data have no direction of their own, the certificate leaves some percent
 # open. Random starts then end in many places, mostly below the fit from the SVD, at times a little
 # above it, and always within the bound.
 
@@ -66,7 +66,7 @@ plt.show()
 
 # %%
 # So a gap that stays open is a reason to try `n_init`, which keeps the best of several starts. Here
-# it brings little: most of what is open is the bound's fault, not the fit's.
+# that gains little: most of the gap is due to the bound, not to the fit.
 
 X = make_rows(levels[-1])
 for n_init in (1, 50):

@@ -3,8 +3,8 @@ Digits: when the SVD would have done
 ====================================
 
 On images, as on most dense data, the first directions carry so much of every row that "SVD, then
-unit rows" and Spherical PCA find the same subspace. The fit tells so itself, free of charge, and
-the certificate proves that no other method could find a better one.
+unit rows" and Spherical PCA find the same subspace. The fit itself tells you so, at no extra cost,
+and the certificate proves that no other method could find a better one.
 """
 
 import matplotlib.pyplot as plt
@@ -21,8 +21,8 @@ from sphericalpca.plotting import SphereDisplay
 X, labels = load_digits(return_X_y=True)
 
 # %%
-# Ten components keep 96 % of the direction of an image, by the mean cosine between an image and
-# its place in the subspace.
+# With ten components the mean cosine between an image and its projection is 0.96, and there is
+# nothing better.
 
 model = SphericalPCA(n_components=10).fit(X)
 certificate = model.certify(X)
@@ -31,7 +31,7 @@ print(f"SVD ratio   {model.svd_ratio_:.7f}")
 print(f"no subspace is better by more than {certificate.gap:.0e} (proof: {certificate.rigorous})")
 
 # %%
-# So clusters are the same, too, up to the luck of k-means.
+# So the clusters are about the same, too.
 
 svd = normalize(TruncatedSVD(10, random_state=0).fit_transform(X))
 for name, V in {"SVD + unit rows": svd, "Spherical PCA": model.transform(X)}.items():
@@ -39,9 +39,9 @@ for name, V in {"SVD + unit rows": svd, "Spherical PCA": model.transform(X)}.ite
     print(f"{name}: accuracy {clustering_accuracy(labels, found):.3f}")
 
 # %%
-# With three components images are points on a sphere. All pixels are positive, so all images are
-# in one part of it: nothing was centred, since that would change every angle. On the right,
-# `inverse_transform` shows where components lie in the space of images: unit vectors again.
+# With three components images are points on a sphere. No pixel is negative, so all images lie in
+# one part of it: nothing is centred, since that would change every angle. On the right,
+# `inverse_transform` takes the components back to the space of images, as unit vectors again.
 
 figure = plt.figure(figsize=(9.8, 4.4), layout="constrained")
 left, right = figure.subfigures(1, 2, width_ratios=(1.05, 1))

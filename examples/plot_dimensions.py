@@ -2,9 +2,9 @@
 How many components?
 ====================
 
-Components are ordered by weight, and the first q of a fit are near to what a fit with q
+Components are ordered by weight, and the first q of a fit are close to what a fit with q
 components finds. So one fit with many components answers the question for all smaller numbers:
-`truncate` cuts it without a new fit, and `score` tells the mean cosine that is kept.
+`truncate` keeps the first q without a new fit, and `score` gives their mean cosine.
 """
 
 import matplotlib.pyplot as plt
@@ -20,9 +20,9 @@ digits = load_digits().data
 texts = TfidfVectorizer(min_df=10, stop_words="english").fit_transform(load_docstrings().texts)
 
 # %%
-# Two kinds of data: digits, dense and low-dimensional, and texts, sparse and anything but. A part
-# of the rows is kept out of the fit. The mean cosine of rows that the fit has not seen tells
-# when further components serve the training rows only.
+# There are two kinds of data: digits, which are dense and nearly low-dimensional, and texts, which
+# are neither. A part of the rows is held out of the fit. Their mean cosine tells when further
+# components serve the training rows only.
 
 
 def curve(X, sizes):
@@ -39,8 +39,8 @@ curves = {name: curve(data[name], sizes[name]) for name in data}
 
 # %%
 # With ten components digits keep a mean cosine above 0.95, and new images are served as well as
-# those of the fit. For texts the curve has no knee, and what is gained on new texts falls behind:
-# there is no right number in the data, and the task has to choose it.
+# those of the fit. For texts the curve has no knee, and the gain on new texts falls behind. The
+# data themselves do not name a right number: the task has to.
 
 figure, panels = plt.subplots(1, 2, figsize=(9.8, 3.8), sharey=True, layout="constrained")
 for ax, (name, (train, new)) in zip(panels, curves.items(), strict=True):
@@ -55,7 +55,7 @@ panels[0].legend(loc="lower right")
 plt.show()
 
 # %%
-# How near is a truncated model to one that was fitted at that size? On text, where it is farthest:
+# How close is a truncated model to one that was fitted with q components? On text, the harder case:
 
 large = SphericalPCA(100, tol=1e-3, random_state=0).fit(texts)
 for q in (10, 40):
@@ -64,7 +64,7 @@ for q in (10, 40):
     print(f"q = {q}: truncation keeps {kept:.1%} of the mean cosine of a fit at q")
 
 # %%
-# The weights tell how evenly the unit vectors use their coordinates. Those of digits lean on the
+# The weights tell how evenly the unit vectors use their coordinates. Those of digits rely on the
 # first, because all images share a direction.
 
 ComponentWeightsDisplay.from_estimator(SphericalPCA(12).fit(digits))

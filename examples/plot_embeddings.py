@@ -2,12 +2,12 @@
 Embeddings: do neighbours survive?
 ==================================
 
-Vectors of text encoders are compared by cosine, and they are long. How short can they be made
-before a search finds other neighbours? And which way of shortening keeps most of them?
+Text encoders return long vectors, which are compared by cosine. How short can they be made before
+a search finds other neighbours? And which way of shortening them keeps most neighbours?
 
-The vectors here are generated, with what real ones have: a common offset, a slowly decaying
-spectrum, and rows that belong together. On real vectors the order of the methods is the same at
-the dimensions that matter (see :doc:`/guide/embeddings`).
+The vectors here are generated, with the traits of real ones: a common offset, a slowly decaying
+spectrum, and rows that belong together. On real vectors the order of the methods is much the same
+from 64 dimensions on (see :doc:`/guide/embeddings`).
 """
 
 import matplotlib.pyplot as plt
@@ -45,8 +45,8 @@ base, queries = X[:4000], X[4000:]
 true = neighbours(queries, base)
 
 # %%
-# Each method is fitted on the base alone; the five hundred queries are new to it. Vectors that are
-# not unit are tried with the plain inner product, as an index would that was told to use it.
+# Each method is fitted on the base alone; the five hundred queries are new to it. Where vectors do
+# not have length one, the search uses the plain inner product, as an index may be told to do.
 
 dimensions = (8, 16, 32, 64, 128)
 
@@ -71,10 +71,10 @@ def recalls(r):
 found, ratios = zip(*map(recalls, dimensions), strict=True)
 
 # %%
-# Two lines lie on top of each other: on dense vectors "SVD, then unit rows" finds the same
-# neighbours as Spherical PCA, and `svd_ratio_` near 1 says so in advance. What costs neighbours
-# is to leave out the unit rows, to subtract the mean (but for very few dimensions, where it helps
-# a little), and to cut vectors that were not made for it.
+# Two lines lie on top of each other: on these vectors "SVD, then unit rows" keeps as many
+# neighbours as Spherical PCA, and a `svd_ratio_` near 1 says so in advance. What costs neighbours
+# is to leave out the unit rows, to subtract the mean (except at very few dimensions, where it helps
+# a little), and to cut off coordinates of vectors that were not made for it.
 
 styles = {
     "Spherical PCA": ("#0072B2", "o-", 2.6),

@@ -2,9 +2,9 @@
 More rows than memory
 =====================
 
-A fit reads the data in blocks of rows, and keeps a few matrices of the size of the components. So
-rows can stay in files. Here a file is written and fitted from where it is, while a callable is
-told how far the fit has come.
+A fit reads the data in blocks of rows, and keeps only a few matrices of the size of the components.
+So rows can stay in files. Here a file is written and fitted from disk, while a callable is told how
+far the fit has come.
 """
 
 import tempfile
@@ -55,7 +55,7 @@ tracemalloc.stop()
 print(f"{model.n_passes_:.0f} passes, mean cosine {model.mean_cosine_:.4f}, {model.stop_reason_}")
 
 # %%
-# The residual falls with the passes, and the fit takes a small part of what the file would: it
+# The residual falls with the passes, and the fit needs much less memory than the file has bytes: it
 # holds the blocks at hand, the components and their history, and three numbers for each row.
 
 reads, memory = np.transpose(reports)
@@ -68,8 +68,8 @@ right.axhline(size, color="#D55E00", ls="--", lw=1.2)
 right.fill_between(reads, 0, memory, alpha=0.25, lw=0)
 right.plot(reads, memory)
 place = {"ha": "right", "va": "bottom", "transform": right.get_yaxis_transform()}
-right.text(0.98, size, "size of the file", color="#D55E00", **place)
-right.text(0.98, memory[-1], "taken by the fit, at most", color="#0072B2", **place)
+right.text(0.98, size + 2, "size of the file", color="#D55E00", **place)
+right.text(0.98, memory[-1] + 2, "taken by the fit, at most", color="#0072B2", **place)
 right.set(xlabel="times the file was read", ylabel="megabytes", title="memory")
 right.set(xlim=(0, None), ylim=(0, 1.2 * size))
 for ax in (left, right):
@@ -77,6 +77,6 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# Files larger than memory are fitted in the same way. :doc:`/scaling` tells how fast that is.
+# Files larger than memory are fitted in the same way. :doc:`/scaling` says how fast that is.
 
 folder.cleanup()

@@ -5,7 +5,7 @@ In a pipeline, with a grid search
 `SphericalPCA` is a scikit-learn transformer, so the rest of scikit-learn can choose its parameters.
 Here a nearest-neighbour classifier names the topic of a text, and a grid search chooses the
 dimension, the number of neighbours, and whether Spherical PCA is worth it at all: "SVD, then unit
-rows" competes in the same place of the pipeline.
+rows" competes for the same place in the pipeline.
 """
 
 import matplotlib.pyplot as plt
@@ -52,9 +52,9 @@ for step, choice in search.best_params_.items():
 print(f"right on new texts: {search.score(X_test, y_test):.1%}")
 
 # %%
-# The whole grid. Bars on the points are one standard error over the folds. At two and four
-# dimensions Spherical PCA is ahead; from eight on both are level, and the grid search picks
-# whichever was luckier in the third digit.
+# Here is the whole grid, with bars of one standard error over the folds. Spherical PCA is ahead at
+# few dimensions, by less and less up to eight. From sixteen on both are level, and the grid search
+# picks whichever was luckier in the third digit.
 
 scores = search.cv_results_["mean_test_score"].reshape(len(neighbours), 2, len(dimensions))
 errors = search.cv_results_["std_test_score"].reshape(scores.shape) / np.sqrt(3)

@@ -3,9 +3,9 @@ Clustering texts
 ================
 
 The usual recipe for clustering documents is tf-idf, truncated SVD, unit rows, k-means. Spherical
-PCA takes the place of the two steps in the middle: it finds the subspace in which documents keep
-the largest mean cosine with their images, instead of the one with the largest squared lengths.
-On text the two differ.
+PCA takes the place of the two steps in the middle. It finds the subspace in which documents keep
+the largest mean cosine with their images, where the SVD finds the one with the largest mean
+squared cosine. On text the two differ.
 
 The documents are the docstrings of numpy, scipy and scikit-learn, in eight groups by topic. They
 come with every installation, and they depend on its versions: numbers may differ a little on your
@@ -48,9 +48,10 @@ for r in dimensions:
 
 # %%
 # Lines are means over the starts, bands reach one standard deviation to either side. At two and
-# four dimensions, where every one of them counts, Spherical PCA is well ahead; from as many
-# dimensions as topics on, the two are level within the noise of k-means. The ratio on the right
-# tells without any labels that the subspaces differ: it is far from 0.9999 at every dimension.
+# four dimensions, where every one of them counts, Spherical PCA is well ahead. With as many
+# dimensions as topics, or more, neither is ahead for good: the differences are of the size of the
+# noise of k-means. The ratio on the right tells without any labels that the subspaces differ: it
+# is far from 0.9999 everywhere.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.7), layout="constrained")
 for name, color in {"SVD + unit rows": "#D55E00", "Spherical PCA": "#0072B2"}.items():
@@ -71,9 +72,10 @@ for ax in (left, right):
 plt.show()
 
 # %%
-# A component is a direction in the space of words. Rotation and signs are fixed (components are
-# uncorrelated, ordered by weight, and the largest loading of each is positive), so they can be
-# read one by one. Some are topics, others the boilerplate that docstrings share.
+# A component is a direction in the space of words. Rotation and signs are fixed: the second moments
+# of the components form a diagonal matrix, whose entries decrease, and the largest loading of each
+# is positive. So components can be read one by one. Some are topics, others the boilerplate that
+# docstrings share.
 
 model = SphericalPCA(8, tol=1e-3, random_state=0).fit(X)
 words = vectorizer.get_feature_names_out()

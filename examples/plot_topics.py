@@ -2,8 +2,8 @@
 Topics on a sphere
 ==================
 
-Three numbers of length one are a point on a sphere, so a collection of texts can be looked at as a
-globe: texts on the same subject form a country, and the distance between two texts is the angle
+A unit vector of three numbers is a point on a sphere, so a collection of texts can be looked at as
+a globe: texts on the same subject form a country, and the distance between two texts is the angle
 between them. Here are the docstrings of numpy, scipy and scikit-learn, in eight groups by topic,
 reduced to three dimensions in two ways: by a truncated SVD whose rows are then scaled to length
 one, and by Spherical PCA.
@@ -30,8 +30,8 @@ X = TfidfVectorizer(
 topics = np.array(corpus.group_names)[corpus.labels]
 
 # %%
-# k-means with ten restarts, ten times, on what each method returns; "right" is the share of texts
-# in the cluster that belongs to their topic.
+# k-means with ten restarts is run ten times on what each method returns. "Right" is the share of
+# texts in the cluster that is matched with their topic.
 
 methods = {
     "SVD, then unit rows": make_pipeline(TruncatedSVD(3, random_state=0), Normalizer()),
@@ -45,9 +45,9 @@ for name, method in methods.items():
     print(f"{name}: k-means right on {100 * right[name]:.1f} %")
 
 # %%
-# The SVD's globe is turned until it agrees as well as it can with the other one, which changes no
-# distance. In the SVD's, four subjects lie on top of each other at the right; in that of Spherical
-# PCA the models of machine learning have a place of their own, and so have the special functions.
+# The SVD's globe is turned until it agrees with the other one as well as it can, which changes no
+# distance. On the SVD's globe four subjects overlap at the right; on that of Spherical PCA the
+# models of machine learning have a place of their own, and so have the special functions.
 
 turn, _ = orthogonal_procrustes(*globes.values())
 globes["SVD, then unit rows"] = globes["SVD, then unit rows"] @ turn
@@ -56,13 +56,15 @@ for place, (name, V) in enumerate(globes.items()):
     ax = figure.add_axes((0.43 * place, -0.02, 0.41, 0.95), projection="3d")
     SphereDisplay(V, labels=topics).plot(ax=ax, scatter_kwargs={"s": 10, "alpha": 0.8})
     ax.view_init(azim=0, elev=12)
+    for pin in (ax.lines[0], ax.texts[0]):  # of v1, which points at the reader
+        pin.set_visible(False)
     ax.set_title(f"{name}: k-means right on {100 * right[name]:.0f} %", fontsize=11)
     ax.get_legend().set_visible(place == 1)
 plt.show()
 
 # %%
-# With as many dimensions as topics the two find equally good clusters (see :doc:`plot_text`): the
-# subspaces still differ, but both then hold what k-means needs. `svd_ratio_`, the objective at
-# the SVD over the one reached, is far below 0.9999 here, so at this r the choice matters.
+# With as many dimensions as topics the two lead to equally good clusters (see :doc:`plot_text`):
+# the subspaces still differ, but both then hold what k-means needs. `svd_ratio_`, the objective at
+# the SVD over the one reached, is far below 0.9999 here and warns that the subspaces differ.
 
 print(f"svd_ratio_ = {methods['Spherical PCA'].svd_ratio_:.4f}")

@@ -3,9 +3,9 @@ The toy on the sphere
 =====================
 
 Two groups of points differ in *direction* and in nothing else: each fills a wedge of its own
-plane, at all distances from the origin. Clustering by distance mixes the short points of both
-groups. Spherical PCA turns every point into a unit vector of two numbers, for which distance
-is angle, and the groups come apart.
+plane, at all distances from the origin. Clustering by distance mixes up the points of both groups
+that are near the origin. Spherical PCA turns every point into a unit vector of two numbers, between
+which distances are angles, and the groups come apart.
 """
 
 import matplotlib.pyplot as plt

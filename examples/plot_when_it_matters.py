@@ -3,8 +3,8 @@ When does it differ from SVD + unit rows?
 =========================================
 
 The SVD maximises the sum of *squared* cosines between rows and their images, Spherical PCA the sum
-of the cosines themselves. If all rows are about equally near to the subspace, both want the
-same. If some rows are near and others far, squares favour those that are near already.
+of the cosines themselves. If all rows are about equally near the subspace, both lead to the same
+one. If some rows are near and others far, squares favour those that are near already.
 
 So two things make a difference: a spectrum that is flat around r, which leaves the subspace a
 choice, and rows of unequal kinds, over which the two objectives disagree. Text has both.
@@ -44,10 +44,10 @@ for a in powers:
         lost.append(1 - SphericalPCA(5).fit(make(a)).svd_ratio_)
 
 # %%
-# What the SVD leaves on the table, in percent of the objective, at r = 5. With rows of one kind it
-# is little, and soon next to nothing: at a decay of 0.5 the ratio is 0.9999. With few words to a
-# row it is percents, a hundred times as much, and it falls only when a few directions are so strong
-# that both methods must take them.
+# The picture has what the SVD leaves on the table at r = 5, in percent of the objective. With rows
+# of one kind it is little, and soon next to nothing: at a decay of 0.5 the ratio is 0.9999. With
+# few words to a row it is some percent, soon hundreds of times as much, and it falls only when a
+# few directions are so strong that both methods must take them.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, loss), style in zip(losses.items(), ("o-", "s-"), strict=True):

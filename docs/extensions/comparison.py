@@ -99,7 +99,8 @@ def _by_case(rows: Path, method: str, column: str, title: str) -> str:
     )
 
 
-def _case_cells(rows: Sequence[dict[str, str]], column: str) -> list[str]:
+def _case_cells(measured: Iterable[dict[str, str]], column: str) -> list[str]:
+    rows = sorted(measured, key=lambda row: int(row["r"]))
     first = rows[0]
     return [
         first["about"],

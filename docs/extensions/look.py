@@ -37,7 +37,7 @@ LOOK: dict[str, Any] = {
 
 # From what the method is to what is done with it; examples not named come last.
 ORDER = (
-    *("toy", "text", "digits", "when_it_matters", "embeddings"),
+    *("topics", "toy", "text", "digits", "when_it_matters", "embeddings"),
     *("dimensions", "certificate", "solvers", "pipeline", "out_of_core"),
 )
 

@@ -38,6 +38,9 @@ WRAPPERS: dict[str, type[nodes.Element]] = {
 # Cells whose lines have up to so many letters are not broken further.
 SHORT = 27
 
+# Tables of so many columns are set in a smaller type.
+WIDE = 10
+
 # Files of the repository that have a page on the site.
 PAGES = {"../benchmarks/results/summary.md": "/results/benchmarks"}
 
@@ -89,7 +92,7 @@ def _table(element: SyntaxTreeNode) -> nodes.Node:
     group += [nodes.colspec(colwidth=1) for _ in range(width)]
     group += nodes.thead("", *map(_row, head.children))
     group += nodes.tbody("", *(_row(row) for part in body for row in part.children))
-    return nodes.table("", group)
+    return nodes.table("", group, classes=["wide"] if width >= WIDE else [])
 
 
 def _row(element: SyntaxTreeNode) -> nodes.row:

@@ -62,8 +62,10 @@ API
 Every public class and function. ``import sphericalpca`` gives the first page; the others are
 imported by their own names, such as ``from sphericalpca.solvers import Newton``.
 
+{summaries}
+
 .. toctree::
-   :maxdepth: 1
+   :hidden:
 
    {pages}
 """
@@ -129,10 +131,16 @@ def _commands() -> Iterator[str]:
     for name in NAMES:
         command = program.get_command(top, name)
         assert command is not None
-        context = click.Context(command, info_name=name, parent=top, max_content_width=90)
+        context = click.Context(command, info_name=name, parent=top, max_content_width=84)
         text = command.get_help(context).replace("\n", "\n   ")
         title = f"sphericalpca {name}"
         yield f"{title}\n{'-' * len(title)}\n\n.. code-block:: text\n\n   {text}\n"
+
+
+def _summary(module: str) -> str:
+    """The first sentence of a module's docstring."""
+    text = inspect.getdoc(importlib.import_module(module)) or ""
+    return " ".join(text.partition("\n\n")[0].split())
 
 
 def _write(path: Path, text: str) -> None:
@@ -156,7 +164,7 @@ def write_pages(app: Sphinx, _config: Config) -> None:
     folder = Path(app.srcdir) / "api"
     known = public_names()
     _forget_others(folder, known)
-    pages = []
+    pages, summaries = [], []
     for module, names in known.items():
         title = f"``{module}``"
         page = PAGE.format(
@@ -165,8 +173,11 @@ def write_pages(app: Sphinx, _config: Config) -> None:
         _write(folder / f"{module}.rst", page)
         short = module.removeprefix("sphericalpca.")  # long names do not fit beside the text
         pages.append(f"{short} <{module}>")
+        summaries.append(f":doc:`{short} <{module}>`\n   {_summary(module)}")
+    summaries.append(":doc:`commands`\n   The program ``sphericalpca``, with all its options.")
     _write(folder / "commands.rst", COMMANDS.format(commands="\n".join(_commands())))
-    _write(folder / "index.rst", INDEX.format(pages="\n   ".join([*pages, "commands"])))
+    index = INDEX.format(pages="\n   ".join([*pages, "commands"]), summaries="\n".join(summaries))
+    _write(folder / "index.rst", index)
 
 
 def escape_underscores(
