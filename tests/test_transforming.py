@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import itertools
 import sys
+import threading
+from contextlib import closing
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
 
 from sphericalpca import (
     DataError,
@@ -18,6 +21,7 @@ from sphericalpca import (
     open_rows,
     transforming,
 )
+from sphericalpca.parallel import allowed_threads, workers
 from sphericalpca.transforming import transform_blocks, transform_file
 
 pa = pytest.importorskip("pyarrow")
@@ -221,3 +225,38 @@ def test_a_missing_package_is_one_for_writing(tmp_path, monkeypatch, suffix):
     with pytest.raises(MissingExtraError, match=r"^Writing Parquet and Arrow files needs pyarrow"):
         transform_file(model, X, tmp_path / f"small.{suffix}")
     assert not list(tmp_path.iterdir())
+
+
+def test_blocks_may_be_asked_for_by_any_thread(X, model, tmp_path):
+    """As a server does that streams an answer: each time another thread asks."""
+    np.save(tmp_path / "rows.npy", X)
+    blocks = transform_blocks(model, open_rows(tmp_path / "rows.npy", memory_budget="9kB"))
+    found = []
+    for _ in range(2):
+        thread = threading.Thread(target=lambda: found.append(next(blocks)))
+        thread.start()
+        thread.join()
+    found += blocks
+    assert len(found) > 3
+    np.testing.assert_array_equal(np.concatenate(found), model.transform(X))
+
+
+def test_between_blocks_nothing_is_held(X, model, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    with threadpool_limits(limits=3, user_api="blas"):
+        rows = open_rows(tmp_path / "rows.npy", memory_budget="90kB")
+        with closing(transform_blocks(model, rows)) as blocks:
+            next(blocks)
+            assert workers() == 1  # none of ours
+            assert allowed_threads() == 3
+
+
+def test_a_row_that_is_too_long_is_named_by_its_place_in_the_file(X, model, tmp_path):
+    X = X.copy()
+    X[200] = 3e38
+    np.save(tmp_path / "rows.npy", X)
+    rows = open_rows(tmp_path / "rows.npy", memory_budget="9kB")
+    with pytest.raises(DataError, match="Row 200 of X has length"):
+        list(transform_blocks(model, rows))
+    with pytest.raises(DataError, match="Row 200 of X has length"):
+        SphericalPCA(2).fit(rows)

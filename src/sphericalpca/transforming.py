@@ -47,11 +47,14 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     U = model.components_.T.astype(rows.dtype)
     height = best_block_rows(rows, allowed_threads())
     span = slice(0, rows.shape[0])
-    with parallel(), closing(read_blocks(rows, span, height)) as blocks:
+    with closing(read_blocks(rows, span, height)) as blocks:
         for place, matrix in blocks:
-            refuse_non_finite(rows, place.start, matrix)
-            piece = in_memory(matrix, normalize=model.normalize, mean=model.mean_)
-            yield components(piece, U)
+            # Not around the yield: what callers do meanwhile, on any thread, is none of ours.
+            with parallel():
+                refuse_non_finite(rows, place.start, matrix)
+                options = {"mean": model.mean_, "first": place.start}
+                V = components(in_memory(matrix, normalize=model.normalize, **options), U)
+            yield V
 
 
 def transform_file(
