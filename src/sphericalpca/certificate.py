@@ -68,6 +68,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     w = problem.rows.facts.weight / heaviest
     reach = lengths_of_projections(problem, U)
     value = float(w @ reach)
+    if r == problem.rows.shape[1]:  # there is no other subspace
+        return Certificate(heaviest * value, heaviest * value, 0.0, rigorous=True)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
         problem = _in_row_space(problem)
     norm, m = problem.rows.facts.norm, problem.rows.shape[1]
