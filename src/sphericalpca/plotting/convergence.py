@@ -57,6 +57,8 @@ class ConvergenceDisplay:
     ) -> None:
         if not histories:
             raise ValueError("histories is empty: at least one fit is needed to draw a curve.")
+        for name, history in histories.items():
+            _check_history(name, history, "objective")
         self.histories = dict(histories)
         lowest = min(float(np.min(history["objective"])) for history in histories.values())
         self.best = lowest if best is None else float(best)
@@ -135,6 +137,8 @@ class ConvergenceDisplay:
         """
         _check_choice("against", against, COSTS)
         _check_choice("xscale", xscale, SCALES)
+        for name, history in self.histories.items():
+            _check_history(name, history, against)
         curves = {name: self.curve(name, quantity) for name in self.histories}
         self.ax_ = new_axes((5.6, 3.6)) if ax is None else ax
         self.figure_ = self.ax_.figure
@@ -192,6 +196,14 @@ class ConvergenceDisplay:
         self.ax_.set(xlabel=COSTS[against], ylabel=LABELS[quantity])
         if len(self.histories) > 1:
             self.ax_.legend(frameon=False, fontsize=9)
+
+
+def _check_history(name: str, history: Mapping[str, Array], column: str) -> None:
+    if column not in history:
+        raise ValueError(
+            f"The history of {name!r} has no {column!r}: draw a SphericalPCA or an R1PCA after "
+            "fit; partial_fit keeps no history."
+        )
 
 
 def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
