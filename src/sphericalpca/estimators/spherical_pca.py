@@ -110,8 +110,8 @@ class SphericalPCA(
         both products, ``X U`` and ``X' V``; a read that makes one of them counts half.
     solver_ : solver object
         What was used; tells what "auto" chose.
-    stop_reason_ : {"converged", "max_iter", "callback"}
-        Why the best start ended.
+    stop_reason_ : {"converged", "max_iter", "callback", "stream"}
+        Why the best start ended; "stream" after `partial_fit`.
     history_ : dict of ndarray of shape (n_iter_,)
         "objective", "residual", "passes", "flops" (of products with X) and "seconds" after
         each iteration, the latter three counted from the first start.  "subspace" and
