@@ -74,7 +74,20 @@ class ConvergenceDisplay:
         xscale: Literal["linear", "log"] = "linear",
         ax: Any = None,
     ) -> Self:
-        """Draw one fitted estimator, called `name` (its class by default)."""
+        """Draw one fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted SphericalPCA or R1PCA
+        name : str, optional
+            What to call it; the name of its class by default.
+        quantity, against, xscale, ax
+            As in `plot`.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+        """
         name = type(estimator).__name__ if name is None else name
         return cls.from_estimators(
             {name: estimator}, quantity=quantity, against=against, xscale=xscale, ax=ax
@@ -97,9 +110,13 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        estimators : mapping from name to fitted SphericalPCA
+        estimators : mapping from name to fitted SphericalPCA or R1PCA
         quantity, against, xscale, ax
             As in `plot`.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
         """
         if not isinstance(estimators, Mapping):
             raise TypeError(
@@ -134,6 +151,10 @@ class ConvergenceDisplay:
             What progress costs.  Seconds compare fits made on one machine, one at a time.
         xscale : {"linear", "log"}, default="linear"
             Scale of that cost.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
         """
         _check_choice("against", against, COSTS)
         _check_choice("xscale", xscale, SCALES)
