@@ -75,7 +75,7 @@ def transform_file(
     rows : RowSource
         From `open_rows`.
     output : str or Path
-        ``.npy``, ``.parquet`` or ``.arrow``.
+        ``.npy``, ``.parquet`` (or ``.pq``) or ``.arrow`` (or ``.feather``, ``.ipc``).
     name : str, default="vector"
         The column of vectors in a table.
     keep : list of str, optional
