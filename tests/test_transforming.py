@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
 import threading
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -37,6 +39,13 @@ def X():
 @pytest.fixture(scope="module")
 def model(X):
     return SphericalPCA(4, random_state=0).fit(X)
+
+
+@pytest.fixture
+def one_thread():
+    """A small memory budget is divided among all: with many cores too little is left for each."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
 
 
 def _table(X, **others):
@@ -227,6 +236,7 @@ def test_a_missing_package_is_one_for_writing(tmp_path, monkeypatch, suffix):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_blocks_may_be_asked_for_by_any_thread(X, model, tmp_path):
     """As a server does that streams an answer: each time another thread asks."""
     np.save(tmp_path / "rows.npy", X)
@@ -251,6 +261,7 @@ def test_between_blocks_nothing_is_held(X, model, tmp_path):
             assert allowed_threads() == 3
 
 
+@pytest.mark.usefixtures("one_thread")
 def test_a_row_that_is_too_long_is_named_by_its_place_in_the_file(X, model, tmp_path):
     X = X.copy()
     X[200] = 3e38
@@ -260,3 +271,21 @@ def test_a_row_that_is_too_long_is_named_by_its_place_in_the_file(X, model, tmp_
         list(transform_blocks(model, rows))
     with pytest.raises(DataError, match="Row 200 of X has length"):
         SphericalPCA(2).fit(rows)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nobody tells which files are open")
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_an_error_leaves_no_file_open(X, model, tmp_path, suffix):
+    X = X.copy()
+    X[200] = np.nan
+    path = tmp_path / f"rows{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(_table(X), path, row_group_size=50)
+    else:
+        feather.write_feather(_table(X), path, chunksize=40)
+    with pytest.raises(DataError, match="NaN") as error:
+        transform_file(model, open_rows(path, memory_budget="40kB"), tmp_path / "small.parquet")
+    opened = [os.path.realpath(handle) for handle in Path("/proc/self/fd").iterdir()]
+    assert str(path) not in opened
+    del error  # only now may its traceback go

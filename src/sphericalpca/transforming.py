@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
@@ -101,6 +101,7 @@ def transform_file(
     carried = carried_columns(rows, keep) if table else None
     shape = (rows.shape[0], model.n_components_)
     with (
+        nullcontext() if carried is None else closing(carried),
         closing(transform_blocks(model, rows)) as blocks,
         open_writer(output, shape, rows.dtype, name=name, carried=carried) as writer,
     ):
