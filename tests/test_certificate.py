@@ -215,3 +215,16 @@ def test_the_bound_holds_for_any_rows(plain, X, r, normalize):
     U = np.linalg.qr(np.random.default_rng(r).standard_normal((3, r)))[0]
     assume(problem.evaluate(U).value > 0)
     assert certify(problem, U).bound >= best * (1 - 1e-12)
+
+
+@pytest.mark.parametrize("direct", [2048, 3])
+def test_there_is_only_one_subspace_of_all_dimensions(direct, monkeypatch, rng):
+    """Lanczos could not find as many eigenvectors as there are features."""
+    monkeypatch.setattr(certificate, "DIRECT_SIZE", direct)
+    X = rng.standard_normal((30, 6))
+    problem = Problem(as_rows(X, weight=rng.uniform(0, 2, 30), normalize=False))
+    found = certify(problem, np.eye(6))
+    weighted = problem.rows.facts.weight @ np.linalg.norm(X, axis=1)
+    np.testing.assert_allclose([found.value, found.bound], weighted, rtol=1e-12)
+    assert found.gap == 0
+    assert found.rigorous

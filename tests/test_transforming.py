@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import os
 import sys
+import threading
+from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import NotFittedError
+from threadpoolctl import threadpool_limits
 
 from sphericalpca import (
     DataError,
@@ -18,6 +23,7 @@ from sphericalpca import (
     open_rows,
     transforming,
 )
+from sphericalpca.parallel import allowed_threads, workers
 from sphericalpca.transforming import transform_blocks, transform_file
 
 pa = pytest.importorskip("pyarrow")
@@ -33,6 +39,13 @@ def X():
 @pytest.fixture(scope="module")
 def model(X):
     return SphericalPCA(4, random_state=0).fit(X)
+
+
+@pytest.fixture
+def one_thread():
+    """A small memory budget is divided among all: with many cores too little is left for each."""
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
 
 
 def _table(X, **others):
@@ -221,3 +234,58 @@ def test_a_missing_package_is_one_for_writing(tmp_path, monkeypatch, suffix):
     with pytest.raises(MissingExtraError, match=r"^Writing Parquet and Arrow files needs pyarrow"):
         transform_file(model, X, tmp_path / f"small.{suffix}")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_blocks_may_be_asked_for_by_any_thread(X, model, tmp_path):
+    """As a server does that streams an answer: each time another thread asks."""
+    np.save(tmp_path / "rows.npy", X)
+    blocks = transform_blocks(model, open_rows(tmp_path / "rows.npy", memory_budget="9kB"))
+    found = []
+    for _ in range(2):
+        thread = threading.Thread(target=lambda: found.append(next(blocks)))
+        thread.start()
+        thread.join()
+    found += blocks
+    assert len(found) > 3
+    np.testing.assert_array_equal(np.concatenate(found), model.transform(X))
+
+
+def test_between_blocks_nothing_is_held(X, model, tmp_path):
+    np.save(tmp_path / "rows.npy", X)
+    with threadpool_limits(limits=3, user_api="blas"):
+        rows = open_rows(tmp_path / "rows.npy", memory_budget="90kB")
+        with closing(transform_blocks(model, rows)) as blocks:
+            next(blocks)
+            assert workers() == 1  # none of ours
+            assert allowed_threads() == 3
+
+
+@pytest.mark.usefixtures("one_thread")
+def test_a_row_that_is_too_long_is_named_by_its_place_in_the_file(X, model, tmp_path):
+    X = X.copy()
+    X[200] = 3e38
+    np.save(tmp_path / "rows.npy", X)
+    rows = open_rows(tmp_path / "rows.npy", memory_budget="9kB")
+    with pytest.raises(DataError, match="Row 200 of X has length"):
+        list(transform_blocks(model, rows))
+    with pytest.raises(DataError, match="Row 200 of X has length"):
+        SphericalPCA(2).fit(rows)
+
+
+@pytest.mark.usefixtures("one_thread")
+@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nobody tells which files are open")
+@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
+def test_an_error_leaves_no_file_open(X, model, tmp_path, suffix):
+    X = X.copy()
+    X[200] = np.nan
+    path = tmp_path / f"rows{suffix}"
+    if suffix == ".parquet":
+        pq.write_table(_table(X), path, row_group_size=50)
+    else:
+        feather.write_feather(_table(X), path, chunksize=40)
+    with pytest.raises(DataError, match="NaN") as error:
+        transform_file(model, open_rows(path, memory_budget="40kB"), tmp_path / "small.parquet")
+    opened = [os.path.realpath(handle) for handle in Path("/proc/self/fd").iterdir()]
+    assert str(path) not in opened
+    del error  # only now may its traceback go

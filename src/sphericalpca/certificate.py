@@ -61,13 +61,25 @@ class Certificate:
 def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Certificate:
     """Bound the optimum of `problem` from above, starting from the subspace U.
 
-    At most `max_bounds` eigen-decompositions are made; fewer when the gap is within a
-    hundredth of the best that this kind of bound can do, or hardly shrinks any more.
+    Parameters
+    ----------
+    problem : Problem
+    U : array of shape (m, r)
+        Orthonormal columns.
+    max_bounds : int, default=30
+        Most eigen-decompositions; there are fewer when the gap is within a hundredth of the
+        best that this kind of bound can do, or hardly shrinks any more.
+
+    Returns
+    -------
+    certificate : Certificate
     """
     r, heaviest = U.shape[1], problem.rows.heaviest
     w = problem.rows.facts.weight / heaviest
     reach = lengths_of_projections(problem, U)
     value = float(w @ reach)
+    if r == problem.rows.shape[1]:  # there is no other subspace
+        return Certificate(heaviest * value, heaviest * value, 0.0, rigorous=True)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
         problem = _in_row_space(problem)
     norm, m = problem.rows.facts.norm, problem.rows.shape[1]

@@ -115,7 +115,17 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
 
 
 def fit_rate(steps: Array) -> Rate:
-    """Fit rho^k and k^-(p+1) to the last half of the step lengths, on a log scale."""
+    """Fit rho^k and k^-(p+1) to the last half of the step lengths, on a log scale.
+
+    Parameters
+    ----------
+    steps : array of shape (n_iter,)
+
+    Returns
+    -------
+    rate : Rate
+        Its numbers are NaN where fewer than three of those steps are longer than 0.
+    """
     k = np.arange(1, len(steps) + 1)
     tail = (k > len(steps) // 2) & (steps > 0)
     if tail.sum() < 3:

@@ -38,7 +38,17 @@ class DataError(ValueError):
 
 
 class MissingExtraError(ImportError):
-    """A feature needs an optional package that is not installed."""
+    """A feature needs an optional package that is not installed.
+
+    Parameters
+    ----------
+    feature : str
+        What needs it; the beginning of the message.
+    package : str
+        Its name.
+    extra : str
+        Which extra of this package brings it.
+    """
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
         super().__init__(

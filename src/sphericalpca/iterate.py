@@ -188,6 +188,8 @@ def iterate(
     run = start if isinstance(start, Run) else _begin(problem, solver, start)
     if run.record:
         monitor.resume(len(run.record))
+        # It may have arrived at a larger `tol` than that of today.
+        run.arrived = run.arrived and min(row["residual"] for row in run.record) <= tol
     keep(run)
     # A finished run may go on: to a smaller `tol`, or with more iterations.
     reason = _why_stop(run, tol, max_iter, small_promise) if run.finished else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
@@ -47,11 +47,14 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     U = model.components_.T.astype(rows.dtype)
     height = best_block_rows(rows, allowed_threads())
     span = slice(0, rows.shape[0])
-    with parallel(), closing(read_blocks(rows, span, height)) as blocks:
+    with closing(read_blocks(rows, span, height)) as blocks:
         for place, matrix in blocks:
-            refuse_non_finite(rows, place.start, matrix)
-            piece = in_memory(matrix, normalize=model.normalize, mean=model.mean_)
-            yield components(piece, U)
+            # Not around the yield: what callers do meanwhile, on any thread, is none of ours.
+            with parallel():
+                refuse_non_finite(rows, place.start, matrix)
+                options = {"mean": model.mean_, "first": place.start}
+                V = components(in_memory(matrix, normalize=model.normalize, **options), U)
+            yield V
 
 
 def transform_file(
@@ -72,7 +75,7 @@ def transform_file(
     rows : RowSource
         From `open_rows`.
     output : str or Path
-        ``.npy``, ``.parquet`` or ``.arrow``.
+        ``.npy``, ``.parquet`` (or ``.pq``) or ``.arrow`` (or ``.feather``, ``.ipc``).
     name : str, default="vector"
         The column of vectors in a table.
     keep : list of str, optional
@@ -98,6 +101,7 @@ def transform_file(
     carried = carried_columns(rows, keep) if table else None
     shape = (rows.shape[0], model.n_components_)
     with (
+        nullcontext() if carried is None else closing(carried),
         closing(transform_blocks(model, rows)) as blocks,
         open_writer(output, shape, rows.dtype, name=name, carried=carried) as writer,
     ):

@@ -301,3 +301,15 @@ def test_names_of_features_are_kept():
     model = choose_components(frame, recall=0.5, random_state=0).model
     assert list(model.feature_names_in_) == list(frame.columns)
     model.transform(frame)
+
+
+def test_numbers_of_numpy_are_told_as_json(X):
+    options = {"recall": np.float32(0.5), "k": np.int64(5), "queries": np.int64(40)}
+    choice = choose_components(X, **options, random_state=0)
+    plain = {name: option.item() for name, option in options.items()}
+    expected = choose_components(X, **plain, random_state=0).to_dict()
+    told = json.loads(json.dumps(choice.to_dict()))
+    assert {name for name in told if told[name] != expected[name]} <= {
+        "fit_seconds",
+        "search_seconds",
+    }

@@ -14,6 +14,7 @@ import time
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sphericalpca import DataError, SphericalPCA
@@ -276,3 +277,17 @@ def test_a_killed_program_goes_on(tmp_path, kill):
 
 def test_a_problem_without_a_watch_is_silent(X):
     assert Problem(as_rows(X)).rows.watch is None
+
+
+def test_a_smaller_tolerance_that_is_not_reached_is_not_called_converged(tmp_path):
+    """Rows near a subspace: at the larger tolerance one step more was still promising."""
+    rng = np.random.default_rng(0)
+    near = rng.standard_normal((200, 3)) @ rng.standard_normal((3, 12))
+    X, path = near + 0.1 * rng.standard_normal((200, 12)), tmp_path / "fit.ckpt"
+    options = {"solver": "anderson", "init": "random", "random_state": 0}
+    first = SphericalPCA(3, tol=0.1, **options).fit(X, checkpoint=path)
+    model = SphericalPCA(3, tol=1e-15, max_iter=first.n_iter_ + 1, **options)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, checkpoint=path)
+    assert model.residual_ > 1e-15
+    assert model.stop_reason_ == "max_iter"

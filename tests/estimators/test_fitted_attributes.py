@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca import NoDirectionWarning, SphericalPCA
-from sphericalpca.solvers import SOLVERS, Linearized
+from sphericalpca.solvers import SOLVERS, Linearized, Start
 
 ALGORITHM_1 = Linearized(lam="block", mu="block")
 
@@ -237,3 +238,13 @@ def test_feature_names_are_forgotten_when_refitted_without(X):
 def test_same_seed_same_result(X, options):
     first, second = (SphericalPCA(random_state=5, **options).fit(X) for _ in range(2))
     np.testing.assert_array_equal(first.components_, second.components_)
+
+
+@pytest.mark.parametrize("given", [np.eye(6, 4), Start(np.eye(6, 4)), "random"], ids=type)
+def test_a_truncated_model_can_be_fitted_again(given):
+    X = np.random.default_rng(0).standard_normal((40, 6))
+    full = SphericalPCA(4, init=given, random_state=0).fit(X)
+    short = full.truncate(2)
+    assert full.init is given
+    assert short.init == (given if isinstance(given, str) else "auto")
+    assert clone(short).fit(X).n_components_ == short.fit(X).n_components_ == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import pickle
 import struct
@@ -12,12 +13,12 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sphericalpca import DataError, SphericalPCA
+from sphericalpca import Certificate, DataError, SphericalPCA
 from sphericalpca.estimators.saving import _arrays, _header
 from sphericalpca.modelfile import read_model, write_model
-from sphericalpca.solvers import Anderson, Linearized
+from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton
 
-pytest.importorskip("safetensors")
+safetensors = pytest.importorskip("safetensors")
 
 
 @pytest.fixture(scope="module")
@@ -312,3 +313,39 @@ def test_saved_after_a_fit_of_sparse_rows(path):
     model = SphericalPCA(4).fit(S[S.sum(axis=1) > 0])
     model.save(path)
     np.testing.assert_array_equal(SphericalPCA.load(path).components_, model.components_)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Foreign(Alternating):
+    """A solver of somebody else, with an option that JSON cannot hold."""
+
+    table: object = None
+
+
+@pytest.mark.parametrize(
+    ("solver", "loaded"),
+    [
+        (Anderson(memory=np.int64(4)), Anderson(memory=4)),
+        (Newton(switch=np.float32(0.5)), Newton(switch=0.5)),
+        (_Foreign(table=np.ones(3)), "_Foreign"),
+    ],
+    ids=str,
+)
+def test_no_option_of_a_solver_keeps_a_model_from_being_saved(X, path, solver, loaded):
+    model = SphericalPCA(3, solver=solver).fit(X)
+    model.save(path)
+    assert SphericalPCA.load(path).solver == SphericalPCA.load(path).solver_ == loaded
+
+
+def test_the_header_is_json_for_other_languages_too(X, path):
+    """Python alone writes and reads Infinity."""
+    blind = Certificate(value=0.0, bound=1.0, gap=np.inf, rigorous=True)
+    SphericalPCA(3).fit(X).save(path, certificate=blind)
+    with safetensors.safe_open(path, framework="numpy") as file:
+        text = file.metadata()["sphericalpca"]
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    header = json.loads(text, parse_constant=refuse)
+    assert header["certificate"] == {"value": 0.0, "bound": 1.0, "gap": None, "rigorous": True}

@@ -153,3 +153,13 @@ def test_confidence(X):
     model = SphericalPCA(6).fit(X)
     wide, narrow = (check_drift(model, X, confidence=c) for c in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.high < wide.high
+
+
+def test_models_of_files_that_do_not_tell_how_many_rows(X):
+    """Files of earlier versions hold no number of rows: then it is taken for that of X."""
+    model, told = SphericalPCA(6).fit(X[:1000]), SphericalPCA(6).fit(X[:1000])
+    model.n_samples_ = math.nan
+    for rows in (X[:1000], X[1000:], X[:1000, ::-1]):
+        found, expected = check_drift(model, rows), check_drift(told, rows)
+        assert found.verdict == expected.verdict
+        assert found.margin == pytest.approx(expected.margin, rel=0.1)

@@ -7,6 +7,7 @@ import io
 import json
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_digits
@@ -274,3 +275,14 @@ def test_real_embeddings(data_home):
         ours = recall(model.transform(X), "cosine")
         assert ours >= recall(svd[:, :r], "cosine") - 0.002
         assert ours >= recall(pca[:, :r], "inner") + 0.03
+
+
+def test_data_frames_in_and_out(X, found):
+    """Columns keep their names at the door only, and `set_output` is for users."""
+    frame = pd.DataFrame(X, columns=[f"pixel {k}" for k in range(X.shape[1])])
+    model = SphericalPCA(R).fit(frame).set_output(transform="pandas")
+    framed = evaluate(model, frame, at=AT, queries=QUERIES, random_state=0)
+    assert framed.to_csv() == found.to_csv()
+    assert list(model.feature_names_in_) == list(frame.columns)
+    with pytest.raises(DataError, match="feature names"):
+        evaluate(model, frame[frame.columns[::-1]])

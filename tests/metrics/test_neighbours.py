@@ -173,9 +173,10 @@ def test_faiss_may_be_absent(X, monkeypatch):
     [
         ({"metric": "manhattan"}, ValueError, "metric='manhattan' must be one of cosine, inner"),
         ({"backend": "annoy"}, ValueError, "backend='annoy' must be one of"),
-        ({"k": 0}, DataError, "k=0 must be from 1 to 203"),
-        ({"k": 204}, DataError, "k=204 must be from 1 to 203"),
-        ({"k": 200, "left_out": range(4)}, DataError, "k=200 must be from 1 to 199"),
+        ({"k": 2.0}, DataError, "k=2.0 must be a whole number"),
+        ({"k": 0}, DataError, "k=0 must be a whole number from 1 to 203"),
+        ({"k": 204}, DataError, "k=204 must be a whole number from 1 to 203"),
+        ({"k": 200, "left_out": range(4)}, DataError, "k=200 must be a whole number from 1 to 199"),
         ({"left_out": [203]}, DataError, "left_out must hold row numbers of the base"),
         ({"members": [0, -1]}, DataError, "members must hold row numbers of the base"),
         ({"members": [0]}, DataError, r"members has shape \(1,\), but there are 2 queries"),
@@ -236,3 +237,17 @@ def test_any_of_those_that_tie_is_right():
 def test_recall_wants_one_line_for_each_query():
     with pytest.raises(ValueError, match="one line for each query"):
         recall_per_query([[1, 2]], [[1, 2], [3, 4]])
+
+
+@pytest.mark.parametrize("backend", ["numpy", "faiss"])
+@pytest.mark.parametrize("where", ["base", "queries"])
+def test_rows_whose_length_is_no_number_of_their_type(where, backend):
+    if backend == "faiss":
+        pytest.importorskip("faiss")
+    rows = {name: np.eye(3, dtype=np.float32) for name in ("base", "queries")}
+    rows[where][1, 1] = 3e38
+    found = nearest_neighbours(rows["base"], rows["queries"], 1, backend=backend)
+    assert found.ids.tolist() == [[0], [1], [2]]
+    rows[where][1] = 3e38
+    with pytest.raises(DataError, match="beyond the largest number of float32"):
+        nearest_neighbours(rows["base"], rows["queries"], 1, backend=backend)

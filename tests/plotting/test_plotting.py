@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sphericalpca import MissingExtraError, NoDirectionWarning, SphericalPCA
+from sphericalpca import KSVD, MissingExtraError, NoDirectionWarning, SphericalKMeans, SphericalPCA
 from sphericalpca.datasets import make_toy
 from sphericalpca.plotting import ComponentWeightsDisplay, ConvergenceDisplay, SphereDisplay
 from sphericalpca.plotting.files import new_figure, save_picture
@@ -360,3 +360,15 @@ def test_a_list_of_estimators_is_refused():
 def test_many_components_are_numbered_in_whole_numbers():
     ticks = ComponentWeightsDisplay(np.full(20, 0.05)).plot().ax_.get_xticks()
     assert (ticks == ticks.round()).all()
+
+
+@pytest.mark.parametrize(
+    ("model", "missing"),
+    [(SphericalPCA(2), "objective"), (SphericalKMeans(2), "objective"), (KSVD(2), "passes")],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_fit_without_such_a_history_is_refused_by_name(model, missing):
+    X, _ = make_toy(random_state=0)
+    learn = model.partial_fit if isinstance(model, SphericalPCA) else model.fit
+    with pytest.raises(ValueError, match=f"'mine' has no '{missing}'"):
+        ConvergenceDisplay.from_estimator(learn(X), name="mine")

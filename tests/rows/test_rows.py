@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from sphericalpca.problem import Problem
 from sphericalpca.rows import DenseRows, SparseRows, as_rows, weighted_mean
 
 N, M, R = 23, 6, 3
@@ -224,3 +225,16 @@ def test_rows_of_all_magnitudes_at_once_are_unit(X, layout, plain, random_U):
     size = np.logspace(-300, 150, len(X))[:, None]
     U = random_U(M, R)
     np.testing.assert_allclose(_rows(X * size, layout).project(U), plain(X).X @ U, atol=1e-14)
+
+
+def test_cosines_of_blocks_that_have_no_direction(rng):
+    """Rows that are the mean itself, a block full of them, beside others."""
+    X = np.where(rng.random((12, 9)) < 0.5, rng.standard_normal((12, 9)), 0.0)
+    X = np.concatenate([np.tile(X.mean(axis=0), (4, 1)), X])
+    mean = X.mean(axis=0)
+    dense, thin = (
+        Problem(as_rows(make(X), mean=mean, block_rows=4)).cosines()
+        for make in (np.asarray, sparse.csr_array)
+    )
+    assert not dense[:4].any()
+    np.testing.assert_allclose(thin, dense, atol=1e-12)

@@ -13,7 +13,19 @@ __all__ = ["available", "load_newsgroups", "load_uci"]
 
 
 def available(name: str, data_home: PathLike | None = None) -> bool:
-    """Whether the file of a data set is there; it is not looked into."""
+    """Whether the file of a data set is there; it is not looked into.
+
+    Parameters
+    ----------
+    name : str
+        A key of `DATASETS`.
+    data_home : path-like or None, default=None
+        Folder of the data files; see :func:`get_data_home`.
+
+    Returns
+    -------
+    bool
+    """
     return (get_data_home(data_home) / find(name).file).exists()
 
 

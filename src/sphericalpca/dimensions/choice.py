@@ -93,11 +93,27 @@ class DimensionChoice:
         return next(p for p in self.curve if p.n_components == self.n_components)
 
     def column(self, name: str) -> Array:
-        """One number of all points of the curve, such as "recall"."""
+        """One number of all points of the curve.
+
+        Parameters
+        ----------
+        name : str
+            An attribute of `CurvePoint`, such as "recall".
+
+        Returns
+        -------
+        values : ndarray of shape (n_points,)
+        """
         return np.array([getattr(point, name) for point in self.curve])
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, for JSON; NaN becomes None."""
+        """All numbers, for JSON; NaN becomes None.
+
+        Returns
+        -------
+        numbers : dict
+            The attributes but the model; "curve" is a list of dicts.
+        """
         found = {name: value for name, value in vars(self).items() if name not in LONG}
         return found | {"curve": [_plain(asdict(point)) for point in self.curve]}
 
@@ -108,6 +124,10 @@ class DimensionChoice:
         ----------
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : DimensionsDisplay
         """
         from sphericalpca.plotting import DimensionsDisplay  # noqa: PLC0415 - for pictures only
 

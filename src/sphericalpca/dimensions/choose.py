@@ -88,6 +88,8 @@ def choose_components(
     True
     """
     _check_options(recall, k, queries, confidence)
+    # As plain numbers they can be told as JSON.
+    recall, k, queries, confidence = float(recall), int(k), int(queries), float(confidence)
     door = SphericalPCA(tol=tol, random_state=0)
     X = check_matrix(door, X, reset=True, on_host=True)
     limit = _checked_limit(largest, X.shape)

@@ -79,7 +79,8 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Number of iterations.
     stop_reason_ : {"converged", "max_iter"}
     history_ : dict of ndarray of shape (n_iter_,)
-        "objective", "residual" (the turn of the subspace), "passes" and "seconds".
+        "objective", "residual" (the turn of the subspace), "passes", "flops" (of products
+        with X) and "seconds".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had column names.

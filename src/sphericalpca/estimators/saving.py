@@ -75,7 +75,7 @@ def _header(model: Any, certificate: Certificate | None) -> dict[str, Any]:
         "fitted": {name: _plain(getattr(model, name)) for name in FACTS if hasattr(model, name)},
         "constants": {k: _plain(v) for k, v in getattr(model, "constants_", {}).items()},
         "feature_names": getattr(model, NAMES, np.array([])).tolist(),
-        "certificate": None if certificate is None else dataclasses.asdict(certificate),
+        "certificate": None if certificate is None else _plain_fields(certificate),
     }
 
 
@@ -99,7 +99,7 @@ def _parameters(model: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A JSON value; NaN, which JSON does not know, becomes None."""
+    """A JSON value; None for what JSON does not know, NaN and infinity among it."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not np.isfinite(value):
@@ -109,8 +109,11 @@ def _plain(value: Any) -> Any:
 
 def _solver_record(solver: Any) -> dict[str, Any]:
     is_record = dataclasses.is_dataclass(solver) and not isinstance(solver, type)
-    options = dataclasses.asdict(solver) if is_record else {}
-    return {"name": type(solver).__name__, "options": options}
+    return {"name": type(solver).__name__, "options": _plain_fields(solver) if is_record else {}}
+
+
+def _plain_fields(record: Any) -> dict[str, Any]:
+    return {field.name: _plain(getattr(record, field.name)) for field in dataclasses.fields(record)}
 
 
 def _versions() -> dict[str, str]:

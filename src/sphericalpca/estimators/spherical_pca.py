@@ -110,8 +110,8 @@ class SphericalPCA(
         both products, ``X U`` and ``X' V``; a read that makes one of them counts half.
     solver_ : solver object
         What was used; tells what "auto" chose.
-    stop_reason_ : {"converged", "max_iter", "callback"}
-        Why the best start ended.
+    stop_reason_ : {"converged", "max_iter", "callback", "stream"}
+        Why the best start ended; "stream" after `partial_fit`.
     history_ : dict of ndarray of shape (n_iter_,)
         "objective", "residual", "passes", "flops" (of products with X) and "seconds" after
         each iteration, the latter three counted from the first start.  "subspace" and
@@ -315,7 +315,8 @@ class SphericalPCA(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
+            As in `fit`.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
 
@@ -334,7 +335,8 @@ class SphericalPCA(
 
         Parameters
         ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
+            As in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -350,7 +352,7 @@ class SphericalPCA(
         It is near, not equal to, a fit with as many components.  What only the data can
         tell (`mean_cosine_`, `objective_`, `residual_`, `svd_ratio_`) is NaN: see `score`.
         `component_weights_` are those of the full fit, rescaled to sum 1.  The history is
-        that of the full fit.
+        that of the full fit.  In place of a given start `init` is "auto".
 
         Parameters
         ----------
@@ -371,6 +373,8 @@ class SphericalPCA(
             )
         short = copy(self)
         short.n_components = int(n_components)
+        if not isinstance(self.init, str):
+            short.init = "auto"  # a given start has as many columns as the full fit
         short.components_ = deepcopy(self.components_[:n_components, :])
         shares = self.component_weights_[:n_components]
         short.component_weights_ = shares / float(on_host(shares).sum())

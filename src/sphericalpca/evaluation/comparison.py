@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from numbers import Integral
 from typing import Any
 
@@ -77,8 +78,8 @@ def evaluate(
     check_is_fitted(model)
     at = _checked_at(at)
     tell = progress or _nobody
-    model = model_on_host(model)
     X = check_matrix(model, X, reset=False, on_host=True)
+    model = _without_names(model_on_host(model))
     rng = generator(random_state)
     tell("true neighbours")
     held = HeldOut.draw(X, queries, max(at), rng)
@@ -117,6 +118,13 @@ def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: in
         recalls[method.name, size, k, k] = held.recall(found, k)
         size //= 2
     return recalls
+
+
+def _without_names(model: SphericalPCA) -> SphericalPCA:
+    """The model for rows whose columns were compared with its own, and lost their names then."""
+    model = copy(model)
+    model.__dict__.pop("feature_names_in_", None)
+    return model
 
 
 def _nobody(what: str) -> None:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.evaluation.cosines import cosines_to
-from sphericalpca.evaluation.optimism import optimism
+from sphericalpca.evaluation.optimism import optimism, rows_of_fit
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 
@@ -115,7 +115,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     if not counted.any():
         raise DataError("No row of X has a direction, so no cosine can be measured: pass others.")
     cosines = everywhere[counted]
-    n, now, n_fit = len(cosines), float(cosines.mean()), model.n_samples_ or len(cosines)
+    n, now, n_fit = len(cosines), float(cosines.mean()), rows_of_fit(model) or len(cosines)
     quantile = float(stats.t.ppf((1 + confidence) / 2, n - 1)) if n > 1 else math.inf
     deviation = float(cosines.std(ddof=1)) if n > 1 else math.inf
     error, error_then = deviation / math.sqrt(n), deviation / math.sqrt(n_fit)

@@ -78,7 +78,7 @@ def projections(
         return np.asarray(rows.project(U) - (mean @ U).astype(rows.dtype))
 
     sources: dict[str, Callable[[], Array]] = {
-        MODEL: lambda: model.transform(X),
+        MODEL: lambda: np.asarray(model.transform(X)),  # users may have asked for data frames
         REFIT: refit,
         "svd": lambda: rows.project(svd_start(problem, r, rng).U),
         "pca": pca,

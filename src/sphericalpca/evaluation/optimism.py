@@ -20,7 +20,7 @@ from sphericalpca.evaluation.cosines import cosines_to
 from sphericalpca.exceptions import NoDirectionWarning
 from sphericalpca.linalg import Array
 
-__all__ = ["optimism"]
+__all__ = ["optimism", "rows_of_fit"]
 
 # Cosines are known to six digits then, long before the subspace is.
 TOL, MAX_ITER = 1e-3, 100
@@ -51,7 +51,7 @@ def optimism(model: SphericalPCA, X: Any, counted: Array) -> tuple[float, float]
         With its standard error over rows; NaN if there are too few rows for two fits.
     """
     there = np.flatnonzero(counted)
-    n_fit = model.n_samples_ or 0
+    n_fit = rows_of_fit(model)
     size = min(n_fit or len(there), len(there) // 2)
     if size < model.n_components_:
         return math.nan, math.nan
@@ -61,6 +61,11 @@ def optimism(model: SphericalPCA, X: Any, counted: Array) -> tuple[float, float]
     lost = np.concatenate([(first - second)[samples[0]], (second - first)[samples[1]]])
     share = (size / n_fit) ** POWER if n_fit > size >= model.n_features_in_ else 1.0
     return share * float(lost.mean()), share * float(lost.std()) / math.sqrt(len(lost))
+
+
+def rows_of_fit(model: SphericalPCA) -> int:
+    """How many rows the model has learned from; 0 if it is from a file that does not tell."""
+    return 0 if math.isnan(model.n_samples_) else int(model.n_samples_)
 
 
 def _cosines_to_fit(model: SphericalPCA, X: Any, n: int, sample: Array) -> Array:

@@ -118,7 +118,23 @@ class Evaluation:
     def row(
         self, method: str, *, k: int, candidates: int | None = None, r: int | None = None
     ) -> EvaluationRow:
-        """One of the rows; by default for the model's dimension and without re-ranking."""
+        """One of the rows.
+
+        Parameters
+        ----------
+        method : str
+            Such as "model", "refit" or "svd-unit".
+        k : int
+            One of `at`.
+        candidates : int, optional
+            How many of those found are ranked with full vectors; `k`, none anew, by default.
+        r : int, optional
+            The number of components; the model's by default.
+
+        Returns
+        -------
+        row : EvaluationRow
+        """
         wanted = (method, self.n_components if r is None else r, k, candidates or k)
         return next(
             row
@@ -131,6 +147,15 @@ class Evaluation:
 
         "Ahead" and "behind" need a 95 % interval without 0, a p-value of at most .05
         (Wilcoxon, Holm-corrected over the methods) and half a point of difference.
+
+        Parameters
+        ----------
+        k : int
+            One of `at`.
+
+        Returns
+        -------
+        standings : dict from method to Standing
         """
         r = self.n_components
         mine = self.recalls[REFIT, r, k, k]
@@ -146,7 +171,13 @@ class Evaluation:
         }
 
     def to_csv(self) -> str:
-        """The rows as text."""
+        """The rows as text.
+
+        Returns
+        -------
+        text : str
+            A line for each of `rows`, under one of names, in CSV.
+        """
         text = io.StringIO()
         names = [field.name for field in dataclasses.fields(EvaluationRow)]
         writer = csv.DictWriter(text, names, lineterminator="\n")
@@ -155,7 +186,13 @@ class Evaluation:
         return text.getvalue()
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, for JSON; NaN becomes None."""
+        """All numbers, for JSON; NaN becomes None.
+
+        Returns
+        -------
+        numbers : dict
+            With "drift" as a dict, and "rows" as a list of them.
+        """
         drift = {name: value for name, value in vars(self.drift).items() if name != "cosines"}
         facts = ("n_samples", "n_features", "n_components", "n_queries", "svd_ratio")
         return {

@@ -39,16 +39,6 @@ def recall_table(found: Evaluation) -> Table:
         top = row.recall == best[k]
         return Entry(share(row.recall), "", below, best=top, sign=sign, meaning=meaning)
 
-    def gap(method: str) -> Entry:
-        if method == REFIT:
-            return NOTHING
-        row = _row(found, method, found.k)
-        return Entry(
-            shift(row.difference),
-            "",
-            (f"{shift(row.difference_low)} to {shift(row.difference_high)}",),
-        )
-
     return Table(
         name="recall",
         title=f"Neighbours kept by {found.n_components} dimensions",
@@ -65,7 +55,7 @@ def recall_table(found: Evaluation) -> Table:
             Row(
                 method.label,
                 "",
-                (*(entry(method.name, k) for k in found.at), gap(method.name)),
+                (*(entry(method.name, k) for k in found.at), _gap(found, method.name)),
             )
             for method in METHODS
         ),
@@ -96,6 +86,15 @@ def stages_table(found: Evaluation) -> Table:
             for method in METHODS
         ),
     )
+
+
+def _gap(found: Evaluation, method: str) -> Entry:
+    """What Spherical PCA has ahead of a method."""
+    if method == REFIT:
+        return NOTHING
+    row = _row(found, method, found.k)
+    between = f"{shift(row.difference_low)} to {shift(row.difference_high)}"
+    return Entry(shift(row.difference), "", (between,))
 
 
 def _row(found: Evaluation, method: str, k: int) -> EvaluationRow:

@@ -182,5 +182,5 @@ def _counts(
 
 def _without_empty(X: Matrix, labels: Labels) -> Draw:
     """Rows without any feature have no direction; no method gets to see them."""
-    full = (X != 0).sum(axis=1).A1 > 0 if sparse.issparse(X) else X.any(axis=1)
+    full = np.asarray((X != 0).sum(axis=1)).ravel() > 0
     return Draw(X[full], labels[full], int((~full).sum()))

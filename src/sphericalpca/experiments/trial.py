@@ -79,6 +79,7 @@ def _cluster(trial: Trial, data: Draw, found: Representation, repetition: int) -
     kind = SphericalKMeans if METHODS[trial.method].spherical else KMeans
     began = time.process_time()
     clusters = kind(trial.n_groups, random_state=seed, **options).fit_predict(found.Z)
+    spent = time.process_time() - began
     return {
         "repetition": repetition,
         "seed": seed,
@@ -86,7 +87,7 @@ def _cluster(trial: Trial, data: Draw, found: Representation, repetition: int) -
         "nmi_max": nmi(data.labels, clusters, normalisation="max"),
         "nmi_arithmetic": nmi(data.labels, clusters, normalisation="arithmetic"),
         "ari": float(adjusted_rand_score(data.labels, clusters)),
-        "cluster_seconds": round(time.process_time() - began, 4),
+        "cluster_seconds": round(spent, 4),
     }
 
 

@@ -46,6 +46,17 @@ def factory_string(model: Any, index: str = "Flat") -> str:
 
     "PCA" stands where the model's matrix is: both are faiss' LinearTransform, but that one
     would be trained, and centred.
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted.
+    index : str, default="Flat"
+        As in `to_faiss`.
+
+    Returns
+    -------
+    text : str
     """
     return f"PCA{unit_map(model).n_components},L2norm,{index}"
 

@@ -83,6 +83,15 @@ def unit_map(model: Any) -> UnitMap:
 
     With `normalize` the fit looks at directions only.  `transform` gives unit vectors in both
     cases, and the length of a row does not matter for them.
+
+    Parameters
+    ----------
+    model : SphericalPCA
+        Fitted.
+
+    Returns
+    -------
+    reducer : UnitMap
     """
     if not isinstance(model, SphericalPCA):
         raise TypeError(

@@ -27,7 +27,13 @@ LARGEST_PART = 0.2
 
 @dataclass(frozen=True)
 class Share:
-    """A mean share over queries, with its confidence interval."""
+    """A mean share over queries, with its confidence interval.
+
+    Attributes
+    ----------
+    mean, low, high : float
+        From 0 to 1; the ends of the interval lie around the mean.
+    """
 
     mean: float
     low: float
@@ -57,7 +63,21 @@ class HeldOut:
 
     @staticmethod
     def draw(X: Matrix | RowSource, count: int, k: int, rng: np.random.Generator) -> HeldOut:
-        """Draw `count` rows that have a direction, at most a fifth of all, and search for each."""
+        """Draw rows that have a direction, and search for the neighbours of each.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or rows in files, shape (n_rows, m)
+        count : int
+            How many rows; at most a fifth of all are drawn.
+        k : int
+            The largest number of neighbours that will be asked for.
+        rng : Generator
+
+        Returns
+        -------
+        held : HeldOut
+        """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
             raise DataError(
                 f"X is a {type(X).__name__}, but neighbours are searched in this process: pass an "
@@ -92,18 +112,50 @@ class HeldOut:
         return weight
 
     def right(self, k: int) -> Ids:
-        """All rows that are right among the first k: those that tie with the k-th count."""
+        """All rows that are right among the first k: those that tie with the k-th count.
+
+        Parameters
+        ----------
+        k : int
+
+        Returns
+        -------
+        ids : int array of shape (n_queries, t)
+            -1 where there are fewer than t.
+        """
         scores = self.truth.scores
         slack = ROUNDING * float(np.finfo(scores.dtype).eps)
         ties = scores >= scores[:, k - 1 : k] - slack
         return np.where(ties, self.truth.ids, NOBODY)
 
     def search(self, Z: Array, k: int, metric: Metric = "cosine") -> Ids:
-        """Ids that a search among reduced rows finds; Z, shape (n_rows, r), has the queries too."""
+        """What a search among reduced rows finds.
+
+        Parameters
+        ----------
+        Z : array of shape (n_rows, r)
+            All rows, the queries among them.
+        k : int
+        metric : {"cosine", "inner", "euclidean"}, default="cosine"
+
+        Returns
+        -------
+        ids : int array of shape (n_queries, k)
+        """
         return nearest_neighbours(Z, Z[self.ids], k, metric=metric, left_out=self.ids).ids
 
     def recall(self, found: Ids, k: int) -> Array:
-        """The share of the k true neighbours that are among those found, for each query."""
+        """The share of the k true neighbours that are among those found, for each query.
+
+        Parameters
+        ----------
+        found : int array of shape (n_queries, f)
+        k : int
+
+        Returns
+        -------
+        recall : array of shape (n_queries,)
+        """
         return recall_per_query(self.right(k), found, k)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -169,10 +170,10 @@ def _check(base: Any, question: Question) -> None:
         if ids is not None and ids.size and not (ids.min() >= 0 and ids.max() < n):
             raise DataError(f"{name} must hold row numbers of the base, from 0 to {n - 1}.")
     there = n - len(left_out) - (members is not None)
-    if not 1 <= question.k <= there:
+    if not isinstance(question.k, Integral) or not 1 <= question.k <= there:
         raise DataError(
-            f"k={question.k} must be from 1 to {there}, the number of rows that can be neighbours: "
-            "lower it, or pass more rows."
+            f"k={question.k} must be a whole number from 1 to {there}, the number of rows that can "
+            "be neighbours: lower it, or pass more rows."
         )
     for name, matrix in (("base", base), ("queries", question.queries)):
         # Files are checked by whoever opens them.

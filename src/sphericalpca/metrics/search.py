@@ -107,9 +107,10 @@ def prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
     """Unit rows for cosines; rows less `shift`, if there is one."""
     if metric != "cosine":
         return matrix if shift is None else matrix - shift
+    lengths = _lengths(matrix)
+    _refuse_too_long(lengths, matrix.dtype)
     if not sparse.issparse(matrix):
         return unit_rows(matrix)[0]
-    lengths = _lengths(matrix)
     inverse = 1 / np.where(lengths > 0, lengths, 1)
     return (sparse.diags_array(inverse.astype(matrix.dtype)) @ matrix).tocsr()
 
@@ -147,15 +148,29 @@ def _peak(matrix: Matrix) -> float:
 
 
 def _refuse_overflow(block: _Block, largest: float, metric: Metric) -> None:
-    """Products of long rows may leave the range of their type; cosines do not."""
+    """Products of long rows may leave the range of their type."""
+    if metric == "cosine":
+        assert block.lengths is not None
+        _refuse_too_long(block.lengths, block.rows.dtype)
+        return
     peak = _peak(block.rows)
     bound = 4.0 * block.rows.shape[1] * max(peak, 1.0) * max(largest, 1.0)
     if metric == "euclidean":
         bound = 4.0 * block.rows.shape[1] * max(peak, largest, 1.0) * max(peak, largest, 1.0)
-    if metric != "cosine" and not bound < float(np.finfo(block.rows.dtype).max):
+    if not bound < float(np.finfo(block.rows.dtype).max):
         raise DataError(
             f"The largest numbers are {peak:.3g} in the base and {largest:.3g} in the queries, too "
             f"large for products in {block.rows.dtype}: rescale both, or use metric='cosine'."
+        )
+
+
+def _refuse_too_long(lengths: Array, dtype: Any) -> None:
+    """Every number of a row may be within range, and its length beyond."""
+    longest = float(lengths.max(initial=0.0))
+    if not longest < float(np.finfo(dtype).max):
+        raise DataError(
+            f"The longest row has length {longest:.3g}, beyond the largest number of {dtype}: "
+            "rescale base and queries."
         )
 
 

@@ -57,6 +57,8 @@ class ConvergenceDisplay:
     ) -> None:
         if not histories:
             raise ValueError("histories is empty: at least one fit is needed to draw a curve.")
+        for name, history in histories.items():
+            _check_history(name, history, "objective")
         self.histories = dict(histories)
         lowest = min(float(np.min(history["objective"])) for history in histories.values())
         self.best = lowest if best is None else float(best)
@@ -72,7 +74,20 @@ class ConvergenceDisplay:
         xscale: Literal["linear", "log"] = "linear",
         ax: Any = None,
     ) -> Self:
-        """Draw one fitted estimator, called `name` (its class by default)."""
+        """Draw one fitted estimator.
+
+        Parameters
+        ----------
+        estimator : fitted SphericalPCA or R1PCA
+        name : str, optional
+            What to call it; the name of its class by default.
+        quantity, against, xscale, ax
+            As in `plot`.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
+        """
         name = type(estimator).__name__ if name is None else name
         return cls.from_estimators(
             {name: estimator}, quantity=quantity, against=against, xscale=xscale, ax=ax
@@ -95,9 +110,13 @@ class ConvergenceDisplay:
 
         Parameters
         ----------
-        estimators : mapping from name to fitted SphericalPCA
+        estimators : mapping from name to fitted SphericalPCA or R1PCA
         quantity, against, xscale, ax
             As in `plot`.
+
+        Returns
+        -------
+        display : ConvergenceDisplay
         """
         if not isinstance(estimators, Mapping):
             raise TypeError(
@@ -132,9 +151,15 @@ class ConvergenceDisplay:
             What progress costs.  Seconds compare fits made on one machine, one at a time.
         xscale : {"linear", "log"}, default="linear"
             Scale of that cost.
+
+        Returns
+        -------
+        self : ConvergenceDisplay
         """
         _check_choice("against", against, COSTS)
         _check_choice("xscale", xscale, SCALES)
+        for name, history in self.histories.items():
+            _check_history(name, history, against)
         curves = {name: self.curve(name, quantity) for name in self.histories}
         self.ax_ = new_axes((5.6, 3.6)) if ax is None else ax
         self.figure_ = self.ax_.figure
@@ -192,6 +217,14 @@ class ConvergenceDisplay:
         self.ax_.set(xlabel=COSTS[against], ylabel=LABELS[quantity])
         if len(self.histories) > 1:
             self.ax_.legend(frameon=False, fontsize=9)
+
+
+def _check_history(name: str, history: Mapping[str, Array], column: str) -> None:
+    if column not in history:
+        raise ValueError(
+            f"The history of {name!r} has no {column!r}: draw a SphericalPCA or an R1PCA after "
+            "fit; partial_fit keeps no history."
+        )
 
 
 def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:

@@ -72,6 +72,10 @@ class DimensionsDisplay:
         choice : DimensionChoice
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : DimensionsDisplay
         """
         names = ("n_components", "recall", "low", "high", "mean_cosine")
         return cls(
@@ -83,7 +87,16 @@ class DimensionsDisplay:
         ).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on `ax` or on a new figure."""
+        """Draw, on `ax` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        self : DimensionsDisplay
+        """
         self.ax_ = new_axes((6.0, 3.8)) if ax is None else ax
         self.figure_ = self.ax_.figure
         self._draw_curves()

@@ -71,6 +71,10 @@ class SphereDisplay:
             Groups to colour by.
         ax, scatter_kwargs
             As in `plot`.
+
+        Returns
+        -------
+        display : SphereDisplay
         """
         return cls(estimator.transform(X), labels=labels).plot(ax=ax, scatter_kwargs=scatter_kwargs)
 
@@ -83,6 +87,10 @@ class SphereDisplay:
             For r = 3 it must have ``projection="3d"``.
         scatter_kwargs : dict, optional
             Passed to matplotlib's ``scatter``, for example ``{"s": 5}``.
+
+        Returns
+        -------
+        self : SphereDisplay
         """
         solid = self.V.shape[1] == 3
         if ax is None:

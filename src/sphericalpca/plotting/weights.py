@@ -59,12 +59,25 @@ class ComponentWeightsDisplay:
         estimator : fitted SphericalPCA
         ax : matplotlib Axes, optional
             Where to draw; a new figure by default.
+
+        Returns
+        -------
+        display : ComponentWeightsDisplay
         """
         check_is_fitted(estimator, "component_weights_")
         return cls(model_on_host(estimator).component_weights_).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw, on `ax` or on a new figure."""
+        """Draw, on `ax` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        self : ComponentWeightsDisplay
+        """
         self.ax_ = new_axes((5.6, 3.4)) if ax is None else ax
         self.figure_ = self.ax_.figure
         self.cumulative_ax_ = self.ax_.twinx()

@@ -190,7 +190,7 @@ class Block:
         K = left @ right.T
         K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
         if self.shift is not None:
-            size = max(ours.max(initial=0), theirs.max(initial=0))
+            size = max(ours.max(initial=0), theirs.max(initial=0)) or 1.0
             shift, ours, theirs = size * self.shift, ours / size, theirs / size
             K += float(shift @ shift) * np.outer(ours, theirs)
             K -= np.outer(left @ shift, theirs) + np.outer(ours, right @ shift)

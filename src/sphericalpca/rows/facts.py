@@ -67,10 +67,20 @@ class Facts:
     norm: Array
 
     @staticmethod
-    def of(length: Array, weight: Array | None, dtype: np.dtype[Any], *, normalize: bool) -> Facts:
-        """From the lengths of rows of the given type before they are scaled."""
+    def of(
+        length: Array,
+        weight: Array | None,
+        dtype: np.dtype[Any],
+        *,
+        normalize: bool,
+        first: int = 0,
+    ) -> Facts:
+        """From the lengths of rows, before they are scaled, of the given type.
+
+        `first` is the number of the first row, for messages.
+        """
         n = len(length)
-        _refuse_too_long(length, dtype)
+        _refuse_too_long(length, dtype, first)
         # One over a length below the smallest normal number would overflow.
         norm = np.where(length < np.finfo(dtype).tiny, 0.0, length)
         scale = np.ones(n)
@@ -98,12 +108,12 @@ class Facts:
         )
 
 
-def _refuse_too_long(length: Array, dtype: np.dtype[Any]) -> None:
+def _refuse_too_long(length: Array, dtype: np.dtype[Any], first: int) -> None:
     """Every entry may be within range, and a projection of the row beyond it."""
     largest = 0.99 * float(np.finfo(dtype).max)
     wrong = np.flatnonzero(~(length <= largest))
     if len(wrong):
         raise DataError(
-            f"Row {wrong[0]} of X has length {length[wrong[0]]:.3g}, beyond the largest number of "
-            f"{np.dtype(dtype)}: rescale X."
+            f"Row {first + wrong[0]} of X has length {length[wrong[0]]:.3g}, beyond the largest "
+            f"number of {np.dtype(dtype)}: rescale X."
         )

@@ -39,6 +39,8 @@ class MemoryRows(Rows):
         Where they are known already; `weight` and `normalize` then say nothing.
     watch : callable, optional
         As in `Rows`.
+    first : int, default=0
+        For messages: which row of a larger whole the first one is.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class MemoryRows(Rows):
         block_rows: int | None = None,
         facts: Facts | None = None,
         watch: Watch | None = None,
+        first: int = 0,
     ) -> None:
         n = X.shape[0]
         self._X = X
@@ -59,7 +62,7 @@ class MemoryRows(Rows):
         self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
         self._facts = facts or Facts.of(
-            self._all_lengths(watch), weight, X.dtype, normalize=normalize
+            self._all_lengths(watch), weight, X.dtype, normalize=normalize, first=first
         )
         stored = self._stored_numbers()
         # As much again as the data take, unless they are in a file.

@@ -119,7 +119,7 @@ def _room_for_lengths(source: RowSource) -> Array:
 def _measure(block: Block, source: RowSource, mean: Array | None, length: Array) -> tuple[()]:
     refuse_non_finite(source, block.span.start, block.matrix)
     # As one block: this thread is one of several already.
-    height = block.matrix.shape[0]
-    rows = in_memory(block.matrix, normalize=False, mean=mean, block_rows=height)
-    length[block.span] = rows.facts.norm
+    span, height = block.span, block.matrix.shape[0]
+    options = {"mean": mean, "block_rows": height, "first": span.start}
+    length[span] = in_memory(block.matrix, normalize=False, **options).facts.norm
     return ()

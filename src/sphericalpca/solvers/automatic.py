@@ -25,6 +25,17 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Solver:
     Subspace acceleration needs the fewest passes.  It is taken where passes are dear: long
     rows, few components, and room for the projections.  Elsewhere Anderson acceleration
     is as fast or the only one that fits, and for very small `tol` Newton's method.
+
+    Parameters
+    ----------
+    rows : Rows
+    n_components : int
+    tol : float
+        At which residual a run will end.
+
+    Returns
+    -------
+    solver : Subspace, Anderson or Newton
     """
     n, m = rows.shape
     subspace = Subspace()

@@ -40,7 +40,17 @@ Constant = float | Literal["theory", "block"]
 
 
 def lipschitz_constant(problem: Problem, n_components: int) -> float:
-    """L_c, the paper's Lipschitz constant of the gradient of h."""
+    """L_c, the paper's Lipschitz constant of the gradient of h.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_components : int
+
+    Returns
+    -------
+    lipschitz : float
+    """
     r, S = n_components, problem.rows.totals.weight
     return 2.0 * (r + S + math.sqrt(r * S) + math.sqrt(problem.rows.totals.energy))
 

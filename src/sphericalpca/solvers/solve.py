@@ -38,7 +38,11 @@ SOLVERS: dict[str, Callable[[], Solver]] = {
 class Outcome:
     """The best solution over all starts.
 
-    `svd_ratio` is f at the SVD start over f reached, NaN when no run began there.
+    Attributes
+    ----------
+    solution : Solution
+    svd_ratio : float
+        f at the SVD start over f reached, NaN when no run began there.
     """
 
     solution: Solution
@@ -46,7 +50,26 @@ class Outcome:
 
 
 def choose_solver(solver: str | Solver, rows: Rows, n_components: int, tol: float) -> Solver:
-    """A solver from its name; a solver object is returned as it is."""
+    """A solver from its name; a solver object is returned as it is.
+
+    Parameters
+    ----------
+    solver : str or solver object
+        A key of `SOLVERS`, or "auto".
+    rows : Rows
+    n_components : int
+    tol : float
+        "auto" chooses by it.
+
+    Returns
+    -------
+    solver : solver object
+
+    Raises
+    ------
+    ValueError
+        If it keeps arrays of n rows, and the rows are not in this process.
+    """
     if isinstance(solver, type):
         raise TypeError(
             f"solver={solver.__name__} is a class, but must be a name or an object: pass "
@@ -82,6 +105,23 @@ def solve(
 
     A monitor that asks to stop ends the run it watches and skips the starts to come.  With
     a checkpoint a run that was cut short goes on where its file left it.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_components : int
+    solver : solver object
+    init, n_init, tol, max_iter
+        As in `SphericalPCA`.
+    rng : Generator
+        For random starts, and for the randomized SVD of wide data.
+    monitor : Monitor, optional
+        Watches all runs.
+    checkpoint : Checkpoint, optional
+
+    Returns
+    -------
+    outcome : Outcome
     """
     if checkpoint is not None:
         _check_resumable(solver)

@@ -48,7 +48,19 @@ FEW_COMPONENTS = 40
 
 @dataclass(frozen=True)
 class Start:
-    """A starting point: U (m x r), perhaps V (n x r), whether it is the SVD, what that told."""
+    """A starting point.
+
+    Attributes
+    ----------
+    U : array, shape (m, r)
+        Orthonormal columns.
+    V : array, shape (n, r), or None
+        For Algorithm 1.
+    is_svd : bool
+        Whether U is the SVD, to which `svd_ratio_` refers.
+    curvature : Curvature or None
+        What the SVD told of how f curves.
+    """
 
     U: Array
     V: Array | None = None
@@ -89,7 +101,20 @@ def starts(
 
 
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
-    """Leading right singular vectors of the weighted, scaled, uncentred rows."""
+    """Leading right singular vectors of the weighted, scaled, uncentred rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_components : int
+    rng : Generator
+        For the randomized SVD of wide data.
+
+    Returns
+    -------
+    start : Start
+        Up to 1024 features exact, and with the curvature.
+    """
     if problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
         curvature = _gram_curvature(problem, n_components)
         return Start(curvature.vectors[:, :n_components], is_svd=True, curvature=curvature)
@@ -97,12 +122,39 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
 
 
 def random_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
-    """A subspace drawn uniformly."""
+    """A subspace drawn uniformly.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_components : int
+    rng : Generator
+
+    Returns
+    -------
+    start : Start
+    """
     return Start(orthonormal(rng.standard_normal((problem.rows.shape[1], n_components))))
 
 
 def given_start(problem: Problem, n_components: int, init: Any) -> Start:
-    """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is."""
+    """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is.
+
+    Parameters
+    ----------
+    problem : Problem
+    n_components : int
+    init : array-like of shape (m, r), or pair with one of shape (n, r)
+
+    Returns
+    -------
+    start : Start
+
+    Raises
+    ------
+    DataError
+        If shapes or numbers are not those of a start.
+    """
     n, m = problem.rows.shape
     pair = isinstance(init, (tuple, list)) and len(init) == 2 and np.ndim(init[0]) == 2
     if isinstance(init, tuple) and not pair:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from sphericalpca.exceptions import DataError
@@ -23,7 +22,7 @@ class Carried:
     schema : pyarrow.Schema
     """
 
-    def __init__(self, schema: Any, batches: Iterator[Any]) -> None:
+    def __init__(self, schema: Any, batches: Generator[Any, None, None]) -> None:
         self.schema = schema
         self._batches = batches
         self._rest: Any = None
@@ -37,6 +36,10 @@ class Carried:
             self._rest = batch.slice(rows) if batch.num_rows > rows else None
             rows -= taken[-1].num_rows
         return taken
+
+    def close(self) -> None:
+        """Close the file that was read last: an error would keep it open in its traceback."""
+        self._batches.close()
 
 
 def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
@@ -64,8 +67,12 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
             )
     if len(schema) == 0:
         return None
-    batches = itertools.chain.from_iterable(table.other_batches(schema.names) for table in tables)
-    return Carried(schema, batches)
+    return Carried(schema, _batches(tables, schema.names))
+
+
+def _batches(tables: Sequence[TableRows], names: Sequence[str]) -> Generator[Any, None, None]:
+    for table in tables:
+        yield from table.other_batches(names)
 
 
 def _chosen(table: TableRows, names: Sequence[str] | None) -> Any:

@@ -18,9 +18,6 @@ from sphericalpca.writing.carried import Carried
 
 __all__ = ["FORMATS", "Writer", "open_writer"]
 
-# Rows of a row group: small enough to be read in parts, large enough to be read fast.
-ROW_GROUP = 50_000
-
 _optional = partial(optional, doing="Writing")
 
 

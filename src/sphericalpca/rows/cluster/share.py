@@ -169,8 +169,8 @@ def measured(
     """Lengths, weights and scales of the rows of a share."""
     with parallel(_threads()):
         lengths = [
-            in_memory(X, normalize=False, mean=mean).facts.norm
-            for X in share.matrices
+            in_memory(X, normalize=False, mean=mean, first=first).facts.norm
+            for X, first in zip(share.matrices, firsts, strict=True)
             if X.shape[0] > 0
         ]
     length, dtype = np.concatenate([*lengths, np.zeros(0)]), share.matrices[0].dtype
