@@ -63,7 +63,10 @@ def printable(found: object, most: int | None = None) -> str:
     Names in files are whatever their authors like, and a terminal obeys what it is sent: such
     characters are spelled out.
     """
-    text = str(found)
+    try:
+        text = str(found)
+    except RecursionError:  # lists in lists in lists
+        text = f"a {type(found).__name__}"
     if most is not None and len(text) > most:
         text = f"{text[:most]} ..."
     return "".join(map(_spelled, text))
