@@ -118,7 +118,7 @@ def fetch(
     """Fetch data sets from where they are published; without a NAME, all of them.
 
     Files that are there and sound are left alone.  Newsgroups, diabetes and isolet come
-    through scikit-learn, which keeps a copy of its own.
+    through scikit-learn, which keeps a copy of the last two.
     """
     from sphericalpca.datasets.fetching import batches  # noqa: PLC0415
     from sphericalpca.datasets.fetching import fetch as fetch_files  # noqa: PLC0415

@@ -135,7 +135,8 @@ def _contents(
     elif first.source.kind == "openml":
         yield first, line.patiently(partial(from_openml, first, timeout=line.timeout))
     else:
-        yield first, line.patiently(partial(from_scikit_learn, timeout=line.timeout))
+        read = partial(from_scikit_learn, scratch / SCRATCH[1], timeout=line.timeout)
+        yield first, line.patiently(read)
 
 
 @contextmanager
