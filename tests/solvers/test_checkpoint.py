@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import tracemalloc
 import zipfile
 
@@ -458,3 +459,9 @@ def test_writes_are_spared(tmp_path, monkeypatch):
     monkeypatch.setattr(Checkpoint, "_write", lambda *a: (written.append(a), write(*a)))
     _solve(Alternating(), 1e-5, tmp_path / "run")
     assert len(written) == 2
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "run")
+    with pytest.raises(DataError, match="it is a device, pipe or socket"):
+        checkpoint.check_place(tmp_path / "run")

@@ -62,6 +62,8 @@ def check_place(path: Any) -> None:
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"checkpoint {str(path)!r} is a folder: name a file in it.")
+    if place.exists() and not place.is_file():  # a pipe would be waited for
+        raise _refusal(place, "it is a device, pipe or socket")
     with _writing(place):
         folder = Path(os.path.realpath(place)).parent
         folder.mkdir(parents=True, exist_ok=True)

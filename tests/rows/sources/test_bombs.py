@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
+import pickle
 import struct
 import tracemalloc
 import zipfile
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from sphericalpca import DataError, open_rows
 MB = 1 << 20
 
 
-@contextmanager
+@contextlib.contextmanager
 def in_little_memory(most=16 * MB):
     tracemalloc.start()
     try:
@@ -155,3 +156,47 @@ def test_data_sets_whose_numbers_were_never_written(tmp_path, chunks):
         file.create_dataset("X", shape=(10**12, 10), dtype="f4", chunks=chunks)
     with pytest.raises(DataError, match=r"announces 40000000000000 bytes"):
         open_rows(tmp_path / "x.h5")
+
+
+class Trap:
+    """Tells when it is unpickled."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return setattr, (Trap, "sprung", True)
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
+def test_types_in_pickles_are_not_unpickled(tmp_path, suffix):
+    """Once a table could bring types of its own as pickles, which were loaded with it."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet, feather = (pytest.importorskip(f"pyarrow.{n}") for n in ("parquet", "feather"))
+    told = {
+        "ARROW:extension:name": "arrow.py_extension_type",
+        "ARROW:extension:metadata": pickle.dumps(Trap()),
+    }
+    vectors = arrow.field("v", arrow.list_(arrow.float32(), 2), metadata=told)
+    others = arrow.field("other", arrow.int64(), metadata=told)
+    schema = arrow.schema([vectors, others])
+    table = arrow.table([[[1.0, 2.0]] * 5, range(5)], schema=schema)
+    path = tmp_path / f"x{suffix}"
+    (parquet.write_table if suffix == ".parquet" else feather.write_feather)(table, path)
+    assert pickle.dumps(Trap())[2:10] in path.read_bytes() or suffix == ".parquet"
+    with contextlib.suppress(DataError):
+        rows = open_rows(path)
+        list(rows.read(slice(0, 5), 5))
+        list(rows.other_batches(["other"]))
+    assert not Trap.sprung
+
+
+def test_record_batches_that_are_all_of_the_file(tmp_path):
+    """A thousand headers that are the whole file would be a thousand times its size to read."""
+    size, count = 30_000, 1000
+    footer = bytearray(struct.pack("<IHHHHHHi", 16, 12, 8, 0, 0, 0, 4, 12))
+    footer += struct.pack("<I", 4) + struct.pack("<I", count)
+    footer += struct.pack("<qiiq", 0, size, 0, 0) * count
+    content = b"ARROW1\0\0" + bytes(size - 18 - len(footer)) + footer
+    (tmp_path / "x.arrow").write_bytes(content + struct.pack("<i", len(footer)) + b"ARROW1")
+    with pytest.raises(DataError, match="overlap"):
+        open_rows(tmp_path / "x.arrow")
