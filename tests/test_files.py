@@ -81,7 +81,7 @@ def test_numbers_of_processes_that_come_again_are_told_apart(tmp_path):
     """A container that is started anew gives its program the number that the last one had."""
     path = tmp_path / "model"
     before = _left_by(os.getpid(), path, life="0" * 8)
-    (before / "inner").mkdir(parents=True)
+    (before / "file").mkdir(parents=True)
     with replacing_folder(path, ours=["file"]) as new:
         (new / "file").write_text("x")
     assert _names(tmp_path) == ["model"]
@@ -118,7 +118,9 @@ def test_folders_that_were_left_go_too(tmp_path, dead):
     path = tmp_path / "model"
     path.mkdir()
     for ending in ("tmp", "old"):
-        (_left_by(dead, path, ending) / "inner").mkdir(parents=True)
+        (_left_by(dead, path, ending) / "file").mkdir(parents=True)
+        # Killed while it wrote a file in it.
+        _left_by(dead, _left_by(dead, path, ending) / "file").write_text("half")
     for content in ("first", "second"):
         with replacing_folder(path, ours=["file"]) as new:
             (new / "file").write_text(content)
@@ -132,7 +134,7 @@ def test_a_folder_put_aside_for_one_that_never_came_gets_its_name_back(tmp_path,
     aside.mkdir()
     (aside / "file").write_text("old")
     _left_by(dead, path, "tmp").mkdir()
-    sweep(path)
+    sweep(path, ours=["file"])
     assert _names(tmp_path) == ["model"]
     assert (path / "file").read_text() == "old"
 
@@ -221,3 +223,104 @@ def test_whether_a_file_can_be_written_is_known_before(tmp_path):
     assert _names(tmp_path) == []
     with pytest.raises(FileNotFoundError, match="none/a'"):
         check_writable(tmp_path / "none" / "a")
+
+
+@pytest.mark.parametrize("ending", ["tmp", "old"])
+@pytest.mark.parametrize("write", ["file", "folder"])
+def test_a_folder_of_others_under_such_a_name_stays(tmp_path, dead, ending, write):
+    """In a folder of many people anybody can rename a folder, but not empty it."""
+    path = tmp_path / "a"
+    theirs = _left_by(dead, path, ending)
+    theirs.mkdir()
+    (theirs / "diary").write_text("dear")
+    if write == "file":
+        write_whole(path, b"x")
+    else:
+        with replacing_folder(path, ours=["file"]) as new:
+            (new / "file").write_text("x")
+    assert _names(tmp_path) == [theirs.name, "a"]
+    assert (theirs / "diary").read_text() == "dear"
+
+
+def test_what_waits_under_a_temporary_name_is_not_written_to(tmp_path, monkeypatch):
+    """Somebody else who may write to the folder could put a link there."""
+    victim, taken = tmp_path / "victim", tmp_path / "shared" / ".a.tmp"
+    taken.parent.mkdir()
+    victim.write_text("dear")
+    taken.symlink_to(victim)
+    monkeypatch.setattr(files, "beside", lambda path, ending="tmp": taken)
+    with pytest.raises(FileExistsError):
+        write_whole(tmp_path / "shared" / "a", b"x")
+    assert victim.read_text() == "dear"
+
+
+def test_nobody_can_foresee_a_temporary_name(tmp_path):
+    """Not from those that were seen before, which tell all of a name but its number."""
+    numbers = [int(beside(tmp_path / "a").name.split(".")[-2]) for _ in range(20)]
+    assert min(abs(a - b) for a in numbers for b in numbers if a != b) > 1000
+
+
+@pytest.fixture
+def shared(tmp_path):
+    """A folder like /tmp."""
+    folder = tmp_path / "shared"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    return folder
+
+
+@pytest.mark.parametrize("how", ["direct", "by a link of mine"])
+def test_links_that_others_put_where_all_may_write(tmp_path, shared, monkeypatch, how):
+    target = tmp_path / "home" / ".profile"
+    target.parent.mkdir()
+    (shared / "a").symlink_to(target)
+    (tmp_path / "mine").symlink_to(shared / "a")
+    path = shared / "a" if how == "direct" else tmp_path / "mine"
+    write_whole(path, b"first")  # by who made the link
+    assert target.read_bytes() == b"first"
+    me = os.geteuid()
+    monkeypatch.setattr(files, "_user", lambda: me + 1)
+    stat_of = type(path).stat
+
+    def somebody_elses(self, **options):
+        found = stat_of(self, **options)
+        return os.stat_result([*found[:4], me + 2, *found[5:]]) if self == shared else found
+
+    monkeypatch.setattr(type(path), "stat", somebody_elses)
+    with pytest.raises(PermissionError, match="link of somebody else's"):
+        write_whole(path, b"second")
+    shared.chmod(0o755)
+    write_whole(path, b"third")
+    assert target.read_bytes() == b"third"
+
+
+def test_links_in_circles_are_refused(tmp_path):
+    (tmp_path / "a").symlink_to(tmp_path / "b")
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    with pytest.raises(OSError, match="a"):
+        write_whole(tmp_path / "a", b"x")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="files of others need all rights")
+@pytest.mark.parametrize(("theirs", "kept"), [(0o666, 0o644), (0o600, 0o600), (0o4777, 0o644)])
+def test_permissions_of_a_file_of_others_give_no_more_than_usual(tmp_path, theirs, kept):
+    before = os.umask(0o022)
+    try:
+        path = tmp_path / "a"
+        path.write_bytes(b"theirs")
+        os.chown(path, 12345, 12345)
+        path.chmod(theirs)
+        write_whole(path, b"mine")
+    finally:
+        os.umask(before)
+    assert (path.stat().st_uid, path.stat().st_mode & 0o7777) == (0, kept)
+
+
+@pytest.mark.parametrize("mask", [0o077, 0o022])
+def test_new_files_have_the_permissions_that_the_user_wants(tmp_path, mask):
+    before = os.umask(mask)
+    try:
+        write_whole(tmp_path / "a", b"x")
+    finally:
+        os.umask(before)
+    assert (tmp_path / "a").stat().st_mode & 0o777 == 0o666 & ~mask

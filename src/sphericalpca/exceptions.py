@@ -15,6 +15,7 @@ unfinished fits give scikit-learn's ``ConvergenceWarning``.
 from __future__ import annotations
 
 import sys
+import unicodedata
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ __all__ = [
     "DataError",
     "MissingExtraError",
     "NoDirectionWarning",
+    "printable",
     "silently",
     "warn_caller",
 ]
@@ -59,6 +61,31 @@ class MissingExtraError(ImportError):
 
 class NoDirectionWarning(UserWarning):
     """Some rows are zero, so no angle can be measured from them."""
+
+
+# Control characters, marks that turn the direction of writing, halves of characters, line ends.
+UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def printable(found: object, most: int | None = None) -> str:
+    """How a message quotes what comes from a file: in one line, and not at length.
+
+    Names in files are whatever their authors like, and a terminal obeys what it is sent: such
+    characters are spelled out.
+    """
+    try:
+        text = str(found)
+    except RecursionError:  # lists in lists in lists
+        text = f"a {type(found).__name__}"
+    if most is not None and len(text) > most:
+        text = f"{text[:most]} ..."
+    return "".join(map(_spelled, text))
+
+
+def _spelled(character: str) -> str:
+    if unicodedata.category(character) in UNPRINTABLE:
+        return character.encode("unicode_escape").decode()
+    return character
 
 
 def warn_caller(message: str, category: type[Warning]) -> None:

@@ -6,12 +6,13 @@ leaves it there; the next that writes the same file takes it away.
 
 from __future__ import annotations
 
-import itertools
+import errno
 import os
 import platform
 import re
 import secrets
 import shutil
+import stat
 import zlib
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
@@ -23,27 +24,30 @@ __all__ = ["beside", "check_writable", "replacing", "replacing_folder", "sweep",
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 # Numbers of processes come again: in a container that is started anew, at once.
 LIFE = secrets.token_hex(4)
-
-_numbers = itertools.count()
+# Links to links that are followed.
+MOST_LINKS = 40
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name, renamed to `path` if all goes well and removed if not.
 
-    An older file of that name stays until the new one is complete and on the disk, and
-    passes its permissions on.  A link stays a link: the file that it leads to is replaced.
+    The file is there already, and empty.  An older one of the final name stays until the new
+    one is complete and on the disk, and passes its permissions on.  A link stays a link: the
+    file that it leads to is replaced.
     """
-    path = Path(os.path.realpath(path))
+    path = _followed(path)
     _refuse_others_than_files(path)
     sweep(path)
     temporary = beside(path)
     try:
         with _naming(path, temporary):
+            # Made anew for certain: what others may have put there, a link too, is not opened.
+            temporary.touch(exist_ok=False)
             yield temporary
             _to_disk(temporary)
             with suppress(FileNotFoundError):
-                shutil.copymode(path, temporary)
+                _pass_permissions(path, temporary)
             temporary.replace(path)
     finally:
         with suppress(OSError):  # on a disk that has become read-only, say
@@ -57,8 +61,8 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
     An older folder of that name stays until the new one is complete.  It is replaced only if
     everything in it has a name among `ours`: whatever else is there would be lost.
     """
-    path = path.resolve()
-    sweep(path)
+    path = _followed(path)
+    sweep(path, ours)
     _check_replaceable(path, ours)
     temporary = beside(path)
     try:
@@ -90,14 +94,15 @@ def check_writable(path: Path) -> None:
 def beside(path: Path, ending: str = "tmp") -> Path:
     """A hidden name that nobody else has, and that tells which process made it.
 
-    In the same folder, because a rename across file systems is not one step.
+    In the same folder, because a rename across file systems is not one step.  Nobody can
+    foresee it from the names before: in a folder of many people it would be waited for.
     """
-    mark = f"{MACHINE}.{os.getpid()}.{LIFE}.{next(_numbers)}"
+    mark = f"{MACHINE}.{os.getpid()}.{LIFE}.{secrets.randbits(64)}"
     return path.with_name(f".{path.name}.{mark}.{ending}")
 
 
-def sweep(path: Path) -> None:
-    """Take away what killed processes left beside `path`.
+def sweep(path: Path, ours: Collection[str] = ()) -> None:
+    """Take away what killed processes left beside `path`; of folders those of `ours` only.
 
     A folder that was put aside for a new one which never came gets its name back.
     """
@@ -105,7 +110,7 @@ def sweep(path: Path) -> None:
     with suppress(OSError):
         for left, ending in _left_beside(path):
             with suppress(OSError):
-                _take_away(left, ending, path)
+                _take_away(left, ending, path, ours)
 
 
 def _left_beside(path: Path) -> list[tuple[Path, str]]:
@@ -122,13 +127,20 @@ def _left_beside(path: Path) -> list[tuple[Path, str]]:
     ]
 
 
-def _take_away(left: Path, ending: str, path: Path) -> None:
-    if ending == "old" and not path.exists():
-        left.rename(path)
-    elif left.is_dir() and not left.is_symlink():
-        shutil.rmtree(left)
-    else:
+def _take_away(left: Path, ending: str, path: Path, ours: Collection[str]) -> None:
+    if left.is_symlink() or not left.is_dir():
         left.unlink()
+    elif any(not _is_ours(entry.name, ours) for entry in left.iterdir()):
+        return  # anybody can give a folder of somebody else's such a name
+    elif ending == "old" and not path.exists():
+        left.rename(path)
+    else:
+        shutil.rmtree(left)
+
+
+def _is_ours(name: str, ours: Collection[str]) -> bool:
+    """Whether a name is one of `ours`, or was one in the making."""
+    return name in ours or any(name.startswith(f".{our}.{MACHINE}.") for our in ours)
 
 
 @contextmanager
@@ -164,6 +176,39 @@ def _to_disk(path: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def _followed(path: Path) -> Path:
+    """Where a path leads.
+
+    As on Linux, a link that somebody put into a folder in which all may write, such as /tmp, is
+    followed by nobody else: it could lead to a file of theirs.
+    """
+    for _ in range(MOST_LINKS):
+        path = Path(os.path.realpath(path.parent), path.name)
+        if not path.is_symlink():
+            break
+        link, folder = path.lstat(), path.parent.stat()
+        shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
+        if shared and link.st_uid not in (_user(), folder.st_uid):
+            raise PermissionError(errno.EACCES, "It is a link of somebody else's", str(path))
+        path = path.parent / path.readlink()
+    else:
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
+    return Path(os.path.realpath(path))
+
+
+def _user() -> int:
+    return os.geteuid() if hasattr(os, "geteuid") else 0  # where all files are of user 0
+
+
+def _pass_permissions(old: Path, new: Path) -> None:
+    """Those of the older file; if it is somebody else's, no more than a new file has anyway."""
+    before, now = old.stat(), new.stat()
+    kept = stat.S_IMODE(before.st_mode) & 0o777
+    if before.st_uid != now.st_uid:
+        kept &= now.st_mode
+    new.chmod(kept)
 
 
 def _refuse_others_than_files(path: Path) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, MissingExtraError
+from sphericalpca.exceptions import DataError, MissingExtraError, printable
 from sphericalpca.files import write_whole
 from sphericalpca.linalg import Array
 
@@ -48,9 +48,10 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
             version = header["format"]
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (library.SafetensorError, *UNREADABLE) as error:
-        raise _refusal(path, f"is not a model of sphericalpca, or is damaged ({error})") from None
+        reason = printable(error, 200)
+        raise _refusal(path, f"is not a model of sphericalpca, or is damaged ({reason})") from None
     if version != FORMAT:
-        rule = f"has format {version!r}, but this version reads format {FORMAT}"
+        rule = f"has format {printable(version, 20)}, but this version reads format {FORMAT}"
         raise DataError(f"{str(path)!r} {rule}: use the version that wrote it, or a later one.")
     for name, array in arrays.items():
         # A history may hold NaN: a ratio of zero over zero.

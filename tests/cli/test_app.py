@@ -8,10 +8,11 @@ import subprocess
 import sys
 
 import click
+import numpy as np
 import pytest
 
 import sphericalpca
-from sphericalpca import DataError, MissingExtraError
+from sphericalpca import DataError, MissingExtraError, modelfile
 from sphericalpca.__main__ import main
 from sphericalpca.cli import app as application
 from sphericalpca.cli.app import COMMANDS, app
@@ -250,3 +251,75 @@ def test_ctrl_c():
 
 def test_examples_keep_their_lines():
     assert examples("one", "two") == "\b\nExamples:\n  one\n  two"
+
+
+EVIL = "a\x1b[2J\x9b1m\r\u202egnp.\udc80"
+
+
+def harmless(result):
+    told = result.stdout + result.stderr
+    assert not {"\x1b", "\x9b", "\r", "\u202e"} & set(told)
+    return told
+
+
+@pytest.mark.parametrize("kind", [ValueError, RuntimeError, lambda e: OSError(2, "No file", e)])
+def test_an_error_cannot_command_the_terminal(run, failing, kind):
+    failing(kind(EVIL))
+    assert r"a\x1b[2J\x9b1m \u202egnp.\udc80" in harmless(run("fail"))
+
+
+def test_names_of_files_cannot_command_the_terminal(run, tmp_path):
+    """Whoever packs a folder chooses the names in it; a pattern of the shell brings them here."""
+    path = tmp_path / f"{EVIL}.npy"
+    np.save(path, np.random.default_rng(0).standard_normal((30, 5)))
+    out = tmp_path / f"{EVIL}.safetensors"
+    assert r"\x1b" in harmless(run("fit", path, "-r", 2, "-o", out))
+    harmless(run("fit", path, "-r", 2, "-o", out))  # exists
+    harmless(run("info", out))
+    harmless(run("transform", out, path, "-o", tmp_path / f"{EVIL}2.npy"))
+    harmless(run("bench", path, "-r", 2, "--rounds", 1))
+    harmless(run("info", path))
+
+
+def test_names_in_files_cannot_command_the_terminal(run, tmp_path):
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    evil = EVIL[:-1]  # no half of a character
+    inner = arrow.struct([(evil, arrow.float32())])
+    tables = [
+        arrow.table({evil: ["text"]}),
+        arrow.table({evil: arrow.array([[1.0]]), f"{evil}2": arrow.array([[1.0]])}),
+        arrow.table({"a": arrow.array([None], inner)}),
+    ]
+    for table in tables:
+        parquet.write_table(table, tmp_path / "x.parquet")
+        for option in ([], ["--column", "a"], ["--columns", "a"]):
+            words = ["fit", tmp_path / "x.parquet", "-r", 1, "-o", tmp_path / "m", *option]
+            assert "Error" in harmless(run(*words))
+
+
+def test_what_a_model_says_cannot_command_the_terminal(run, tmp_path):
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).standard_normal((30, 5)))
+    run("fit", tmp_path / "x.npy", "-r", 2, "-o", tmp_path / "m")
+    header, arrays = modelfile.read_model(tmp_path / "m")
+    evil = EVIL[:-1]
+    changes = [
+        {"class": evil},
+        {"format": evil},
+        {"parameters": {**header["parameters"], evil: evil}},
+        {"parameters": {**header["parameters"], "solver": evil}},
+        {"versions": {evil: evil}},
+        {"fitted": {**header["fitted"], "stop_reason_": evil, evil: evil}},
+        {"fitted": {**header["fitted"], "n_iter_": evil}},
+        {"solver": {"name": evil, "options": {evil: evil}}},
+        {"solver": {"name": "Anderson", "options": {evil: evil}}},
+        {"feature_names": [evil] * 5},
+        {"certificate": {"gap": evil, "rigorous": evil}},
+        {"constants": {evil: evil}},
+    ]
+    for change in changes:
+        modelfile.write_model(tmp_path / "m", arrays, header | change)
+        told = harmless(run("info", tmp_path / "m"))
+        assert told
+        assert max(map(len, told.splitlines())) < 500
+        target = tmp_path / "out.npy"
+        harmless(run("transform", tmp_path / "m", tmp_path / "x.npy", "-o", target, "--force"))

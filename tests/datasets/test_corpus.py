@@ -10,7 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from sphericalpca.datasets import DATASETS
 from sphericalpca.datasets.corpus import Corpus, corpus_facts, read_corpus, write_corpus
+from sphericalpca.datasets.integrity import examine
 
 characters = st.characters(exclude_categories=["Cs"])
 odd = st.sampled_from(["\r\n", "\x85", "\u2028", "\x1c", "\x00", '"', "\\", "\n\n", "\xe9"])
@@ -122,3 +124,10 @@ def test_no_documents(tmp_path):
     path.write_bytes(gzip.compress(b""))
     assert corpus_facts(read_corpus(path)).rows == 0
     assert read_corpus(path).labels.dtype == np.intp
+
+
+def test_lists_without_bottom_are_damage(tmp_path):
+    record = DATASETS["newsgroups"]
+    (tmp_path / record.file).write_bytes(gzip.compress(b"[" * 200_000))
+    found = examine(record, tmp_path)
+    assert (found.state, len(found.detail) < 300) == ("damaged", True)

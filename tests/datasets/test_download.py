@@ -9,6 +9,7 @@ from urllib.error import HTTPError, URLError
 
 import pytest
 
+from sphericalpca.datasets import download as downloading
 from sphericalpca.datasets.download import CHUNK, download, persist
 from sphericalpca.datasets.registry import DATASETS
 
@@ -150,3 +151,9 @@ def test_all_data_sets_come_over_https():
     addresses = [r.source.address for r in DATASETS.values() if "://" in r.source.address]
     assert addresses
     assert all(address.startswith("https://") for address in addresses)
+
+
+def test_nobody_can_fill_the_disk(server, tmp_path, monkeypatch):
+    monkeypatch.setattr(downloading, "LARGEST", len(BODY) - 1)
+    with pytest.raises(ValueError, match="bytes came"):
+        get(server.play("/a", ("unmeasured", BODY)), tmp_path / "a")

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
+import contextlib
+import pickle
 import re
 import socket
+import urllib.request
 import warnings
 from pathlib import Path
 from urllib.error import URLError
@@ -116,7 +120,8 @@ def test_openml(tiny, monkeypatch, home, same, case):
 def _fake_newsgroups(corpus, separator="/"):
     """scikit-learn's fetcher: each part in an order of its own."""
 
-    def fetch_20newsgroups(*, subset, shuffle, n_retries, remove=()):
+    def fetch_20newsgroups(*, data_home, subset, shuffle, n_retries, remove=()):
+        assert not Path(data_home).exists()
         assert shuffle is False
         assert remove == ()
         rows = np.flatnonzero(corpus.subset == subset)[::-1]
@@ -141,6 +146,50 @@ def test_newsgroups(tiny, monkeypatch, home, same, separator):
     monkeypatch.setattr(sklearn.datasets, "fetch_20newsgroups", fake)
     fetch(["newsgroups"], home)
     assert same(load_newsgroups(home), tiny["newsgroups"])
+
+
+class Trap:
+    """Tells when it is unpickled."""
+
+    sprung = False
+
+    def __reduce__(self):
+        return setattr, (Trap, "sprung", True)
+
+
+def test_no_pickle_in_the_folder_of_scikit_learn_is_opened(tmp_path, monkeypatch, home):
+    """Which may be shared; scikit-learn itself trusts what it finds there."""
+    theirs = tmp_path / "scikit-learn"
+    theirs.mkdir()
+    packed = codecs.encode(pickle.dumps({"train": Trap(), "test": Trap()}), "zlib_codec")
+    (theirs / "20news-bydate_py3.pkz").write_bytes(packed)
+
+    def offline(*args, **options):
+        raise URLError("no network here")
+
+    monkeypatch.setattr(urllib.request.OpenerDirector, "open", offline)
+    with pytest.raises(DataError, match="no network here"):
+        fetch(["newsgroups"], home, tries=1)
+    assert not Trap.sprung
+    with contextlib.suppress(Exception):
+        sklearn.datasets.fetch_20newsgroups(subset="train")
+    assert Trap.sprung  # it would have been
+
+
+@pytest.mark.parametrize("name", ["diabetes", "newsgroups"])
+def test_scikit_learn_is_not_sent_elsewhere(monkeypatch, server, home, name):
+    """Its fetchers would follow from https to http; the rules are ours meanwhile."""
+    here = server.play("/here", ("moved", "http://example.org/there"))
+    before = urllib.request._opener
+
+    def fetcher(**options):
+        return urllib.request.urlopen(here)
+
+    for where in ("fetch_openml", "fetch_20newsgroups"):
+        monkeypatch.setattr(sklearn.datasets, where, fetcher)
+    with pytest.raises(DataError, match=r"http://example\.org/there is not https"):
+        fetch([name], home, tries=1)
+    assert urllib.request._opener is before
 
 
 def test_all_of_them(tiny, uci, monkeypatch, home):

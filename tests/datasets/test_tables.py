@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from sphericalpca.datasets import files
 from sphericalpca.datasets.tables import Table, as_labels, read_table, table_facts, write_table
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
@@ -90,3 +91,12 @@ def test_labels():
     assert as_labels(np.array([1.0, -3.0, 26.0])).tolist() == [1, -3, 26]
     with pytest.raises(ValueError, match="not an integer"):
         as_labels(np.array([1.0, 2.5]))
+
+
+def test_a_file_that_unpacks_to_more_than_any_data_set(tmp_path, monkeypatch):
+    """Without a limit 1 MB could become 1 GB, in one line."""
+    path = tmp_path / "t.csv.gz"
+    path.write_bytes(gzip.compress(b"f0,label\n" + b"0" * 4000))
+    monkeypatch.setattr(files, "LARGEST", 4000)
+    with pytest.raises(ValueError, match="would unpack to more than 4000 bytes"):
+        read_table(path)

@@ -13,7 +13,7 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sphericalpca import Certificate, DataError, SphericalPCA
+from sphericalpca import Certificate, DataError, SphericalPCA, modelfile
 from sphericalpca.estimators.saving import _arrays, _header
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton
@@ -349,3 +349,22 @@ def test_the_header_is_json_for_other_languages_too(X, path):
 
     header = json.loads(text, parse_constant=refuse)
     assert header["certificate"] == {"value": 0.0, "bound": 1.0, "gap": None, "rigorous": True}
+
+
+def _nested(depth):
+    return [_nested(depth - 1)] if depth else []
+
+
+@pytest.mark.parametrize("place", ["format", "class", "fitted", "parameters", "feature_names"])
+@pytest.mark.parametrize("depth", [100, 300, 600, 900])
+def test_lists_in_lists_are_refused_in_few_words(tmp_path, place, depth):
+    """Whatever gives up on them first, the parser of JSON or the message that would quote them."""
+    path = tmp_path / "model"
+    SphericalPCA(2).fit(np.random.default_rng(0).standard_normal((20, 4))).save(path)
+    header, arrays = modelfile.read_model(path)
+    text = json.dumps(header | {place: "HERE"}).replace('"HERE"', "[" * depth + "]" * depth)
+    library = modelfile._safetensors("safetensors.numpy")
+    path.write_bytes(library.save(arrays, metadata={modelfile.KEY: text}))
+    with pytest.raises(DataError) as refusal:
+        SphericalPCA.load(path)
+    assert len(str(refusal.value)) < 500 + len(str(path))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import tracemalloc
 import zipfile
 
 import numpy as np
@@ -23,6 +26,7 @@ from sphericalpca.solvers import (
     checkpoint,
     solve,
 )
+from sphericalpca.solvers.soundness import digest_of
 
 SOLVERS = {
     "alternating": (Alternating(), 1e-3),
@@ -172,7 +176,7 @@ def test_other_parameters_are_refused_by_name(tmp_path):
     _solve(Anderson(), 1e-3, tmp_path / "run")
     file = Checkpoint(tmp_path / "run", {**ABOUT, "n_components": 4})
     with pytest.raises(DataError, match=r"n_components=3, but this fit has n_components=4: remove"):
-        file.load(_problem(), Anderson())
+        file.load(_problem(), Anderson(), 4, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(
@@ -267,6 +271,114 @@ def test_an_archive_of_something_else_is_refused(tmp_path, change):
         _solve(Anderson(), 1e-3, path)
 
 
+def _forged(path, arrays, **changes):
+    """A checkpoint that says something else, with a checksum that fits."""
+    header = json.loads(arrays["header"].tobytes()) | changes
+    others = {name: array for name, array in arrays.items() if name != "header"}
+    header.pop("digest")
+    header["digest"] = digest_of(header, others)
+    text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
+    with path.open("wb") as file:
+        np.savez(file, header=text, **others)
+
+
+def _nested(depth):
+    return [_nested(depth - 1)] if depth else []
+
+
+NONSENSE = [None, "x", -1, 10**400, np.inf, [], {"a": 1}, True, _nested(300)]
+
+
+@pytest.fixture
+def run_of_two(tmp_path):
+    """The file of a run that was cut short in its second start, and what is in it."""
+    path = tmp_path / "run"
+    with pytest.raises(CutShortError):
+        _solve(Anderson(), 0.0, path, n_init=2, max_iter=5, monitor=Crash(8))
+    with np.load(path) as archive:
+        return path, dict(archive)
+
+
+@pytest.mark.parametrize("name", ["number", "svd_value", "rng", "seconds", "passes", "finished"])
+def test_a_forged_header_is_refused_or_does_no_harm(run_of_two, name):
+    """Anybody can make a checksum that fits."""
+    path, arrays = run_of_two
+    refused = 0
+    for value in NONSENSE:
+        _forged(path, arrays, **{name: value})
+        try:
+            found = _solve(Anderson(), 0.0, path, n_init=2, max_iter=5)
+        except DataError as error:
+            refused += "not a checkpoint" in str(error)
+        else:
+            assert 0 < found.solution.value < np.inf
+            assert not np.isinf(found.svd_ratio)
+    assert refused >= len(NONSENSE) - 1  # one of them may be what it should be
+
+
+@pytest.mark.parametrize("name", ["value", "residual", "n_iter", "constants"])
+def test_a_forged_best_is_refused(run_of_two, name):
+    path, arrays = run_of_two
+    best = json.loads(arrays["header"].tobytes())["best"]
+    for value in [None, "x", -1, [], np.inf, True]:
+        _forged(path, arrays, best=best | {name: value})
+        with pytest.raises(DataError, match="not a checkpoint"):
+            _solve(Anderson(), 0.0, path, n_init=2, max_iter=5)
+
+
+@pytest.mark.parametrize("part", ["state.U", "best.U"])
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda U: 0 * U,
+        lambda U: 2 * U,
+        lambda U: np.full_like(U, np.nan),
+        lambda U: U[:, :2],
+        lambda U: U[:5],
+        lambda U: U.T,
+        lambda U: U.astype(complex),
+        lambda U: np.array(["x"]),
+    ],
+)
+def test_a_forged_subspace_is_refused(run_of_two, part, change):
+    """It would be the result, if its value is said to be large."""
+    path, arrays = run_of_two
+    best = json.loads(arrays["header"].tobytes())["best"] | {"value": 1e9}
+    _forged(path, {**arrays, part: change(arrays[part])}, best=best)
+    with pytest.raises(DataError, match=r"not a checkpoint|other data"):
+        _solve(Anderson(), 0.0, path, n_init=2, max_iter=5)
+
+
+def _claiming(rows):
+    """An array whose header announces so many numbers, of which it has none."""
+    text = io.BytesIO()
+    header = {"descr": "<f8", "fortran_order": False, "shape": (rows,)}
+    np.lib.format.write_array_header_1_0(text, header)
+    return text.getvalue()
+
+
+@pytest.mark.parametrize("bomb", ["packed", "announced", "long header"])
+def test_no_memory_is_reserved_for_what_is_not_in_the_file(run_of_two, bomb):
+    """64 MB of zeros in 64 kB, 80 MB that are announced only, a header of 64 MB."""
+    path, _ = run_of_two
+    kind = zipfile.ZIP_STORED if bomb == "announced" else zipfile.ZIP_DEFLATED
+    content = {
+        "packed": bytes(64 << 20),
+        "announced": _claiming(10_000_000),
+        "long header": b"\x93NUMPY\x02\x00" + (64 << 20).to_bytes(4, "little") + bytes(64 << 20),
+    }[bomb]
+    with zipfile.ZipFile(path, "a", kind) as archive:
+        archive.writestr("state.more.npy", content)
+    del content
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match="not a checkpoint"):
+            _solve(Anderson(), 0.0, path, n_init=2, max_iter=5)
+        assert tracemalloc.get_traced_memory()[1] < 16 << 20
+    finally:
+        tracemalloc.stop()
+
+
 def test_a_packed_checkpoint_that_is_damaged_is_refused(tmp_path):
     path = tmp_path / "run"
     _solve(Anderson(), 1e-3, path)
@@ -347,3 +459,9 @@ def test_writes_are_spared(tmp_path, monkeypatch):
     monkeypatch.setattr(Checkpoint, "_write", lambda *a: (written.append(a), write(*a)))
     _solve(Alternating(), 1e-5, tmp_path / "run")
     assert len(written) == 2
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "run")
+    with pytest.raises(DataError, match="it is a device, pipe or socket"):
+        checkpoint.check_place(tmp_path / "run")

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import examples
+from sphericalpca.cli.console import examples, write_line
 from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
@@ -77,7 +77,7 @@ class App(click.Group):
             line, code = f"Error: {_describe(error)}", 1
             if ctx.params["debug"]:
                 traceback.print_exc()
-        click.echo(line, err=True)
+        write_line(line, err=True)
         return ctx.exit(code)
 
 

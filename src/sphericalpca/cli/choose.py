@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, say
+from sphericalpca.cli.console import examples, open_console, say, write_line
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options
 from sphericalpca.cli.tables import print_table
@@ -85,9 +85,9 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
             **{name: options[name] for name in names},
         )
     for warning in said:
-        click.echo(f"Warning: {warning.message}", err=True)
+        write_line(f"Warning: {warning.message}", err=True)
     if not choice.reached:
-        click.echo(
+        write_line(
             f"Warning: no number of dimensions up to {choice.n_components} surely keeps a recall "
             f"of {choice.recall:g}: raise --largest or --queries, or lower --recall.",
             err=True,

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from sphericalpca.exceptions import printable
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["against_svd", "examples", "open_console", "say"]
+__all__ = ["against_svd", "examples", "open_console", "say", "write_line"]
 
 
 def examples(*lines: str) -> str:
@@ -36,6 +38,15 @@ def say(text: str) -> None:
     """Print a sentence to stdout; on terminals lines end between words."""
     console = open_console()
     if console.is_terminal:
-        console.print(text)
+        console.print(_harmless(text))
     else:
-        click.echo(text)
+        write_line(text)
+
+
+def write_line(text: str, *, err: bool = False) -> None:
+    """Print lines as they are; names of files and of what is in them cannot command a terminal."""
+    click.echo(_harmless(text), err=err)
+
+
+def _harmless(text: str) -> str:
+    return "\n".join(map(printable, text.split("\n")))

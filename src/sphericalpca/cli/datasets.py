@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, say
+from sphericalpca.cli.console import examples, open_console, say, write_line
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError
 
@@ -83,7 +83,7 @@ def list_(data_home: Path | None, as_json: bool) -> None:
         numbers=["rows x features", "classes", "size"],
         spare=["classes"],
     )
-    click.echo(f"Data home: {home}")
+    write_line(f"Data home: {home}")
     say(f"With the dependencies come, without a file: {', '.join(bundled)}")
 
 
@@ -118,7 +118,7 @@ def fetch(
     """Fetch data sets from where they are published; without a NAME, all of them.
 
     Files that are there and sound are left alone.  Newsgroups, diabetes and isolet come
-    through scikit-learn, which keeps a copy of its own.
+    through scikit-learn, which keeps a copy of the last two.
     """
     from sphericalpca.datasets.fetching import batches  # noqa: PLC0415
     from sphericalpca.datasets.fetching import fetch as fetch_files  # noqa: PLC0415
@@ -135,9 +135,9 @@ def fetch(
             failures.append(error)
             continue
         for name, path, fresh in found:
-            click.echo(f"{name}: {'fetched' if fresh else 'already there'}, {path}")
+            write_line(f"{name}: {'fetched' if fresh else 'already there'}, {path}")
     for failure in failures[:-1]:
-        click.echo(f"Error: {failure}", err=True)
+        write_line(f"Error: {failure}", err=True)
     if failures:
         raise failures[-1]
 
@@ -166,7 +166,7 @@ def check(names: tuple[str, ...], data_home: Path | None, as_json: bool) -> None
         print_table(
             ["name", "file", "state", "detail"], [[r.name, r.file, *f[:2]] for r, f in found]
         )
-        click.echo(f"Data home: {home}")
+        write_line(f"Data home: {home}")
     bad = [r.name for r, f in found if f.state == "damaged" or (names and f.state == "absent")]
     if bad:
         again = fetch_command(bad, home)

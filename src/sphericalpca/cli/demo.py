@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from sphericalpca.cli.console import against_svd, examples, open_console, say
+from sphericalpca.cli.console import against_svd, examples, open_console, say, write_line
 from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -147,9 +147,9 @@ def _write(out: Path) -> None:
     try:
         _draw(out / PICTURE)
     except ImportError as error:
-        click.echo(f"Warning: no picture: {error}", err=True)
+        write_line(f"Warning: no picture: {error}", err=True)
         return
-    click.echo(f"The picture: {out / PICTURE}")
+    write_line(f"The picture: {out / PICTURE}")
 
 
 def _draw(path: Path) -> None:
@@ -175,7 +175,7 @@ def _draw(path: Path) -> None:
 
 def _tell_what_next(out: Path | None) -> None:
     vectors = "vectors.npy" if out is None else str(out / VECTORS)
-    click.echo(f"\nOn your own rows{'' if out is None else ', or on these'}:")
-    click.echo(f"  sphericalpca choose {vectors} --recall 0.9    # how many dimensions are enough")
-    click.echo(f"  sphericalpca fit {vectors} -r 64 -o model.safetensors")
-    click.echo("  sphericalpca --help")
+    write_line(f"\nOn your own rows{'' if out is None else ', or on these'}:")
+    write_line(f"  sphericalpca choose {vectors} --recall 0.9    # how many dimensions are enough")
+    write_line(f"  sphericalpca fit {vectors} -r 64 -o model.safetensors")
+    write_line("  sphericalpca --help")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, say
+from sphericalpca.cli.console import examples, open_console, say, write_line
 from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.exceptions import MissingExtraError
 
@@ -115,7 +115,7 @@ def _evaluate(
             progress=tell,
         )
     for line in dict.fromkeys(str(warning.message) for warning in said):
-        click.echo(f"Warning: {line}", err=True)
+        write_line(f"Warning: {line}", err=True)
     return found
 
 
@@ -145,4 +145,4 @@ def _tell(found: Evaluation, out: Path) -> None:
 
     for sentence in findings(found):
         say(f"- {sentence}")
-    click.echo(f"The page: {out / PAGE}")
+    write_line(f"The page: {out / PAGE}")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sphericalpca.cli.console import examples
+from sphericalpca.cli.console import examples, write_line
 from sphericalpca.cli.outputs import check_output
 
 __all__ = ["TARGETS", "export"]
@@ -63,4 +63,4 @@ def export(
         told = {"model": str(model), "to": target, "output": str(output), "hint": hint}
         click.echo(json.dumps(told))
     else:
-        click.echo(f"{output}: {hint}")
+        write_line(f"{output}: {hint}")

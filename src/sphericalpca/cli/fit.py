@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import against_svd, examples, open_console
+from sphericalpca.cli.console import against_svd, examples, open_console, write_line
 from sphericalpca.cli.outputs import check_apart, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
 
@@ -120,7 +120,7 @@ def fit(
     if certificate is not None:
         model.save(output, certificate=certificate)
     for line in said:
-        click.echo(f"Warning: {line}", err=True)
+        write_line(f"Warning: {line}", err=True)
     _tell_result(model, output, certificate, as_json=options["as_json"])
 
 
@@ -176,7 +176,7 @@ class _Lines:
     def __call__(self, progress: FitProgress) -> None:
         if progress.seconds >= self._next:
             self._next = progress.seconds + LINE_SECONDS
-            click.echo(describe(progress), err=True)
+            write_line(describe(progress), err=True)
 
 
 def describe(progress: FitProgress) -> str:
@@ -219,17 +219,17 @@ def _tell_result(
     if as_json:
         click.echo(json.dumps(found))
         return
-    click.echo(
+    write_line(
         f"{output}: {found['n_samples']:,} x {found['n_features']:,} to {found['n_components']} "
         f"components, mean cosine {model.mean_cosine_:.4f}, residual {model.residual_:.1e}, "
         f"{model.n_passes_:g} passes."
     )
     if found["svd_ratio"] is not None:
-        click.echo(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_)}")
+        write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_)}")
     if certificate is not None:
         import numpy as np  # noqa: PLC0415 - slow to import
 
         sure = "proved" if certificate.rigorous else "an estimate"
         # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
         gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
-        click.echo(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")
+        write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")

@@ -10,7 +10,7 @@ import click
 
 from sphericalpca.cli.console import examples
 from sphericalpca.cli.tables import print_table
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 
 __all__ = ["info"]
 
@@ -62,8 +62,9 @@ def _facts(path: Path) -> dict[str, Any]:
             "parameter": dict(header["parameters"]),
             "version": dict(header["versions"]),
         }
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise DataError(f"{str(path)!r} is not a whole model ({error!r}): save it again.") from None
+    except (KeyError, RecursionError, TypeError, ValueError, AttributeError) as error:
+        reason = printable(repr(error), 200)
+        raise DataError(f"{str(path)!r} is not a whole model ({reason}): save it again.") from None
 
 
 def _fit(fitted: dict[str, Any]) -> dict[str, Any]:

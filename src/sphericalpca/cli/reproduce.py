@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sphericalpca.cli.console import examples
-from sphericalpca.exceptions import DataError, MissingExtraError
+from sphericalpca.cli.console import examples, write_line
+from sphericalpca.exceptions import DataError, MissingExtraError, printable
 
 if TYPE_CHECKING:
     from sphericalpca.experiments.plan import Trial
@@ -84,10 +84,10 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
         failures = _run(work, out, jobs or _cores())
     report = write_report(out)
     for line in report.headlines:
-        click.echo(f"- {line.label} {line.text}")
-    click.echo(f"The page: {report.page}")
+        write_line(f"- {line.label} {line.text}")
+    write_line(f"The page: {report.page}")
     if failures:
-        raise click.ClickException(_describe(failures))
+        raise click.ClickException(printable(_describe(failures)))
 
 
 def _require(package: str) -> None:
@@ -128,7 +128,7 @@ def _prepare(
             f"{missing} in {home}{there}: run 'sphericalpca datasets fetch {' '.join(absent)} "
             f"--data-home {home}', name another folder with --data-home, or use --embedded."
         )
-    click.echo(f"{missing}: data that come with the dependencies take their place.")
+    write_line(f"{missing}: data that come with the dependencies take their place.")
     return Reproduction(embed(plan), experiments, out, None)
 
 
@@ -136,11 +136,11 @@ def _run(work: Reproduction, out: Path, jobs: int) -> list[Failure]:
     work.open_folder()
     left = work.todo()
     if left.foreign:
-        click.echo(
+        write_line(
             f"{left.foreign} rows in {out / 'rows.csv'} were made by other versions and are kept; "
             "remove the file to measure them again."
         )
-    click.echo(f"{left.finished} of {len(work.trials)} trials are done; {jobs} processes.")
+    write_line(f"{left.finished} of {len(work.trials)} trials are done; {jobs} processes.")
     try:
         return _watch(work, jobs)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import click
 
 from sphericalpca.cli.console import open_console, say
+from sphericalpca.exceptions import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -40,7 +41,7 @@ def print_table(
         Names of the columns that a narrow terminal may do without, the first one first.
     """
     columns = [
-        _Column(name, cells, number=name in numbers)
+        _Column(name, [printable(cell) for cell in cells], number=name in numbers)
         for name, *cells in zip(header, *rows, strict=True)
     ]
     console = open_console()

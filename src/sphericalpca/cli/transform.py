@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import examples
+from sphericalpca.cli.console import examples, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import (
     open_files,
@@ -71,6 +71,6 @@ def transform(
         "n_without_direction": n_zero,
     }
     if n_zero:
-        click.echo(f"Warning: {n_zero} rows have no direction and are zero in {output}.", err=True)
+        write_line(f"Warning: {n_zero} rows have no direction and are zero in {output}.", err=True)
     line = f"{output}: {rows.shape[0]:,} unit vectors of {found['n_components']} numbers."
-    click.echo(json.dumps(found) if options["as_json"] else line)
+    write_line(json.dumps(found) if options["as_json"] else line)

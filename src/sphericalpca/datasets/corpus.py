@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
 from collections import Counter
@@ -13,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from sphericalpca.datasets.files import write_gzip
+from sphericalpca.datasets.files import read_gzip, write_gzip
 from sphericalpca.datasets.registry import Facts
 from sphericalpca.datasets.tables import Labels
 
@@ -65,7 +64,7 @@ class Corpus:
 
 def read_corpus(path: Path) -> Corpus:
     """Read documents; a ValueError says what is wrong with the file."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
+    with read_gzip(path, "utf-8") as file:
         posts = [_fields(number, line) for number, line in enumerate(file, 1)]
     ids, groups, subset, texts = zip(*posts, strict=True) if posts else ((),) * 4
     if len(set(ids)) < len(ids):

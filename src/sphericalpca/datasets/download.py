@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.client import HTTPException
 from pathlib import Path
 from ssl import SSLError
@@ -12,13 +13,15 @@ from typing import IO, Any, TypeVar
 from urllib.error import HTTPError, URLError
 from urllib.parse import urlsplit
 
-__all__ = ["Progress", "download", "persist"]
+__all__ = ["Progress", "download", "over_https_only", "persist"]
 
 # Called with the bytes so far and the bytes in all, where that is known.
 Progress = Callable[[int, int | None], None]
 Sleep = Callable[[float], object]
 
 CHUNK = 1 << 16
+# Many times the largest archive: nobody else shall fill the disk.
+LARGEST = 256 << 20
 
 # Nobody can listen in, or answer in another's place, within one machine.
 THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
@@ -36,6 +39,8 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
     ------
     ConnectionError
         If fewer or more bytes came than were announced, or not over https all the way.
+    ValueError
+        If so many came that it can be no data set.
     """
     _check_secure(url)
     # Some servers turn away the name that Python gives itself.
@@ -47,6 +52,17 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
         received = _copy(answer, file, total, progress)
     if total is not None and received != total:
         raise ConnectionError(f"{received} of {total} bytes came")
+
+
+@contextmanager
+def over_https_only() -> Iterator[None]:
+    """What others fetch with `urllib`, and would follow to any address, is held to our rules."""
+    before = getattr(urllib.request, "_opener", None)
+    urllib.request.install_opener(urllib.request.build_opener(_SecureRedirects))
+    try:
+        yield
+    finally:
+        urllib.request.install_opener(before)
 
 
 class InsecureError(ConnectionError):
@@ -71,6 +87,8 @@ def _copy(answer: Any, file: IO[bytes], total: int | None, progress: Progress | 
     while chunk := answer.read(CHUNK):
         file.write(chunk)
         received += len(chunk)
+        if received > LARGEST:
+            raise ValueError(f"more than {LARGEST} bytes came")
         if progress is not None:
             progress(received, total)
     return received

@@ -22,6 +22,9 @@ __all__ = ["Fetched", "batches", "fetch"]
 
 _ANOTHER_HOME = f"name another folder with --data-home DIR or in {ENVIRONMENT}"
 
+# What is in the scratch folder: an archive, or what scikit-learn keeps.
+SCRATCH = ("archive.zip", "scikit-learn")
+
 # Called with the name of a data set, the bytes so far, and the bytes in all if known.
 NamedProgress = Callable[[str, int, int | None], None]
 
@@ -125,14 +128,15 @@ def _contents(
     first = batch[0]
     line.progress(first.name, 0, None)
     if first.source.kind == "zip":
-        archive, report = scratch / "archive.zip", partial(line.progress, first.name)
+        archive, report = scratch / SCRATCH[0], partial(line.progress, first.name)
         get = partial(download, timeout=line.timeout, progress=report)
         line.patiently(partial(get, first.source.address, archive))
         yield from ((record, from_zip(record, archive)) for record in batch)
     elif first.source.kind == "openml":
         yield first, line.patiently(partial(from_openml, first, timeout=line.timeout))
     else:
-        yield first, line.patiently(partial(from_scikit_learn, timeout=line.timeout))
+        read = partial(from_scikit_learn, scratch / SCRATCH[1], timeout=line.timeout)
+        yield first, line.patiently(read)
 
 
 @contextmanager
@@ -140,7 +144,7 @@ def _scratch_folder(home: Path) -> Iterator[Path]:
     """A folder in the data home, gone afterwards."""
     try:
         home.mkdir(parents=True, exist_ok=True)
-        sweep(home / "fetch")
+        sweep(home / "fetch", ours=SCRATCH)
         scratch = beside(home / "fetch")
         scratch.mkdir()
     except OSError as error:

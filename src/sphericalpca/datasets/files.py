@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import io
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,11 @@ from typing import IO
 
 from sphericalpca.files import replacing
 
-__all__ = ["noted_sha256", "replacing_with_note", "sha256_of", "write_gzip"]
+__all__ = ["noted_sha256", "read_gzip", "replacing_with_note", "sha256_of", "write_gzip"]
+
+# Three times the largest data set: a small file could unpack to a thousand times its size.
+LARGEST = 128 << 20
+PIECE = 1 << 20
 
 
 @contextmanager
@@ -31,6 +36,18 @@ def write_gzip(path: Path, lines: Iterator[str]) -> None:
     with replacing(_note(path)) as temporary:
         # The form of sha256sum, so that `sha256sum --check` can read it.
         temporary.write_text(f"{digest}  {path.name}\n", encoding="utf-8")
+
+
+def read_gzip(path: Path, encoding: str) -> io.TextIOWrapper:
+    """Gzipped text; a ValueError if it is longer than any data set."""
+    content = io.BytesIO()
+    with gzip.open(path, "rb") as file:
+        while piece := file.read(PIECE):
+            content.write(piece)
+            if content.tell() > LARGEST:
+                raise ValueError(f"it would unpack to more than {LARGEST} bytes")
+    content.seek(0)
+    return io.TextIOWrapper(content, encoding)
 
 
 def _compress(raw: IO[bytes], lines: Iterator[str]) -> None:

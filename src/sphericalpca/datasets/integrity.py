@@ -19,7 +19,7 @@ from sphericalpca.datasets.files import noted_sha256, sha256_of
 from sphericalpca.datasets.home import existing_file, fetch_command
 from sphericalpca.datasets.registry import Dataset, Facts
 from sphericalpca.datasets.tables import Table, read_table, table_facts, write_table
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 
 __all__ = [
     "READING_ERRORS",
@@ -38,7 +38,7 @@ Content = Corpus | Table
 ROUNDING = 5e-6
 
 # What the reader of a damaged file may end in.
-READING_ERRORS = (gzip.BadGzipFile, EOFError, ValueError, zlib.error)
+READING_ERRORS = (gzip.BadGzipFile, EOFError, RecursionError, ValueError, zlib.error)
 
 
 class Finding(NamedTuple):
@@ -86,7 +86,9 @@ def _read(record: Dataset, path: Path, *, fetched: bool = False) -> tuple[Conten
     try:
         content: Content = read_corpus(path) if record.is_text else read_table(path)
     except READING_ERRORS as error:
-        return None, " ".join(str(error).split()).rstrip(".") or type(error).__name__
+        return None, printable(" ".join(str(error).split()).rstrip("."), 200) or type(
+            error
+        ).__name__
     return content, fault(record, content, fetched=fetched)
 
 
@@ -129,4 +131,4 @@ def _different_classes(found: Facts, record: Dataset) -> str:
     names = sorted({*found.classes, *record.classes})
     name = next(n for n in names if found.classes.get(n, 0) != record.classes.get(n, 0))
     wanted = record.classes.get(name, 0)
-    return f"{found.classes.get(name, 0)} rows of class {name}, not {wanted}"
+    return f"{found.classes.get(name, 0)} rows of class {printable(name, 50)}, not {wanted}"

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.datasets.corpus import Corpus
+from sphericalpca.datasets.download import over_https_only
 from sphericalpca.datasets.registry import VIEWS, Dataset
 from sphericalpca.datasets.tables import Table, as_labels
 from sphericalpca.linalg import Array
@@ -51,14 +52,19 @@ def from_openml(record: Dataset, *, timeout: float) -> Table:
     return Table(np.asarray(X, dtype=np.float64), np.array([_label(value) for value in target]))
 
 
-def from_scikit_learn(*, timeout: float) -> Corpus:
-    """The newsgroups, by scikit-learn, which keeps a copy of its own."""
+def from_scikit_learn(folder: Path, *, timeout: float) -> Corpus:
+    """The newsgroups, by scikit-learn, which works in a folder that nobody else wrote to.
+
+    It keeps a pickle there, which it loads again.
+    """
     from sklearn.datasets import fetch_20newsgroups  # noqa: PLC0415 - slow to import
 
     posts: list[tuple[str, int, str, str]] = []
     for subset in ("train", "test"):
         with _patience(timeout):
-            found = fetch_20newsgroups(subset=subset, shuffle=False, n_retries=1)
+            found = fetch_20newsgroups(
+                data_home=str(folder), subset=subset, shuffle=False, n_retries=1
+            )
         # Even so its order is a shuffled one; ours is by group and number.
         posts += sorted(
             (*_group_and_number(name), subset, text)
@@ -71,11 +77,11 @@ def from_scikit_learn(*, timeout: float) -> Corpus:
 
 @contextmanager
 def _patience(timeout: float) -> Iterator[None]:
-    """scikit-learn's fetchers wait for ever, and warn before each new try."""
+    """scikit-learn's fetchers wait for ever, follow to anywhere, and warn before each new try."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(timeout)
     try:
-        with warnings.catch_warnings():
+        with over_https_only(), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             yield
     finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from sphericalpca.datasets.files import write_gzip
+from sphericalpca.datasets.files import read_gzip, write_gzip
 from sphericalpca.datasets.registry import Facts
 from sphericalpca.linalg import Array
 
@@ -29,7 +28,7 @@ class Table(NamedTuple):
 
 def read_table(path: Path) -> Table:
     """Read a table; a ValueError says what is wrong with it."""
-    with gzip.open(path, "rt", encoding="ascii") as file:
+    with read_gzip(path, "ascii") as file:
         names = file.readline().rstrip("\n").split(",")
         if names != _header(len(names) - 1):
             raise ValueError("its first line is not f0,f1,...,label")

@@ -26,7 +26,9 @@ UNKNOWN = {"n_samples_": None, "total_weight_": None}
 NAMES = "feature_names_in_"
 
 # What filling a model from something else may end in.
-DAMAGES = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+DAMAGES = (
+    *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
+)
 
 # By how much the length of a component may differ from one.
 SLACK = 1e-3

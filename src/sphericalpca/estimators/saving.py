@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from sphericalpca.certificate import Certificate
 from sphericalpca.estimators.loading import DAMAGES, FACTS, NAMES, fill
 from sphericalpca.estimators.namespaces import model_on_host
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.version import __version__
@@ -61,7 +61,8 @@ class SavingMixin:
             fill(model, header, arrays)
         except DAMAGES as error:
             raise DataError(
-                f"{str(path)!r} is not a whole model ({error}): save the model again."
+                f"{str(path)!r} is not a whole model ({printable(error, 200)}): save the model "
+                "again."
             ) from None
         return model
 

@@ -7,7 +7,6 @@ not at all.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import os
@@ -16,15 +15,23 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 from sphericalpca.files import check_writable, replacing
 from sphericalpca.iterate import Run, Solution, Solver, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
+from sphericalpca.solvers.soundness import (
+    check_arrays,
+    check_header,
+    check_sizes,
+    check_subspace,
+    digest_of,
+    other_kind,
+)
 
 __all__ = ["Checkpoint", "Journey", "check_place"]
 
@@ -35,7 +42,9 @@ INTERVAL = 1.0
 PATIENCE = 20
 
 # What a checkpoint that somebody else wrote may lack, though it is whole.
-UNFIT = (AttributeError, IndexError, KeyError, OverflowError, TypeError, ValueError)
+UNFIT = (
+    *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
+)
 
 UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
 
@@ -53,13 +62,15 @@ def check_place(path: Any) -> None:
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"checkpoint {str(path)!r} is a folder: name a file in it.")
+    if place.exists() and not place.is_file():  # a pipe would be waited for
+        raise _refusal(place, "it is a device, pipe or socket")
     with _writing(place):
         folder = Path(os.path.realpath(place)).parent
         folder.mkdir(parents=True, exist_ok=True)
         check_writable(folder / place.name)
     if place.is_file():
         with place.open("rb") as file:
-            kind = _other_kind(file)
+            kind = other_kind(file)
         if kind is not None:
             raise _refusal(place, kind)
 
@@ -121,18 +132,28 @@ class Checkpoint:
         self.about = json.loads(json.dumps(dict(about)))
         self._next = -math.inf
 
-    def load(self, problem: Problem, solver: Solver) -> Journey | None:
-        """The journey in the file; None if there is no file."""
+    def load(
+        self, problem: Problem, solver: Solver, n_components: int, rng: np.random.Generator
+    ) -> Journey | None:
+        """The journey in the file, and its random numbers; None if there is no file."""
         if not self.path.exists():
             return None
         header, arrays = self._read()
         try:
             self._check_about(header["about"])
-            return self._resumed(problem, solver, header, arrays)
+            check_header(header)
+            check_arrays(arrays)
+            journey = self._resumed(problem, solver, header, arrays)
+            shape = (problem.rows.shape[1], n_components)
+            for found in (journey.run.state, journey.best):  # type: ignore[union-attr]
+                if found is not None:
+                    check_subspace(found.U, shape)
+            rng.bit_generator.state = journey.rng
         except DataError:
             raise
         except UNFIT as error:
             raise _refusal(self.path, "it lacks what this fit would go on from") from error
+        return journey
 
     def _resumed(
         self, problem: Problem, solver: Solver, header: dict[str, Any], arrays: dict[str, Array]
@@ -184,7 +205,7 @@ class Checkpoint:
         self._next = now + max(INTERVAL, PATIENCE * spent)
 
     def _write(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
-        header["digest"] = _digest(header, arrays)
+        header["digest"] = digest_of(header, arrays)
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         with _writing(self.path):
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -196,19 +217,20 @@ class Checkpoint:
         # opened is not damaged.
         with self.path.open("rb") as file:
             try:
+                check_sizes(file)
                 with np.load(file, allow_pickle=False) as archive:
                     arrays = {name: archive[name] for name in archive.files}
                 header = json.loads(arrays.pop("header").tobytes())
                 version, digest = header["format"], header.pop("digest", None)
-                sound = version != FORMAT or digest == _digest(header, arrays)
+                sound = version != FORMAT or digest == digest_of(header, arrays)
             except Exception:  # whatever a decoder makes of a damaged file, in words of its own
-                raise _refusal(self.path, _other_kind(file) or UNREADABLE) from None
+                raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
             raise _refusal(self.path, "its content does not fit its checksum")
         if version != FORMAT:
             raise DataError(
-                f"checkpoint {self._name} has format {version}, but this version reads format "
-                f"{FORMAT}: remove it, or choose another file."
+                f"checkpoint {self._name} has format {printable(version, 20)}, but this version "
+                f"reads format {FORMAT}: remove it, or choose another file."
             )
         return header, arrays
 
@@ -217,8 +239,8 @@ class Checkpoint:
             there = theirs.get(name)
             if there != ours:
                 raise DataError(
-                    f"checkpoint {self._name} was made with {name}={there}, but this fit has "
-                    f"{name}={ours}: remove it to start anew, or choose another file."
+                    f"checkpoint {self._name} was made with {name}={printable(there, 200)}, but "
+                    f"this fit has {name}={ours}: remove it to start anew, or choose another file."
                 )
 
     def _check_value(self, value: float, theirs: float, dtype: str) -> None:
@@ -239,27 +261,6 @@ def _refusal(path: Path, reason: str) -> DataError:
         f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason}): choose "
         "another file, or remove it if you can do without it."
     )
-
-
-def _other_kind(file: BinaryIO) -> str | None:
-    """What a file is that does not begin like a checkpoint, in words; None if it does."""
-    file.seek(0)
-    begin = file.read(6)
-    if not begin:
-        return "it is empty"
-    if begin == b"\x93NUMPY":
-        return "it is an array in .npy format"
-    return None if begin.startswith(b"PK") else "it is a file of another kind"
-
-
-def _digest(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """A checksum of all that a checkpoint says; those of the archive know nothing of names."""
-    digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
-    for name in sorted(arrays):
-        array = np.asarray(arrays[name])
-        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
-        digest.update(np.ascontiguousarray(array).data)
-    return digest.hexdigest()
 
 
 def _names(run: Run) -> list[str]:

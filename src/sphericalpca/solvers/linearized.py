@@ -170,6 +170,8 @@ class Linearized:
             item.name: saved[item.name] if saved[item.name].ndim else float(saved[item.name])
             for item in fields(_Sweep)
         }
+        if known["gradient"].shape != U.shape:
+            raise ValueError("the gradient is that of another U")
         constants = self._constants(problem, U.shape[1])
         sweep = _Sweep(**{**known, "value": value})
         return _State(U, sweep, float(saved["objective"]), constants, {})

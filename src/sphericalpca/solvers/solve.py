@@ -125,11 +125,11 @@ def solve(
     """
     if checkpoint is not None:
         _check_resumable(solver)
-    journey = (checkpoint.load(problem, solver) if checkpoint else None) or Journey()
+    kept = checkpoint.load(problem, solver, n_components, rng) if checkpoint else None
+    journey = kept or Journey()
     began = time.perf_counter() - journey.seconds  # the starts take their share of the time too
     ahead: Iterator[Start | Run] = starts(problem, n_components, init, n_init, rng)
     if journey.run is not None:
-        rng.bit_generator.state = journey.rng
         ahead = _after(journey, n_init, lambda: random_start(problem, n_components, rng))
     for number, start in enumerate(ahead, journey.number):
         journey.number = number

@@ -2,6 +2,7 @@
 
 import re
 from html.parser import HTMLParser
+from xml.etree import ElementTree
 
 import pytest
 
@@ -249,3 +250,45 @@ def test_pictures_keep_their_colours_in_the_light(page):
     light = colours(page, ":root")
     assert [light[f"c{i}"] for i in range(10)] == [color.lower() for color in PALETTE]
     assert light["ink"] == INK
+
+
+PATH_AND_TAG = 'x/../../../escaped"><script>alert(1)</script>'
+PATTERN_AND_FORMULA = "$\\frac{$ \\1 \\g<0>"
+LINES_AND_LINKS = "a\nb|c [x](javascript:alert(1)) <b> \x1b[2J\x00"
+
+
+@pytest.fixture(params=["data", "solver"])
+def renamed(request, solver_runs, convergence):
+    """The files of the solvers, with another name in one of their columns."""
+    some = convergence[request.param].iloc[0]
+    tables = {"convergence": convergence, "solvers": solver_runs}
+    return lambda name: {
+        key: table.assign(**{request.param: table[request.param].replace(some, name)})
+        for key, table in tables.items()
+    }
+
+
+@pytest.mark.parametrize("name", [PATH_AND_TAG, PATTERN_AND_FORMULA, LINES_AND_LINKS])
+def test_names_in_rows_are_text_and_no_more(tmp_path, write_rows, renamed, name):
+    """No file is written outside of the folder, and nothing becomes markup, in any file."""
+    folder = tmp_path / "in" / "here"
+    write_report(write_rows(folder, **renamed(name)))
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {path.parent for path in written} == {folder, folder / "figures", folder / "tables"}
+    for path in written:
+        if path.suffix in {".svg", ".html", ".md"}:
+            text = path.read_text(encoding="utf-8")
+            assert not re.search(r"<script>alert|<b>|[\x00\x1b]", text), path.name
+        if path.suffix == ".md":
+            assert not re.search(r"(?<!\\)\]\(", text), path.name
+            assert text.count("\n|") == len(re.findall(r"^\|.*\|$", text, re.MULTILINE))
+        if path.suffix == ".svg":
+            ElementTree.parse(path)  # ends in an error if a name broke it
+
+
+def test_names_of_groups_are_no_paths(tmp_path, write_rows, rows):
+    part = rows[rows["experiment"] == "lsa"].assign(groups="x/../../../escaped")
+    folder = tmp_path / "in" / "here"
+    write_report(write_rows(folder, part))
+    assert (folder / "tables" / "lsa-x-escaped.md").is_file()
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]

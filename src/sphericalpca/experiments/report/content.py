@@ -38,7 +38,7 @@ from sphericalpca.experiments.report.tables.clustering import (
     paired_table,
     seconds_table,
 )
-from sphericalpca.experiments.report.tables.grid import Table
+from sphericalpca.experiments.report.tables.grid import Table, file_name
 from sphericalpca.experiments.report.tables.lsa import lsa_table
 from sphericalpca.experiments.report.tables.paper import agreement_table, doubt_table
 from sphericalpca.experiments.report.tables.reading import (
@@ -255,7 +255,7 @@ def _lsa_tables(lines: list[Line]) -> Iterator[Table]:
         part = [line for line in lines if line.key.groups == groups]
         yield lsa_table(
             part,
-            name=f"lsa-{groups}",
+            name=file_name("lsa", groups),
             title=f"Table 3. LSA as people run it, {groups} groups",
             caption=(
                 f"Mean and standard deviation, ★ the better mean. {_lsa_gain(part)} K-means has "

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 from sphericalpca.experiments import journal
 from sphericalpca.experiments.methods import METHODS
 
@@ -120,6 +120,13 @@ def _read_rows(path: Path) -> pd.DataFrame:
     frame = frame.where(frame != "")
     for name in frame.columns.difference(WORDS):
         frame[name] = _numbers(frame[name], path)
+    return _with_printable_words(frame)
+
+
+def _with_printable_words(frame: pd.DataFrame) -> pd.DataFrame:
+    """Rows may come from anybody: their words go to pages, pictures and the terminal."""
+    for name in frame.columns.intersection(WORDS):
+        frame[name] = frame[name].map(printable, na_action="ignore")
     return frame
 
 
@@ -128,8 +135,8 @@ def _numbers(column: pd.Series[Any], path: Path) -> pd.Series[Any]:
         return pd.to_numeric(column)
     except ValueError as error:
         raise DataError(
-            f"{path} has a {column.name} that is not a number: {error}. Remove the line; "
-            "`sphericalpca reproduce` measures it again."
+            f"{path} has a {column.name} that is not a number: {printable(error, 200)}. Remove the "
+            "line; `sphericalpca reproduce` measures it again."
         ) from None
 
 
@@ -144,7 +151,7 @@ def _read(path: Path) -> pd.DataFrame:
             f"{path} has no column {', '.join(missing)}: write it again with this version of "
             "`sphericalpca reproduce`."
         )
-    return frame
+    return _with_printable_words(frame)
 
 
 def _check_rows(rows: pd.DataFrame, path: Path) -> None:

@@ -7,21 +7,23 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from io import FileIO
 from typing import Any
-from zipfile import ZIP_STORED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.rows.sources.datafile import DataFile
 from sphericalpca.rows.sources.filesource import FileSource, Options
-from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows
-from sphericalpca.rows.sources.npy import read_header
+from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
+from sphericalpca.rows.sources.npy import ArrayHeader, read_header
 
-__all__ = ["Member", "dense_rows", "located"]
+__all__ = ["Member", "checked_header", "dense_rows", "located", "read_small"]
 
 # Of a zip archive: the fixed part of the header before each member, which ends with the
 # lengths of its name and of an extra field.
 LOCAL_HEADER = 30
+# By how much a byte can grow when it is unpacked, by the way that numpy packs.
+DEFLATED = 1032
 
 
 @dataclass(frozen=True)
@@ -40,14 +42,43 @@ class Member:
     fortran_order: bool
 
 
-def located(archive: ZipFile, file: DataFile, name: str) -> Member:
-    """Where a member's numbers are."""
+def checked_header(archive: ZipFile, size: int, name: str) -> ArrayHeader:
+    """The header of an array in an archive of so many bytes, which can hold what it announces.
+
+    Archive and header may say anything; memory is reserved by what they say.
+    """
+    info = archive.getinfo(name)
+    growth = {ZIP_STORED: 1, ZIP_DEFLATED: DEFLATED}.get(info.compress_type)
+    if growth is None:
+        raise ValueError(f"{name!r} is compressed in a way that numpy does not use")
+    if info.file_size > growth * min(info.compress_size, size - info.header_offset):
+        raise ValueError(f"{name!r} would unpack to {info.file_size} bytes, which are not in it")
     with archive.open(name) as handle:
         header = read_header(handle)
-    info = archive.getinfo(name)
-    compressed, offset = info.compress_type != ZIP_STORED, header.offset
     if info.file_size != header.end:
-        raise ValueError(f"{name} has {info.file_size} bytes instead of {header.end}")
+        raise ValueError(f"{name!r} has {info.file_size} bytes instead of {header.end}")
+    if header.dtype.hasobject:
+        raise ValueError(f"{name!r} holds objects of Python, which are not read")
+    return header
+
+
+def read_small(archive: ZipFile, file: DataFile, name: str, most: int | None = None) -> Any:
+    """A member of an archive as an array, of at most so many bytes."""
+    header = checked_header(archive, file.size, name)
+    if most is not None and header.end > most:
+        raise ValueError(f"{name!r} has {header.end} bytes, more than {most}")
+    values = np.empty(header.shape, header.dtype)
+    with archive.open(name) as handle:
+        if not fill(values, handle, header.offset):
+            raise EOFError(f"{name!r} ends early")
+        handle.read(1)  # at the end the checksum is compared
+    return values
+
+
+def located(archive: ZipFile, file: DataFile, name: str) -> Member:
+    """Where a member's numbers are."""
+    header, info = checked_header(archive, file.size, name), archive.getinfo(name)
+    compressed, offset = info.compress_type != ZIP_STORED, header.offset
     if not compressed:
         with FileIO(file.path) as raw:
             raw.seek(info.header_offset)
@@ -77,10 +108,10 @@ def dense_rows(file: DataFile, archive: ZipFile, options: Options) -> FileSource
 def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
     shapes = {}
     for name in archive.namelist():
-        with archive.open(name) as handle:
-            if name.endswith(".npy"):
+        if name.endswith(".npy"):
+            with archive.open(name) as handle:
                 header = read_header(handle)
-                shapes[name.removesuffix(".npy")] = header.shape, header.dtype.kind in "fiub"
+            shapes[name.removesuffix(".npy")] = header.shape, header.dtype.kind in "fiub"
     matrices = [name for name, (shape, numeric) in shapes.items() if len(shape) == 2 and numeric]
     listed = ", ".join(f"{name!r} {shape}" for name, (shape, _) in shapes.items()) or "nothing"
     if key is None and len(matrices) == 1:

@@ -29,7 +29,11 @@ def batch_lengths(handle: BinaryIO) -> list[int]:
         raise ValueError("it does not begin and end as an Arrow file does")
     length = unpack_from("<i", tail)[0]
     footer = _bytes_at(handle, size - 10 - length, length)
-    return [_batch_length(handle, *block) for block in _blocks(footer)]
+    blocks = _blocks(footer)
+    # Else a small file could have itself read a thousand times over.
+    if sum(abs(length) for _, length in blocks) > size:
+        raise ValueError("its record batches overlap")
+    return [_batch_length(handle, *block) for block in blocks]
 
 
 def _blocks(footer: bytes) -> list[tuple[int, int]]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 from sphericalpca.rows.sources.datafile import DataFile
 from sphericalpca.rows.sources.filesource import Options, optional
 
@@ -86,8 +86,8 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
     kind = _type_of(name, types, file)
     if not _is_vector(kind):
         raise DataError(
-            f"Column {name!r} of {file.name} is of type {kind}, but rows are lists of numbers: "
-            "name such a column, or columns of numbers with columns=[...]."
+            f"Column {name!r} of {file.name} is of type {printable(kind, 200)}, but rows are lists "
+            "of numbers: name such a column, or columns of numbers with columns=[...]."
         )
     length = kind.list_size if _arrow_types().is_fixed_size_list(kind) else None
     return Selection((name,), _number_type(kind.value_type), lists=True, length=length)
@@ -99,8 +99,8 @@ def _numbers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> S
         kind = _type_of(name, types, file)
         if not _is_number(kind):
             raise DataError(
-                f"Column {name!r} of {file.name} is of type {kind}, but must hold numbers: leave "
-                "it out of columns, or convert it."
+                f"Column {name!r} of {file.name} is of type {printable(kind, 200)}, but must hold "
+                "numbers: leave it out of columns, or convert it."
             )
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:

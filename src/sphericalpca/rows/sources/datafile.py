@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 
 __all__ = ["DataFile"]
 
@@ -81,5 +81,4 @@ class DataFile:
 def _reason(error: Exception) -> str:
     """The first line of what went wrong, not at length."""
     text = (getattr(error, "strerror", None) or str(error) or type(error).__name__).strip()
-    line = text.splitlines()[0].rstrip(" .")
-    return line if len(line) <= 200 else f"{line[:200]} ..."
+    return printable(text.splitlines()[0].rstrip(" ."), 200)

@@ -26,6 +26,9 @@ __all__ = ["open_hdf5"]
 USUAL_KEY = "train"
 # For chunks in memory: a prime, and many more than there are.
 CACHE_SLOTS = 10_007
+# How many times its own size a file may announce: no real numbers can be packed so well, but
+# what was never written takes no place at all.
+MOST_PACKED = 100_000
 
 
 def open_hdf5(file: DataFile, options: Options) -> FileSource:
@@ -56,6 +59,11 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
                 f"set {key!r}: it was cut short; write or copy it again."
             )
         return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
+    if (announced := prod(shape) * storage.itemsize) > MOST_PACKED * file.size:
+        raise DataError(
+            f"{file.name} has {file.size} bytes, but its data set {key!r} announces {announced} "
+            "bytes of numbers, most of which were never written: write them, or make it smaller."
+        )
     return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)
 
 
@@ -148,7 +156,9 @@ class ChunkedRows(FileSource):
     ) -> None:
         super().__init__(file, shape, storage, memory_budget)
         self._key = key
-        self._chunk_rows = chunks[0] if chunks else 1
+        self._chunk_rows, width = chunks or (1, 1)
+        # Where a data set may grow, a chunk can be wider than all of it.
+        self._chunks_width = -(-shape[1] // width) * width
 
     @property
     def any_row(self) -> bool:
@@ -158,7 +168,7 @@ class ChunkedRows(FileSource):
     @property
     def reader_bytes(self) -> int:
         """The chunks that a row is in."""
-        return int(self._chunk_rows * self.shape[1] * self.storage.itemsize)
+        return int(self._chunk_rows * self._chunks_width * self.storage.itemsize)
 
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
         """Blocks in two buffers that take turns; of whole chunks, if these are small."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import warnings
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
@@ -15,6 +16,9 @@ from sphericalpca.rows.sources.filesource import FileSource, Options
 from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows
 
 __all__ = ["ArrayHeader", "open_npy", "read_header"]
+
+# The longest header that numpy takes, and what comes before it.
+LONGEST_HEADER = 10_000 + 12
 
 
 class ArrayHeader(NamedTuple):
@@ -51,8 +55,13 @@ def open_npy(file: DataFile, options: Options) -> FileSource:
 
 
 def read_header(handle: BinaryIO | Any) -> ArrayHeader:
-    """Read the header at the handle's position; offsets count from the handle's beginning."""
-    version = npy_format.read_magic(handle)
+    """Read the header at the beginning of a handle.
+
+    No more is read than a header may have, whatever length it announces: numpy would read, and
+    in an archive unpack, up to 4 GB before it finds that too long.
+    """
+    begin = io.BytesIO(handle.read(LONGEST_HEADER))
+    version = npy_format.read_magic(begin)
     readers = {
         (1, 0): npy_format.read_array_header_1_0,
         (2, 0): npy_format.read_array_header_2_0,
@@ -61,7 +70,7 @@ def read_header(handle: BinaryIO | Any) -> ArrayHeader:
         raise ValueError(f"version {version} of the npy format is not known")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of headers that Python 2 wrote
-        shape, fortran_order, dtype = readers[version](handle)
+        shape, fortran_order, dtype = readers[version](begin)
     if any(length < 0 for length in shape):
         raise ValueError(f"shape {shape} is negative")
-    return ArrayHeader(shape, fortran_order, dtype, handle.tell())
+    return ArrayHeader(shape, fortran_order, dtype, begin.tell())

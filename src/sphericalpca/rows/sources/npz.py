@@ -15,18 +15,20 @@ from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
-from numpy.lib import format as npy_format
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.sources.archive import Member, dense_rows, located
+from sphericalpca.rows.sources.archive import Member, dense_rows, located, read_small
 from sphericalpca.rows.sources.datafile import DataFile
 from sphericalpca.rows.sources.filesource import FileSource, Options, rewritten
 from sphericalpca.rows.sources.fixed import fill
 
 __all__ = ["open_npz"]
+
+# Bytes of an array that holds a word or two numbers, with its header.
+FEW = 10_000
 
 
 def open_npz(file: DataFile, options: Options) -> FileSource:
@@ -39,9 +41,9 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
                 f"key={options.key!r} names an array, but {file.name} is one sparse matrix: leave "
                 "it out."
             )
-        _refuse_other_formats(file, _small_array(archive, "format.npy").item())
-        shape = _small_array(archive, "shape.npy")
-        pointer = _small_array(archive, "indptr.npy").astype(np.int64, copy=False)
+        _refuse_other_formats(file, read_small(archive, file, "format.npy", FEW).item())
+        shape = read_small(archive, file, "shape.npy", FEW)
+        pointer = read_small(archive, file, "indptr.npy").astype(np.int64, copy=False)
         data, indices = (located(archive, file, name) for name in ("data.npy", "indices.npy"))
         _check_structure(file, shape, pointer, data, indices)
     budget = options.memory_budget
@@ -49,17 +51,12 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
     return CompressedSparseRows(file, (n, m), pointer, budget, data=data, indices=indices)
 
 
-def _small_array(archive: ZipFile, name: str) -> Any:
-    with archive.open(name) as handle:
-        return npy_format.read_array(handle, allow_pickle=False)
-
-
 def _refuse_other_formats(file: DataFile, kind: str | bytes) -> None:
     name = kind.decode() if isinstance(kind, bytes) else kind
     if name != "csr":
         raise DataError(
-            f"{file.name} holds a {name.upper()} matrix, but rows are read from CSR: save "
-            "X.tocsr()."
+            f"{file.name} holds a {printable(name.upper(), 20)} matrix, but rows are read from "
+            "CSR: save X.tocsr()."
         )
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from sphericalpca.experiments.report.figures.axes import flat_axes, log_scale
 from sphericalpca.experiments.report.figures.picture import Panel, Picture, Sample
 from sphericalpca.experiments.report.findings.words import listed
-from sphericalpca.experiments.report.tables.grid import MINUS
+from sphericalpca.experiments.report.tables.grid import MINUS, file_name
 from sphericalpca.experiments.report.tables.solvers import DATA_NAMES, solver_name
 from sphericalpca.plotting.style import LINE_STYLES, PALETTE
 
@@ -43,7 +43,7 @@ def convergence(frame: pd.DataFrame, data: str, starts: dict[str, str] | None = 
     names = ", ".join(map(solver_name, solvers))
     where = DATA_NAMES.get(data, data)
     return Picture(
-        name=f"convergence-{data}",
+        name=file_name("convergence", data),
         caption=(
             f"Fig. 3 on {where}: steps of U and of V, the objective, and the objective above the "
             "best that any solver reached, against passes over the data. Distances below rounding "

@@ -21,6 +21,7 @@ SETTINGS: dict[str, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "path.simplify_threshold": 0.3,
+    "text.parse_math": False,  # a name from the rows may have dollar signs
 }
 
 # Colours that change with the theme of the page; the file keeps the literal ones.
@@ -208,5 +209,5 @@ def _in_theme(svg: str) -> str:
 def _titled(svg: str, label: str) -> str:
     """Words for those who do not see the picture."""
     words = f"<desc>{escape(label)}</desc>"
-    svg = re.sub(r"<svg", f'<svg role="img" aria-label="{escape(label)}"', svg, count=1)
+    svg = svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
     return re.sub(r"(<svg[^>]*>)", lambda match: match[1] + words, svg, count=1)

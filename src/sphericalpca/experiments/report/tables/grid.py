@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 
 from sphericalpca.experiments.report.compare import NEGLIGIBLE, Cell
 
@@ -19,6 +21,7 @@ __all__ = [
     "Entry",
     "Row",
     "Table",
+    "file_name",
     "gain_entry",
     "interval",
     "plain_number",
@@ -112,6 +115,14 @@ class Table:
     over: tuple[tuple[str, int], ...] = ()
 
 
+def file_name(*parts: str) -> str:
+    """A name for a file and for ids on the page, whatever the rows say.
+
+    Rows may come from anybody, and "../x" is a folder above.
+    """
+    return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(parts)).strip("-")
+
+
 def gain_entry(cell: Cell | None) -> Entry:
     """What Spherical PCA gains over a method: mean, interval, p-value and a sign."""
     if cell is None or cell.gain is None:
@@ -180,10 +191,12 @@ def plain_number(value: float, digits: int = 3) -> str:
 def to_markdown(table: Table) -> str:
     """The table as GitHub-flavoured markdown, with its title and caption."""
     heads = [table.corner, *([table.subcorner] if table.subcorner else []), *_columns(table)]
+    heads = [_literal(head) for head in heads]
     first = 2 if table.subcorner else 1
     rule = ["---"] * first + ["---:"] * len(table.columns)
     body = [_line([*_heads(table, row), *map(_cell, row.entries)]) for row in table.rows]
-    lines = [f"### {table.title}", "", _line(heads), _line(rule), *body, "", table.caption]
+    title, caption = _literal(table.title), _literal(table.caption)
+    lines = [f"### {title}", "", _line(heads), _line(rule), *body, "", caption]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -199,7 +212,8 @@ def _columns(table: Table) -> list[str]:
 
 def _heads(table: Table, row: Row) -> list[str]:
     head = row.head if row.first_of_head else ""
-    return [head, row.subhead] if table.subcorner else [head]
+    heads = [head, row.subhead] if table.subcorner else [head]
+    return [_literal(text) for text in heads]
 
 
 def _line(cells: Sequence[str]) -> str:
@@ -207,6 +221,17 @@ def _line(cells: Sequence[str]) -> str:
 
 
 def _cell(entry: Entry) -> str:
-    text = f"**{entry.text}** ★" if entry.best else entry.text
-    first = " ".join(part for part in (text, entry.beside, entry.sign) if part)
-    return "<br>".join([first, *entry.below])
+    text = _literal(entry.text)
+    text = f"**{text}** ★" if entry.best else text
+    first = " ".join(part for part in (text, _literal(entry.beside), entry.sign) if part)
+    return "<br>".join([first, *map(_literal, entry.below)])
+
+
+def _literal(text: str) -> str:
+    """Names from rows as text: markdown may hold HTML, and ends a table at the end of a line."""
+    text = re.sub(r"\s*[\r\n]+\s*", " ", text)
+    return text if not re.search(r"<\S|&\S|\]\(", text) else _escaped(text)
+
+
+def _escaped(text: str) -> str:
+    return re.sub(r"([\[\]])", r"\\\1", escape(text, quote=False))

@@ -7,7 +7,15 @@ from typing import Any
 
 import pandas as pd
 
-from sphericalpca.experiments.report.tables.grid import MINUS, NONE, Entry, Row, Table, plain_number
+from sphericalpca.experiments.report.tables.grid import (
+    MINUS,
+    NONE,
+    Entry,
+    Row,
+    Table,
+    file_name,
+    plain_number,
+)
 
 __all__ = ["DATA_NAMES", "rate_in_words", "shrinks", "solver_name", "solvers_table"]
 
@@ -33,7 +41,7 @@ def solvers_table(solvers: pd.DataFrame, data: str) -> Table:
     """One line per solver on one data set."""
     part = solvers[solvers["data"] == data]
     return Table(
-        name=f"convergence-{data}",
+        name=file_name("convergence", data),
         title=f"The runs on {DATA_NAMES.get(data, data)}",
         caption=(
             "The theory of Algorithm 1 asks for λ, μ > L_c. P1 is sufficient decrease; the "
