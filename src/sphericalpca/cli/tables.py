@@ -109,16 +109,19 @@ def _print_framed(console: Console, columns: list[_Column]) -> None:
     from rich.text import Text  # noqa: PLC0415
 
     widths = _widths(columns, console.width)
-    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False)
+    # Gaps are columns, too: before rich 15 padding took room from tables that just fit.
+    table = Table(box=None, padding=0)
     for column, width in zip(columns, widths, strict=True):
+        if table.columns:
+            table.add_column("", width=GAP)
         side: Literal["left", "right"] = "right" if column.number else "left"
         # Words that are longer than their column are broken, never shortened.
         name = Align(Text(column.name, justify=side, overflow="fold"), side, vertical="bottom")
         table.add_column(name, justify=side, overflow="fold", width=width)
     rule = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" if console.encoding.startswith("utf") else "-"
-    table.add_row(*(rule * width for width in widths))
-    for row in zip(*(column.cells for column in columns), strict=True):
-        table.add_row(*row)
+    lines = zip(*(column.cells for column in columns), strict=True)
+    for cells in ([rule * width for width in widths], *lines):
+        table.add_row(*[part for cell in cells for part in ("", cell)][1:])
     console.print()
     console.print(table)
     console.print()
