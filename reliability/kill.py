@@ -7,8 +7,8 @@ processes, and looks:
 - the next run succeeds, its answer is that of a run which nobody disturbed, and beside it no
   temporary file is left.
 
-Every second kill waits until the first temporary file appears: writing takes a small part
-of a run, and is the part where things can break.
+Every second kill waits until something is in the output's temporary file: writing takes a
+small part of a run, and is the part where things can break.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -177,7 +178,7 @@ def _killed(victim: Victim, folder: Path, delay: float, *, at_sight: bool) -> bo
         start_new_session=True,
     )
     if at_sight:
-        while process.poll() is None and not any(folder.rglob(".*")):
+        while process.poll() is None and not _is_writing(victim, folder):
             time.sleep(0.0005)
         time.sleep(delay % 0.02)
     else:
@@ -187,6 +188,15 @@ def _killed(victim: Victim, folder: Path, delay: float, *, at_sight: bool) -> bo
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
     return running
+
+
+def _is_writing(victim: Victim, folder: Path) -> bool:
+    """Whether there is a temporary with content; an empty one only tries whether it may be made."""
+    for path in folder.rglob(".*" if victim.partial else f".{victim.output}.*"):
+        with suppress(OSError):  # gone by now
+            if path.is_dir() or path.stat().st_size > 0:
+                return True
+    return False
 
 
 def _names(folder: Path) -> set[str]:
