@@ -103,9 +103,11 @@ def _evaluate(
     from sphericalpca import SphericalPCA, evaluation  # noqa: PLC0415 - slow to import
 
     fitted = SphericalPCA.load(model)
-    source = open_files(files, options)
+    source = open_files(files, options, model=fitted)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        # Where only one of the two has names of columns there is nothing to compare.
+        warnings.filterwarnings("ignore", message="X .* feature names, but")
         found = evaluation.evaluate(
             fitted,
             source,

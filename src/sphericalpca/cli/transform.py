@@ -59,7 +59,7 @@ def transform(
 
     check_output(output, force=options["force"], reads=[model, *files])
     fitted = SphericalPCA.load(model)
-    rows = open_files(files, options)
+    rows = open_files(files, options, model=fitted)
     kept = split_names(keep)
     with showing_rows(rows.shape[0], quiet=options["quiet"]) as watch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows without a direction are told below

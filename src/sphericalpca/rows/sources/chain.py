@@ -53,7 +53,7 @@ class ChainedRows(RowSource):
     Parameters
     ----------
     parts : sequence of RowSource
-        With one number of columns, type and memory budget.
+        With one number of columns, names of these, type and memory budget.
     """
 
     def __init__(self, parts: Sequence[RowSource]) -> None:
@@ -61,6 +61,7 @@ class ChainedRows(RowSource):
         self._ends = [0, *itertools.accumulate(part.shape[0] for part in self.parts)]
         self.shape = (self._ends[-1], self.parts[0].shape[1])
         self.dtype = self.parts[0].dtype
+        self.columns = self.parts[0].columns
         self.stored = sum(part.stored for part in self.parts)
         self.memory_budget = self.parts[0].memory_budget
         self.name = f"{len(self.parts)} files from {self.parts[0].name} to {self.parts[-1].name}"
