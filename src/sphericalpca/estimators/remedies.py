@@ -22,7 +22,7 @@ _RESHAPE = (
 _NO_BFLOAT16 = "Pass X.float(), or turn on scikit-learn's array_api_dispatch."
 _DISPATCH = "Or turn on scikit-learn's dispatch: sklearn.set_config(array_api_dispatch=True)."
 
-_TEXT = r"could not convert string|must be a string or a"
+_TEXT = r"could not convert string|must be a string or a|Cannot cast \w+ dtype"
 
 # scikit-learn's messages name the value and the rule, sometimes at length; these say what
 # to do about it: (pattern, what to say in place of the message if anything, remedy).

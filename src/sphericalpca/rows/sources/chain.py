@@ -40,6 +40,12 @@ def _check_alike(first: RowSource, other: RowSource) -> None:
             f"{other.name} has {m} columns, but {first.name} has {first.shape[1]}: files that are "
             "one matrix must have as many columns."
         )
+    if (other.columns is None) != (first.columns is None):
+        named, bare = (first, other) if other.columns is None else (other, first)
+        raise DataError(
+            f"{named.name} has names for its columns and {bare.name} has none, so nobody can tell "
+            "whether they are the same: convert one of them."
+        )
     if other.columns != first.columns:
         raise DataError(
             f"{other.name} and {first.name} have other columns, or in another order: name those "

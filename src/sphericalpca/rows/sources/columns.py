@@ -78,7 +78,7 @@ def _known(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> Sel
                 f"{file.name} has no column {name!r}, which the model was fitted to: it has "
                 f"{_listed(types)}. Pass a file that has all columns of the fit."
             )
-    return _numbers(names, types, file)
+    return _numbers(names, types, file, "the model was fitted to it, so convert it")
 
 
 def _refuse_repeated(chosen: tuple[str, ...], names: list[str], file: DataFile) -> None:
@@ -124,14 +124,19 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
     return Selection((name,), _number_type(kind.value_type), lists=True, length=length)
 
 
-def _numbers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> Selection:
+def _numbers(
+    names: tuple[str, ...],
+    types: dict[str, Any],
+    file: DataFile,
+    remedy: str = "leave it out of columns, or convert it",
+) -> Selection:
     storage = []
     for name in names:
         kind = _type_of(name, types, file)
         if not _is_number(kind):
             raise DataError(
                 f"Column {name!r} of {file.name} is of type {printable(kind, 200)}, but must hold "
-                "numbers: leave it out of columns, or convert it."
+                f"numbers: {remedy}."
             )
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:
