@@ -51,8 +51,9 @@ def transform(
 ) -> None:
     """Write the unit vectors that a model makes of the rows of files.
 
-    Rows stream by: memory stays the same however many there are.  Other columns of Parquet
-    and Arrow files (identifiers, texts) are carried over to Parquet and Arrow outputs.
+    Rows stream by: memory stays the same however many there are.  If the model was fitted to
+    named columns, these are read, wherever they are in a Parquet or Arrow file.  Its other columns
+    (identifiers, texts) are carried over to Parquet and Arrow outputs.
     """
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
