@@ -9,6 +9,7 @@ from pathlib import Path
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.columns import check_source
 from sphericalpca.estimators.namespaces import model_on_host
 from sphericalpca.estimators.reporting import warn_of_zero_rows
 from sphericalpca.exceptions import DataError
@@ -43,6 +44,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
             f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
             f"{model.n_features_in_}: pass vectors of the same kind."
         )
+    check_source(model, rows, reset=False)
     model = model_on_host(model)
     U = model.components_.T.astype(rows.dtype)
     height = best_block_rows(rows, allowed_threads())

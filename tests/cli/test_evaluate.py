@@ -34,7 +34,7 @@ def model(data, tmp_path):
 @pytest.fixture(autouse=True)
 def _arrays(monkeypatch):
     monkeypatch.setattr(
-        "sphericalpca.cli.evaluate.open_files", lambda files, options: np.load(files[0])
+        "sphericalpca.cli.evaluate.open_files", lambda files, options, model: np.load(files[0])
     )
 
 

@@ -142,7 +142,7 @@ def test_collections_that_are_no_matrix_of_numbers_are_refused(X, collection, me
 
 def test_columns_of_text_are_refused(lazy_frame):
     lazy_frame = lazy_frame.assign(label="x")
-    with pytest.raises(DataError, match="real numbers only"):
+    with pytest.raises(DataError, match=r"in column 7 \('label'\), but must hold real numbers"):
         SphericalPCA(2).fit(lazy_frame)
 
 

@@ -59,7 +59,8 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path, **options: Any) -> 
 
     Some rows are held out as queries.  The rivals (SVD, centred PCA, the first coordinates, a
     random projection) and a second Spherical PCA are fitted to the others; the model is
-    taken as it is.  The mean cosine of the rows is compared with that at the model's fit.
+    taken as it is.  The mean cosine of the rows is compared with that at the model's fit.  If the
+    model was fitted to named columns of a table, these are read.
     """
     at = _numbers(options["at"])
     for package in ("jinja2", "matplotlib", "pandas"):
@@ -103,9 +104,11 @@ def _evaluate(
     from sphericalpca import SphericalPCA, evaluation  # noqa: PLC0415 - slow to import
 
     fitted = SphericalPCA.load(model)
-    source = open_files(files, options)
+    source = open_files(files, options, model=fitted)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        # Where only one of the two has names of columns there is nothing to compare.
+        warnings.filterwarnings("ignore", message="X .* feature names, but")
         found = evaluation.evaluate(
             fitted,
             source,

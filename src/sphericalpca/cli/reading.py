@@ -14,6 +14,7 @@ from sphericalpca.cli.console import open_console
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
+    from sphericalpca import SphericalPCA
     from sphericalpca.rows import RowSource
 
 __all__ = [
@@ -41,24 +42,33 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     return command
 
 
-def open_files(files: Sequence[str], options: dict[str, Any]) -> RowSource:
-    """The rows of the files named on the command line."""
-    from sphericalpca import open_rows  # noqa: PLC0415 - slow to import
+def open_files(
+    files: Sequence[str], options: dict[str, Any], *, model: SphericalPCA | None = None
+) -> RowSource:
+    """The rows of the files named on the command line; for a model by the names of its columns."""
+    from sphericalpca.estimators.columns import refuse_other_names  # noqa: PLC0415 - slow to import
+    from sphericalpca.rows.sources.opening import open_rows_for  # noqa: PLC0415
 
+    names = getattr(model, "feature_names_in_", None)
     try:
-        return open_rows(
+        rows = open_rows_for(
+            names,
             list(files),
             column=options["column"],
             columns=split_names(options["columns"]),
             key=options["key"],
             memory_budget=options["memory_budget"],
         )
+        if names is not None and rows.columns is not None:
+            refuse_other_names(model, rows)
     except DataError as error:
         raise DataError(_for_the_shell(str(error))) from error
+    return rows
 
 
 def _for_the_shell(message: str) -> str:
     """Remedies as options in place of arguments: ``--key ...``, not ``key=...``."""
+    message = message.replace("open it with columns=model.feature_names_in_", "leave out --columns")
     told = re.sub(r"\b(columns?|key)=(?:\.\.\.|\[\.\.\.\])", r"--\1 ...", message)
     return re.sub(r"\.{4}$", "...", told)  # three dots end a sentence, too
 

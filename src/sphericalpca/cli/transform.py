@@ -51,15 +51,16 @@ def transform(
 ) -> None:
     """Write the unit vectors that a model makes of the rows of files.
 
-    Rows stream by: memory stays the same however many there are.  Other columns of Parquet
-    and Arrow files (identifiers, texts) are carried over to Parquet and Arrow outputs.
+    Rows stream by: memory stays the same however many there are.  If the model was fitted to
+    named columns, these are read, wherever they are in a Parquet or Arrow file.  Its other columns
+    (identifiers, texts) are carried over to Parquet and Arrow outputs.
     """
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
 
     check_output(output, force=options["force"], reads=[model, *files])
     fitted = SphericalPCA.load(model)
-    rows = open_files(files, options)
+    rows = open_files(files, options, model=fitted)
     kept = split_names(keep)
     with showing_rows(rows.shape[0], quiet=options["quiet"]) as watch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows without a direction are told below

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,13 +12,22 @@ from scipy import sparse
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
+from sphericalpca.estimators.columns import check_source, column_names, where_not_a_number
+from sphericalpca.estimators.kinds import is_single, refuse_kinds, refuse_repeated_names
 from sphericalpca.estimators.lazy import check_lazy, is_dask
 from sphericalpca.estimators.namespaces import brought, is_foreign
-from sphericalpca.estimators.remedies import IMPUTE, NUMBERS_ONLY, REAL_ONLY, with_remedy
+from sphericalpca.estimators.remedies import IMPUTE, is_about_text, with_remedy
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
-from sphericalpca.rows import Matrix, NamespaceMatrix, RowSource, Watch, first_non_finite
+from sphericalpca.rows import (
+    Matrix,
+    NamespaceMatrix,
+    RowSource,
+    Watch,
+    column_words,
+    first_non_finite,
+)
 from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched
 
@@ -55,8 +63,9 @@ def check_matrix(
     they are, as a `NamespaceMatrix`; who wants data `on_host` refuses them.  The `watch` is told
     of rows that are read for that, as in `Rows`.
     """
+    given = X
     try:
-        _refuse_repeated_names(X)
+        refuse_repeated_names(X)
         if isinstance(X, RowSource) or is_dask(X):
             return _checked_elsewhere(estimator, X, watch, reset=reset, in_memory=in_memory)
         X = np.asarray(X) if isinstance(X, (list, tuple)) else X
@@ -64,24 +73,25 @@ def check_matrix(
         if isinstance(X, NamespaceMatrix):
             refused = in_memory or on_host
             return _checked_on_device(estimator, X, watch, reset=reset, refused=refused)
-        _refuse_kinds(X)
+        refuse_kinds(X)
         X = validate_data(
             estimator,
             X,
             reset=reset,
             accept_sparse="csr",
-            dtype=[np.float32] if _is_single(X) else [np.float64, np.float32],
+            dtype=[np.float32] if is_single(X) else [np.float64, np.float32],
             ensure_all_finite=False,
         )
     except DataError:
         raise
     except (ValueError, TypeError, OverflowError) as error:
         kind = TypeError if isinstance(error, TypeError) else DataError
-        raise kind(with_remedy(str(error))) from None
+        where = where_not_a_number(given) if is_about_text(str(error)) else ""
+        raise kind(with_remedy(f"{error}{where}")) from None
     if sparse.issparse(X) and _repeats_indices(X):
         X = X.copy()
         X.sum_duplicates()
-    _refuse_non_finite("X", first_non_finite(X, watch), IMPUTE)
+    _refuse_non_finite("X", first_non_finite(X, watch), IMPUTE, column_names(given))
     return X
 
 
@@ -109,7 +119,7 @@ def _checked_elsewhere(
         )
     if is_dask(X):
         return check_lazy(estimator, X, watch, reset=reset)
-    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    check_source(estimator, X, reset=reset)
     return X
 
 
@@ -164,7 +174,7 @@ def check_components(V: Any, n_components: int) -> Any:
     if sparse.issparse(V):
         raise DataError(f"The components are sparse, but must be dense (call toarray()): {rule}")
     there = isinstance(V, NamespaceMatrix)
-    single = not there and _is_single(V)
+    single = not there and is_single(V)
     V = V if there else _real_array("The array of components", V)
     if len(V.shape) != 2 or V.shape[1] != n_components:
         raise DataError(
@@ -228,21 +238,6 @@ def _fitted_attributes(estimator: Any) -> dict[str, Any]:
     return {k: v for k, v in own if k.endswith("_") and not k.startswith("_")}
 
 
-def _is_single(X: Any) -> bool:
-    """float32, and float16, which is computed in float32, in any byte order."""
-    return all(
-        isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize <= 4
-        for dtype in _types(X)
-    )
-
-
-def _types(X: Any) -> list[Any]:
-    """The type of an array, or of each column of a data frame."""
-    if len(getattr(X, "shape", ())) == 1:  # a series has dtypes too, which are one
-        return [getattr(X, "dtype", None)]
-    return list(getattr(X, "dtypes", [getattr(X, "dtype", None)]))
-
-
 def _real_array(name: str, values: Any) -> Array:
     try:
         return real_array(values)
@@ -250,48 +245,16 @@ def _real_array(name: str, values: Any) -> Array:
         raise DataError(f"{name} must hold real numbers, got {error}: pass floats.") from None
 
 
-def _refuse_repeated_names(X: Any) -> None:
-    """scikit-learn 1.6 lets in data frames with several columns of one name."""
-    if (
-        getattr(getattr(X, "columns", None), "is_unique", None) is False
-    ):  # others have any attribute
-        raise DataError(with_remedy("X does not have unique column names"))
-
-
-def _refuse_kinds(X: Any) -> None:
-    """Kinds that scikit-learn would convert, or refuse at great length."""
-    if X is None or (isinstance(X, np.ndarray) and X.shape == (0,)):
-        what = "None" if X is None else "empty"
-        raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
-    if isinstance(X, (str, bytes, os.PathLike)):
-        raise DataError(
-            f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {NUMBERS_ONLY}"
-        )
-    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
-        count = int(np.ma.getmaskarray(X).sum())
-        raise DataError(
-            f"X is a masked array of which {count} entries are masked, that is missing: impute or "
-            "drop them, or pass X.data if they are to count."
-        )
-    for dtype in _types(X):
-        kind = dtype.kind if isinstance(dtype, np.dtype) else ""
-        if kind == "c":
-            raise DataError(f"Complex data not supported: X has dtype {dtype}. {REAL_ONLY}")
-        if kind in {"U", "S", "M", "m", "V"}:
-            raise DataError(f"X has dtype {dtype}. {NUMBERS_ONLY}")
-        if kind == "O" and isinstance(X, np.ndarray) and any(map(_is_text, X.flat)):
-            raise DataError(f"X has dtype object and holds text. {NUMBERS_ONLY}")
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, (str, bytes))
-
-
-def _refuse_non_finite(name: str, place: tuple[int, int, str] | None, remedy: str) -> None:
+def _refuse_non_finite(
+    name: str,
+    place: tuple[int, int, str] | None,
+    remedy: str,
+    columns: Sequence[str] | None = None,
+) -> None:
     """Say where the first NaN or infinity is."""
     if place is not None:
         row, column, value = place
         raise DataError(
-            f"{name} contains {value} in row {row}, column {column}, but every entry must be "
-            f"finite: {remedy}"
+            f"{name} contains {value} in row {row}, {column_words(column, columns)}, but every "
+            f"entry must be finite: {remedy}"
         )

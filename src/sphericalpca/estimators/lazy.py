@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from sphericalpca.estimators.columns import column_names
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import components
-from sphericalpca.rows import Watch, in_memory
+from sphericalpca.rows import Watch, column_words, in_memory
 from sphericalpca.rows.cluster import (
     ClusterMatrix,
     DaskSource,
@@ -77,7 +78,7 @@ def _checked_type(estimator: Any, X: Any, *, reset: bool) -> np.dtype[Any]:
             f"X has {columns} columns, but must have at least one, and their number must be known: "
             "call X.compute_chunk_sizes() if it is not."
         )
-    dtype = _type_of(list(X.dtypes) if is_frame(X) else [X.dtype])
+    dtype = _type_of(list(X.dtypes) if is_frame(X) else [X.dtype], column_names(X))
     try:
         likeness = X._meta if is_frame(X) else np.empty((0, columns))
         validate_data(estimator, likeness, reset=reset, skip_check_array=True)
@@ -92,13 +93,14 @@ def _checked_type(estimator: Any, X: Any, *, reset: bool) -> np.dtype[Any]:
     return dtype
 
 
-def _type_of(dtypes: list[Any]) -> np.dtype[Any]:
+def _type_of(dtypes: list[Any], names: list[str] | None) -> np.dtype[Any]:
     """float32 if nothing is wider, else float64."""
-    for dtype in dtypes:
+    for k, dtype in enumerate(dtypes):
         if getattr(dtype, "kind", "O") not in "fiub":
+            where = "" if names is None else f" in {column_words(k, names)}"
             raise DataError(
-                f"X has dtype {dtype}, but must hold real numbers only: encode or drop columns of "
-                "text, dates or categories, and convert others with astype(float)."
+                f"X has dtype {dtype}{where}, but must hold real numbers only: encode or drop "
+                "columns of text, dates or categories, and convert others with astype(float)."
             )
     single = all(dtype.kind == "f" and dtype.itemsize <= 4 for dtype in dtypes)
     return np.dtype(np.float32 if single else np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["IMPUTE", "NUMBERS_ONLY", "REAL_ONLY", "with_remedy"]
+__all__ = ["IMPUTE", "NUMBERS_ONLY", "REAL_ONLY", "is_about_text", "with_remedy"]
 
 NUMBERS_ONLY = (
     "X must hold numbers only: encode text with a vectorizer and categories or dates with an "
@@ -22,6 +22,8 @@ _RESHAPE = (
 _NO_BFLOAT16 = "Pass X.float(), or turn on scikit-learn's array_api_dispatch."
 _DISPATCH = "Or turn on scikit-learn's dispatch: sklearn.set_config(array_api_dispatch=True)."
 
+_TEXT = r"could not convert string|must be a string or a|Cannot cast \w+ dtype"
+
 # scikit-learn's messages name the value and the rule, sometimes at length; these say what
 # to do about it: (pattern, what to say in place of the message if anything, remedy).
 _REMEDIES = (
@@ -34,13 +36,18 @@ _REMEDIES = (
     (r"inhomogeneous", "X has an inhomogeneous shape", "Give all rows the same length."),
     (r"could not be promoted", "X holds dates or times", NUMBERS_ONLY),
     (r"with a sequence", "X has lists or vectors for entries, not numbers", STACK),
-    (r"could not convert string|must be a string or a", None, NUMBERS_ONLY),
+    (_TEXT, None, NUMBERS_ONLY),
     (r"too large to convert", "X holds integers too large for float64", "Rescale them."),
     (r"BFloat16", "X has dtype bfloat16, which NumPy does not know", _NO_BFLOAT16),
     (r"Implicit conversion|convert cuda|device type tensor", None, _DISPATCH),
     (r"unique column names", None, "Give every column a name of its own."),
     (r"features, but|feature names should", None, _SAME_COLUMNS),
 )
+
+
+def is_about_text(message: str) -> bool:
+    """Whether something among the numbers is no number, which the message quotes."""
+    return re.search(_TEXT, message) is not None
 
 
 def with_remedy(message: str) -> str:

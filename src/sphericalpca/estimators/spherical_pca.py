@@ -130,7 +130,8 @@ class SphericalPCA(
         Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only if X had column names.
+        Only if X had column names: a data frame, or columns of numbers of a Parquet or Arrow file.
+        Other rows must then have these columns, in their order.
 
     Notes
     -----

@@ -10,6 +10,7 @@ from typing import Any
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.columns import known_as
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
 from sphericalpca.estimators.namespaces import model_on_host
@@ -18,7 +19,7 @@ from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import HeldOut
-from sphericalpca.rows import as_rows
+from sphericalpca.rows import RowSource, as_rows
 
 __all__ = ["evaluate"]
 
@@ -79,7 +80,9 @@ def evaluate(
     at = _checked_at(at)
     tell = progress or _nobody
     X = check_matrix(model, X, reset=False, on_host=True)
-    model = _without_names(model_on_host(model))
+    model = copy(model_on_host(model))
+    # Names were compared; now there shall be no further word about them.
+    known_as(model, X.columns if isinstance(X, RowSource) else None)
     rng = generator(random_state)
     tell("true neighbours")
     held = HeldOut.draw(X, queries, max(at), rng)
@@ -118,13 +121,6 @@ def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: in
         recalls[method.name, size, k, k] = held.recall(found, k)
         size //= 2
     return recalls
-
-
-def _without_names(model: SphericalPCA) -> SphericalPCA:
-    """The model for rows whose columns were compared with its own, and lost their names then."""
-    model = copy(model)
-    model.__dict__.pop("feature_names_in_", None)
-    return model
 
 
 def _nobody(what: str) -> None:

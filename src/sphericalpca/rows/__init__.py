@@ -9,7 +9,7 @@ from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
 from sphericalpca.rows.csr import SparseRows
 from sphericalpca.rows.dense import DenseRows
 from sphericalpca.rows.facts import Facts, Totals
-from sphericalpca.rows.finite import first_non_finite
+from sphericalpca.rows.finite import column_words, first_non_finite
 from sphericalpca.rows.home import Home, host_view, on_host
 from sphericalpca.rows.inmemory import in_memory
 from sphericalpca.rows.mean import weighted_mean
@@ -36,6 +36,7 @@ __all__ = [
     "Totals",
     "Watch",
     "as_rows",
+    "column_words",
     "first_non_finite",
     "host_view",
     "in_memory",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
@@ -12,7 +13,7 @@ from sphericalpca.parallel import equal_ends, spread_runs, workers
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Matrix
 
-__all__ = ["first_non_finite"]
+__all__ = ["column_words", "first_non_finite"]
 
 
 # So many are added up at a time: Ctrl-C need not wait for a file that is mapped into memory.
@@ -31,6 +32,11 @@ def first_non_finite(X: Matrix, watch: Watch | None = None) -> tuple[int, int, s
         return None
     row, column, value = place
     return row, column, "NaN" if np.isnan(value) else f"infinity ({value})"
+
+
+def column_words(column: int, names: Sequence[str] | None) -> str:
+    """Which column, in words: by its number, and by its name if it has one."""
+    return f"column {column}" if names is None else f"column {column} ({names[column]!r})"
 
 
 def _finite_sums(X: Matrix, watch: Watch | None) -> bool:

@@ -14,7 +14,7 @@ from scipy import sparse
 from sphericalpca.exceptions import DataError
 from sphericalpca.parallel import equal_ends
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.finite import first_non_finite
+from sphericalpca.rows.finite import column_words, first_non_finite
 from sphericalpca.rows.source import RowSource
 
 __all__ = ["ahead", "best_block_rows", "load_rows", "part_ends", "read_blocks", "refuse_non_finite"]
@@ -125,6 +125,7 @@ def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
     if place is not None:
         row, column, value = place
         raise DataError(
-            f"X contains {value} in {source.place(first + row)}, column {column}, but every entry "
-            "must be finite: repair or drop that row."
+            f"X contains {value} in {source.place(first + row)}, "
+            f"{column_words(column, source.columns)}, but every entry must be finite: repair or "
+            "drop that row."
         )

@@ -30,7 +30,8 @@ class RowSource(ABC):
     memory_budget : int
         How many bytes its readers may use together.
     columns : tuple of str or None
-        Names of its columns, where it has names: files that are one matrix must have the same.
+        Names of its columns, where it has names: files that are one matrix must have the same, and
+        a model that was fitted to named columns wants these, in their order.
     """
 
     shape: tuple[int, int]

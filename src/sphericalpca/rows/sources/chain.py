@@ -40,6 +40,12 @@ def _check_alike(first: RowSource, other: RowSource) -> None:
             f"{other.name} has {m} columns, but {first.name} has {first.shape[1]}: files that are "
             "one matrix must have as many columns."
         )
+    if (other.columns is None) != (first.columns is None):
+        named, bare = (first, other) if other.columns is None else (other, first)
+        raise DataError(
+            f"{named.name} has names for its columns and {bare.name} has none, so nobody can tell "
+            "whether they are the same: convert one of them."
+        )
     if other.columns != first.columns:
         raise DataError(
             f"{other.name} and {first.name} have other columns, or in another order: name those "
@@ -53,7 +59,7 @@ class ChainedRows(RowSource):
     Parameters
     ----------
     parts : sequence of RowSource
-        With one number of columns, type and memory budget.
+        With one number of columns, names of these, type and memory budget.
     """
 
     def __init__(self, parts: Sequence[RowSource]) -> None:
@@ -61,6 +67,7 @@ class ChainedRows(RowSource):
         self._ends = [0, *itertools.accumulate(part.shape[0] for part in self.parts)]
         self.shape = (self._ends[-1], self.parts[0].shape[1])
         self.dtype = self.parts[0].dtype
+        self.columns = self.parts[0].columns
         self.stored = sum(part.stored for part in self.parts)
         self.memory_budget = self.parts[0].memory_budget
         self.name = f"{len(self.parts)} files from {self.parts[0].name} to {self.parts[-1].name}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -39,11 +40,19 @@ class Selection:
 def select(schema: Any, options: Options, file: DataFile) -> Selection:
     """The columns that the options name, or those that are meant if they name none."""
     types = {field.name: field.type for field in schema}
+    selection = _selected(types, options, file)
+    _refuse_repeated(selection.names, [field.name for field in schema], file)
+    return selection
+
+
+def _selected(types: dict[str, Any], options: Options, file: DataFile) -> Selection:
     if options.columns is not None:
         return _numbers(_spelled_out(options.columns, types), types, file)
     if options.column is not None:
         return _lists(options.column, types, file)
     vectors = [name for name, kind in types.items() if _is_vector(kind)]
+    if options.names is not None and (types.keys() & set(options.names) or not vectors):
+        return _known(options.names, types, file)
     if len(vectors) > 1:
         raise DataError(
             f"{file.name} has several columns of lists ({_listed(vectors)}): name one of them with "
@@ -59,6 +68,28 @@ def select(schema: Any, options: Options, file: DataFile) -> Selection:
         )
     _refuse_identifiers(numbers, types, file)
     return _numbers(numbers, types, file)
+
+
+def _known(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> Selection:
+    """The columns that a model was fitted to."""
+    for name in names:
+        if name not in types:
+            raise DataError(
+                f"{file.name} has no column {name!r}, which the model was fitted to: it has "
+                f"{_listed(types)}. Pass a file that has all columns of the fit."
+            )
+    return _numbers(names, types, file, "the model was fitted to it, so convert it")
+
+
+def _refuse_repeated(chosen: tuple[str, ...], names: list[str], file: DataFile) -> None:
+    """Names that stand for several columns, as scikit-learn refuses them in data frames."""
+    count = Counter(names)
+    for name in chosen:
+        if count[name] > 1:
+            raise DataError(
+                f"{file.name} has {count[name]} columns {name!r}: give every column a name of its "
+                "own."
+            )
 
 
 def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> None:
@@ -93,14 +124,19 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
     return Selection((name,), _number_type(kind.value_type), lists=True, length=length)
 
 
-def _numbers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> Selection:
+def _numbers(
+    names: tuple[str, ...],
+    types: dict[str, Any],
+    file: DataFile,
+    remedy: str = "leave it out of columns, or convert it",
+) -> Selection:
     storage = []
     for name in names:
         kind = _type_of(name, types, file)
         if not _is_number(kind):
             raise DataError(
                 f"Column {name!r} of {file.name} is of type {printable(kind, 200)}, but must hold "
-                "numbers: leave it out of columns, or convert it."
+                f"numbers: {remedy}."
             )
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:

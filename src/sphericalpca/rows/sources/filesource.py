@@ -19,12 +19,16 @@ __all__ = ["FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
 
 @dataclass(frozen=True)
 class Options:
-    """What a user says about the inside of files: see `open_rows`."""
+    """What a user says about the inside of files: see `open_rows`.
+
+    The `names` are what a model calls its columns, for tables of which nothing else is said.
+    """
 
     column: str | None = None
     columns: tuple[str, ...] | None = None
     key: str | None = None
     memory_budget: int = 512_000_000
+    names: tuple[str, ...] | None = None
 
 
 class FileSource(RowSource):

@@ -20,7 +20,7 @@ from sphericalpca.rows.sources.parquet import open_parquet
 from sphericalpca.rows.sources.paths import find_paths
 from sphericalpca.rows.sources.vecs import open_vecs
 
-__all__ = ["open_rows"]
+__all__ = ["open_rows", "open_rows_for"]
 
 Opener = Callable[[DataFile, Options], RowSource]
 
@@ -74,7 +74,9 @@ def open_rows(
     columns : list of str, optional
         Which columns of numbers of a Parquet or Arrow file are the columns of the matrix, by name
         or by pattern, such as ``"x*"``.  If there is no column of lists, all columns of numbers
-        by default; whole numbers beside others may be identifiers, so they must be named.
+        by default; whole numbers beside others may be identifiers, so they must be named.  A
+        model that was fitted to such columns knows their names, and wants them in that order:
+        pass its ``feature_names_in_``.
     key : str, optional
         Path of the data set inside an HDF5 file: by default ``"train"``, else the only one
         that is 2-D and numeric.  Name of the array inside an ``.npz`` file: by default the only one
@@ -104,10 +106,31 @@ def open_rows(
     (1000, 3)
     >>> folder.cleanup()
     """
+    return open_rows_for(
+        None, path, column=column, columns=columns, key=key, memory_budget=memory_budget
+    )
+
+
+def open_rows_for(
+    names: Sequence[str] | None,
+    path: Any,
+    *,
+    column: str | None = None,
+    columns: Sequence[str] | None = None,
+    key: str | None = None,
+    memory_budget: int | str = "512MB",
+) -> RowSource:
+    """As `open_rows`, for a model that calls its columns so.
+
+    Of a table the columns of these names are read, in their order, whichever others there are.
+    What `column` or `columns` name comes first.  A table that has none of them, but a column of
+    lists, is read as if the model had no names, and so are files that are no tables.
+    """
     if isinstance(columns, str):
         raise TypeError(f"columns={columns!r} is text, but must be a list: [{columns!r}].")
     chosen = None if columns is None else tuple(columns)
-    options = Options(column, chosen, key, parse_budget(memory_budget))
+    known = None if names is None else tuple(names)
+    options = Options(column, chosen, key, parse_budget(memory_budget), known)
     if column is not None and columns is not None:
         raise ValueError(
             f"column={column!r} names a column of lists and columns={columns!r} columns of "
