@@ -99,14 +99,14 @@ class Solution:
         The solver's last state.
     """
 
-    U: Array
+    U: Array = field(repr=False)
     value: float
     start_value: float
     residual: float
     n_iter: int
     stop_reason: StopReason
-    history: dict[str, Array]
-    state: Any = None
+    history: dict[str, Array] = field(repr=False)
+    state: Any = field(default=None, repr=False)
     constants: dict[str, float] = field(default_factory=dict)
 
 

@@ -325,3 +325,8 @@ def test_numbers_of_numpy_are_told_as_json(X):
         "fit_seconds",
         "search_seconds",
     }
+
+
+def test_what_is_shown_is_short(choice):
+    assert len(repr(choice)) < 500
+    assert f"n_components={choice.n_components}" in repr(choice)
