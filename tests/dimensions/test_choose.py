@@ -14,13 +14,13 @@ from sklearn.datasets import load_digits
 from sphericalpca import (
     DataError,
     NoDirectionWarning,
+    ShortfallWarning,
     SphericalPCA,
     choose_components,
     open_rows,
 )
 from sphericalpca.dimensions import choose
 from sphericalpca.dimensions.choose import geometric_sizes
-from sphericalpca.exceptions import ShortfallWarning
 from sphericalpca.metrics import HeldOut
 
 QUERIES = 150

@@ -271,7 +271,7 @@ class SphericalPCA(
         V : ndarray of shape (n_samples, n_components)
             A row without a direction in the subspace is zero, and a warning counts those.
             Of a Dask array or data frame a Dask array, which waits to be computed, unless
-            `set_output` asks for data frames: scikit-learn computes all of it for these.  With
+            ``set_output`` asks for data frames: scikit-learn computes all of it for these.  With
             ``array_api_dispatch`` an array of the kind of X.
         """
         check_is_fitted(self)
