@@ -209,6 +209,26 @@ def test_the_times_of_the_alternatives_are_those_measured():
         assert shown == [f"{1 / float(ours[goal]):#.2g}" for goal in measured], name
 
 
+def test_the_time_of_pymanopt_in_one_precision_is_the_one_measured():
+    (row,) = (r for r in _rows("benchmarks/results/reach.csv") if r["goal"] == "pymanopt")
+    ours = float(re.search(r"([\d.]+) with all in float64", row["note"])[1])
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    assert f"with both in float64 it is {1 / ours:.1f} " in text
+
+
+def test_what_commands_need_besides_is_told_beside_them():
+    text = README.read_text(encoding="utf-8")
+    for command, extra in (
+        ("export ", "faiss"),
+        ("evaluate ", "reproduce"),
+        ("transform ", "files"),
+    ):
+        before, block = re.search(
+            rf"([^\n]*\n[^\n]*):\n\n```\n((?:sphericalpca .*\n)*sphericalpca {command})", text
+        ).groups()
+        assert f"'.[{extra}]'" in before, block
+
+
 def test_the_claim_beside_the_picture_is_what_the_tables_say():
     claim = " ".join(README.read_text(encoding="utf-8").split("\n\n")[3].split())
     ours, svd, dense, text = re.search(

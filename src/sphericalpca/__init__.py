@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from sphericalpca.dimensions import DimensionChoice, choose_components
     from sphericalpca.estimators import KSVD, R1PCA, SphericalKMeans, SphericalPCA
     from sphericalpca.evaluation import Evaluation, evaluate
-    from sphericalpca.exceptions import DataError, MissingExtraError, NoDirectionWarning
+    from sphericalpca.exceptions import (
+        DataError,
+        MissingExtraError,
+        NoDirectionWarning,
+        ShortfallWarning,
+    )
     from sphericalpca.rows import open_rows
 
 __all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals first
@@ -30,6 +35,7 @@ __all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals 
     "MissingExtraError",
     "NoDirectionWarning",
     "R1PCA",
+    "ShortfallWarning",
     "SphericalKMeans",
     "SphericalPCA",
     "choose_components",
@@ -46,6 +52,7 @@ _ROOMS = {
     "MissingExtraError": "exceptions",
     "NoDirectionWarning": "exceptions",
     "R1PCA": "estimators",
+    "ShortfallWarning": "exceptions",
     "SphericalKMeans": "estimators",
     "SphericalPCA": "estimators",
     "choose_components": "dimensions",

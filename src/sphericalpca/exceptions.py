@@ -6,6 +6,7 @@
     DataError(ValueError)            the data, the weights or a given start break a rule
     MissingExtraError(ImportError)   an optional package is not installed
     NoDirectionWarning(UserWarning)  some rows are zero and point nowhere
+    ShortfallWarning(UserWarning)    a recall that was asked for is not reached
 
 Messages name the value found, the rule it breaks and the remedy.  Parameters of an
 estimator are checked by scikit-learn itself, which raises its own ``ValueError``;
@@ -25,6 +26,7 @@ __all__ = [
     "DataError",
     "MissingExtraError",
     "NoDirectionWarning",
+    "ShortfallWarning",
     "printable",
     "silently",
     "warn_caller",
@@ -61,6 +63,10 @@ class MissingExtraError(ImportError):
 
 class NoDirectionWarning(UserWarning):
     """Some rows are zero, so no angle can be measured from them."""
+
+
+class ShortfallWarning(UserWarning):
+    """No number of components that was allowed keeps the recall that was asked for."""
 
 
 # Control characters, marks that turn the direction of writing, halves of characters, line ends.

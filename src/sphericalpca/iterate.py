@@ -99,14 +99,14 @@ class Solution:
         The solver's last state.
     """
 
-    U: Array
+    U: Array = field(repr=False)
     value: float
     start_value: float
     residual: float
     n_iter: int
     stop_reason: StopReason
-    history: dict[str, Array]
-    state: Any = None
+    history: dict[str, Array] = field(repr=False)
+    state: Any = field(default=None, repr=False)
     constants: dict[str, float] = field(default_factory=dict)
 
 
@@ -191,8 +191,10 @@ def iterate(
         # It may have arrived at a larger `tol` than that of today.
         run.arrived = run.arrived and min(row["residual"] for row in run.record) <= tol
     keep(run)
-    # A finished run may go on: to a smaller `tol`, or with more iterations.
-    reason = _why_stop(run, tol, max_iter, small_promise) if run.finished else None
+    # A finished run may go on: to a smaller `tol`, or with more iterations.  One that was cut
+    # short may have made all that it is allowed today.
+    is_over = run.finished or len(run.record) >= max_iter
+    reason = _why_stop(run, tol, max_iter, small_promise) if is_over else None
     while reason is None:
         monitor.begin()
         run.state = solver.step(problem, run.state)

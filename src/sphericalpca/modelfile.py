@@ -17,8 +17,9 @@ import numpy as np
 from sphericalpca.exceptions import DataError, MissingExtraError, printable
 from sphericalpca.files import write_whole
 from sphericalpca.linalg import Array
+from sphericalpca.suffixes import check_suffix
 
-__all__ = ["FORMAT", "read_model", "require_library", "write_model"]
+__all__ = ["FORMAT", "check_model_name", "read_model", "require_library", "write_model"]
 
 # Raised when a file of this version could not be read by an older program.
 FORMAT = 1
@@ -30,6 +31,7 @@ UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
 
 def write_model(path: Path, arrays: Mapping[str, Array], header: Mapping[str, Any]) -> None:
     """Write arrays and header to one file, whole or not at all."""
+    check_model_name(path)
     library = _safetensors("safetensors.numpy")
     text = json.dumps({"format": FORMAT, **header})
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
@@ -58,6 +60,11 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         if not (name.startswith("history.") or np.isfinite(array).all()):
             raise _refusal(path, f"holds NaN or infinity in {name!r}")
     return header, arrays
+
+
+def check_model_name(path: Path) -> None:
+    """Refuse the name of another kind of file: there may be data under it."""
+    check_suffix(path, "a model, a safetensors file,", ".safetensors")
 
 
 def require_library() -> None:

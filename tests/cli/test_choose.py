@@ -111,6 +111,7 @@ def test_a_target_that_is_out_of_reach(run, file):
     assert result.exit_code == 0
     assert result.stderr.startswith("Warning: no number of dimensions up to 5 surely keeps")
     assert "raise --largest" in result.stderr
+    assert result.stderr.count("surely keeps") == 1
 
 
 def test_zero_rows_do_no_harm(run, tmp_path):

@@ -127,7 +127,30 @@ def test_what_the_page_needs_is_named_first(run, model, data, monkeypatch, packa
     assert f"The page needs {package}" in result.stderr
 
 
-def test_usage(run, model, data, tmp_path):
-    result = run("evaluate", model, data, "--out", tmp_path / "out", "--at", "1,ten")
+def test_without_a_page_nothing_is_written_or_needed(run, model, data, tmp_path, monkeypatch):
+    for package in ("jinja2", "pandas", "matplotlib"):
+        monkeypatch.setitem(sys.modules, package, None)
+    before = sorted(tmp_path.rglob("*"))
+    result = run("evaluate", model, data, *OPTIONS)
+    assert result.exit_code == 0
+    found = evaluate(
+        SphericalPCA.load(model), np.load(data), at=(1, 10), queries=80, random_state=0
+    )
+    assert result.stdout.rstrip("\n") == str(found)
+    assert json.loads(run("evaluate", model, data, *OPTIONS, "--json").stdout) == found.to_dict()
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+@pytest.mark.parametrize("bad", ["1,ten", "0", "10,-1", "1,,2", ""])
+def test_usage(run, model, data, monkeypatch, bad):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = run("evaluate", model, data, "--out", data.parent / "out", "--at", bad)
     assert result.exit_code == 2
-    assert "'1,ten' is not a list such as 1,10,100." in result.stderr
+    assert f"{bad!r} is not a list such as 1,10,100." in result.stderr
+
+
+def test_a_wrong_name_is_told_before_what_the_page_needs(run, data, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    result = run("evaluate", tmp_path / "no", data, "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "does not exist: check the name." in result.stderr

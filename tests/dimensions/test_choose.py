@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import astuple, replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.datasets import load_digits
 from sphericalpca import (
     DataError,
     NoDirectionWarning,
+    ShortfallWarning,
     SphericalPCA,
     choose_components,
     open_rows,
@@ -181,7 +183,13 @@ def test_wide_rows(X, monkeypatch):
 
 
 def test_at_most_the_largest(X):
-    found = choose_components(X, recall=0.95, k=5, queries=QUERIES, largest=6, random_state=0)
+    with pytest.warns(ShortfallWarning, match="up to 6 surely keeps a recall of 0.95") as said:
+        found = choose_components(X, recall=0.95, k=5, queries=QUERIES, largest=6, random_state=0)
+    text = str(said[0].message)
+    assert f"6 keep {found.chosen.recall:.3f} (95% interval {found.chosen.low:.3f} to" in text
+    assert text.endswith("Raise largest or raise queries or lower recall.")
+    assert said[0].filename == __file__
+    assert len(said) == 1
     assert (found.n_components, found.reached) == (6, False)
     assert found.model.n_components_ == 6
     assert "The target 0.95 was not reached." in str(found)
@@ -190,7 +198,11 @@ def test_at_most_the_largest(X):
 
 @pytest.mark.parametrize("recall", [0.05, 0.999])
 def test_targets_at_the_ends(X, recall):
-    found = choose_components(X, recall=recall, k=1, queries=QUERIES, random_state=0)
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = choose_components(X, recall=recall, k=1, queries=QUERIES, random_state=0)
+    # All components were allowed: there are no more to ask for.
+    assert ["largest" in str(warning.message) for warning in said] == [False] * (not found.reached)
     assert found.reached == (found.chosen.low >= recall)
     assert 1 <= found.n_components <= 64
 
@@ -313,3 +325,8 @@ def test_numbers_of_numpy_are_told_as_json(X):
         "fit_seconds",
         "search_seconds",
     }
+
+
+def test_what_is_shown_is_short(choice):
+    assert len(repr(choice)) < 500
+    assert f"n_components={choice.n_components}" in repr(choice)

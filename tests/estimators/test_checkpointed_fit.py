@@ -291,3 +291,25 @@ def test_a_smaller_tolerance_that_is_not_reached_is_not_called_converged(tmp_pat
         model.fit(X, checkpoint=path)
     assert model.residual_ > 1e-15
     assert model.stop_reason_ == "max_iter"
+
+
+@pytest.mark.parametrize("finished", [False, True])
+@pytest.mark.parametrize("solver", ["alternating", "subspace"])
+def test_no_step_is_made_beyond_a_smaller_number_of_iterations(X, tmp_path, solver, finished):
+    path, options = tmp_path / "fit.ckpt", {"solver": solver, "tol": 1e-9, "init": "random"}
+    whole = SphericalPCA(3, random_state=0, **options).fit(X)
+    if finished:
+        with pytest.warns(ConvergenceWarning):
+            SphericalPCA(3, random_state=0, max_iter=4, **options).fit(X, checkpoint=path)
+    else:
+        tell = _stopping_after(5)
+        with pytest.raises(_Stop):
+            SphericalPCA(3, random_state=0, **options).fit(X, checkpoint=path, progress=tell)
+    for most in (2, 4):
+        model = SphericalPCA(3, max_iter=most, **options)
+        with pytest.warns(ConvergenceWarning):
+            model.fit(X, checkpoint=path)
+        assert (model.n_iter_, model.stop_reason_) == (4, "max_iter")
+    again = SphericalPCA(3, **options).fit(X, checkpoint=path)
+    assert again.n_iter_ == whole.n_iter_
+    np.testing.assert_array_equal(again.components_, whole.components_)

@@ -158,3 +158,11 @@ def test_a_series_of_weights(frame, lazy_frame):
     found = SphericalPCA(2).fit(lazy_frame, sample_weight=lazy_frame["a"] ** 2)
     expected = SphericalPCA(2).fit(frame, sample_weight=weight)
     assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+
+
+def test_data_frames_that_were_asked_for_are_computed(X, frame, lazy_frame):
+    """As the docstring says: scikit-learn makes frames of arrays in memory."""
+    model = SphericalPCA(3).fit(frame).set_output(transform="pandas")
+    found = model.transform(lazy_frame)
+    assert type(found) is type(frame)
+    np.testing.assert_allclose(found, model.transform(frame), atol=1e-6)

@@ -13,9 +13,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sphericalpca import Certificate, DataError, SphericalPCA, modelfile
+from sphericalpca import Certificate, DataError, SphericalPCA, modelfile, suffixes
 from sphericalpca.estimators.saving import _arrays, _header
 from sphericalpca.modelfile import read_model, write_model
+from sphericalpca.rows.sources.opening import FORMATS
 from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton
 
 safetensors = pytest.importorskip("safetensors")
@@ -119,6 +120,26 @@ def test_other_programs_can_read_it(X, path):
     first, last = (8 + length + place for place in entry["data_offsets"])
     numbers = np.frombuffer(content[first:last], dtype="<f8").reshape(entry["shape"])
     np.testing.assert_array_equal(numbers, model.components_)
+
+
+@pytest.mark.parametrize("name", ["data.npy", "data.PARQUET", "data.csv", "model.pkl"])
+def test_a_model_has_no_name_of_another_kind_of_file(X, tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b"data")
+    with pytest.raises(ValueError, match=rf"call it {name.split('.')[0]}.safetensors, say"):
+        SphericalPCA(3).fit(X).save(path)
+    assert path.read_bytes() == b"data"
+
+
+@pytest.mark.parametrize("name", ["model", "model.st", "model.v2", "model.safetensors"])
+def test_a_model_takes_the_place_of_an_older_one(X, tmp_path, name):
+    SphericalPCA(3).fit(X).save(tmp_path / name)
+    SphericalPCA(2).fit(X).save(tmp_path / name)
+    assert SphericalPCA.load(tmp_path / name).n_components_ == 2
+
+
+def test_suffixes_of_rows_are_those_that_are_opened():
+    assert set(suffixes.ROWS) == set(FORMATS)
 
 
 def test_unfitted_models_are_not_saved(path):

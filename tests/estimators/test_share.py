@@ -237,3 +237,17 @@ def test_progress_bars_do_not_count_too_far(data):
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 def test_scikit_learn_check(estimator, check):
     check(estimator)
+
+
+def test_numbers_of_numpy_are_numbers(data, tmp_path):
+    """scikit-learn's own PCA takes True for one component, too."""
+    model = SphericalPCA(np.float32(0.75)).fit(data)
+    np.testing.assert_array_equal(model.components_, SphericalPCA(0.75).fit(data).components_)
+    assert not hasattr(model, "partial_fit")
+    model.save(tmp_path / "model")
+    assert SphericalPCA.load(tmp_path / "model").n_components == 0.75
+    for count in (True, np.int8(1)):
+        assert SphericalPCA(count).fit(data).n_components_ == 1
+    for wrong in (np.float32(1), np.float64(1.5), np.float32(0), np.float64(np.nan)):
+        with pytest.raises(ValueError, match="'n_components' parameter"):
+            SphericalPCA(wrong).fit(data)

@@ -14,7 +14,9 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from sphericalpca import DataError, SphericalPCA, evaluate, open_rows
+from sphericalpca.evaluation import check_drift
 from sphericalpca.evaluation.centred import centred_pca
+from sphericalpca.evaluation.findings import findings
 from sphericalpca.evaluation.methods import METHODS
 from sphericalpca.linalg import principal_angles
 from sphericalpca.metrics import HeldOut
@@ -286,3 +288,17 @@ def test_data_frames_in_and_out(X, found):
     assert list(model.feature_names_in_) == list(frame.columns)
     with pytest.raises(DataError, match="feature names"):
         evaluate(model, frame[frame.columns[::-1]])
+
+
+def test_what_is_printed_is_short_and_says_what_was_found(found):
+    assert str(found).splitlines() == [f"- {sentence}" for sentence in findings(found)]
+    assert f"Evaluation(n_samples={found.n_samples}" in repr(found)
+    assert len(repr(found)) < 500
+    assert len(repr(found.drift)) < 300
+
+
+@pytest.mark.parametrize("call", [evaluate, check_drift])
+def test_data_in_the_place_of_the_model(X, model, call):
+    name = call.__name__
+    with pytest.raises(TypeError, match=rf"of type ndarray, .*: call {name}\(model, X\)\.$"):
+        call(X, model)

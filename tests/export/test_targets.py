@@ -30,12 +30,33 @@ def test_it_is_written_whole_and_over_an_older_one(plain_model, X, tmp_path, tar
     other = SphericalPCA(5).fit(X)
     export_model(other, path, target)
     older = content(path)
-    assert export_model(plain_model, str(path), target).endswith((".", "appends it."))
+    hint = export_model(plain_model, str(path), target, force=True)
+    assert hint.endswith((".", "appends it."))
     assert [entry.name for entry in tmp_path.iterdir()] == ["out"]
     assert content(path) != older
     newer = content(path)
-    export_model(plain_model, path, target)
+    export_model(plain_model, path, target, force=True)
     assert content(path) == newer
+
+
+def test_what_is_there_is_kept(plain_model, tmp_path, target):
+    path = tmp_path / "out"
+    path.write_text("a thesis")
+    with pytest.raises(FileExistsError, match="out exists: choose another name, or say force=True"):
+        export_model(plain_model, path, target)
+    assert path.read_text() == "a thesis"
+
+
+@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet", ".pkl", ".json", ".safetensors"])
+def test_none_has_the_name_of_another_kind_of_file(plain_model, tmp_path, target, suffix):
+    path = tmp_path / f"out{suffix}"
+    if suffix == f".{target}":
+        export_model(plain_model, path, target)
+        assert path.is_file()
+    else:
+        with pytest.raises(ValueError, match="the suffix of another kind of file"):
+            export_model(plain_model, path, target, force=True)
+        assert not path.exists()
 
 
 def test_a_model_of_another_kind_leaves_nothing(tmp_path, target):

@@ -25,6 +25,7 @@ from sphericalpca.metrics import (
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
     pytest.mark.filterwarnings("ignore::sphericalpca.NoDirectionWarning"),
+    pytest.mark.filterwarnings("ignore::sphericalpca.ShortfallWarning"),
 ]
 
 # Enough rows to hold some out.

@@ -16,6 +16,7 @@ from sphericalpca.cli.console import examples, open_console, say, write_line
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options
 from sphericalpca.cli.tables import print_table
+from sphericalpca.exceptions import ShortfallWarning
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
@@ -78,6 +79,7 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
     source = open_files(files, options)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", ShortfallWarning)  # told below, by the options' names
         choice = choose_components(
             source,
             random_state=options["seed"],

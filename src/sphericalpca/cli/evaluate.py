@@ -1,4 +1,4 @@
-"""``sphericalpca evaluate``: a model beside its rivals, as a page and as rows."""
+"""``sphericalpca evaluate``: a model beside its rivals, told, and as a page and rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.exceptions import MissingExtraError
 
 if TYPE_CHECKING:
+    from sphericalpca import SphericalPCA
     from sphericalpca.evaluation import Evaluation
+    from sphericalpca.rows import RowSource
 
 __all__ = ["evaluate"]
 
@@ -27,6 +29,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.command(
     short_help="Compare a model's neighbours with the true ones.",
     epilog=examples(
+        "sphericalpca evaluate model.safetensors vectors.npy",
         "sphericalpca evaluate model.safetensors vectors.npy --out evaluation",
         "sphericalpca evaluate model.safetensors new.npy --out drift --queries 500 --json",
     ),
@@ -36,8 +39,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
-    required=True,
-    help="Folder for the page and the rows.",
+    help="Folder for the page and the rows; needs the extra 'reproduce'.",
 )
 @click.option(
     "--queries",
@@ -54,7 +56,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
-def evaluate(model: Path, files: tuple[str, ...], out: Path, **options: Any) -> None:
+def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: Any) -> None:
     """Compare a model's nearest neighbours with the true ones, beside its rivals.
 
     Some rows are held out as queries.  The rivals (SVD, centred PCA, the first coordinates, a
@@ -62,12 +64,19 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path, **options: Any) -> 
     taken as it is.  The mean cosine of the rows is compared with that at the model's fit.  If the
     model was fitted to named columns of a table, these are read.
     """
+    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
+
     at = _numbers(options["at"])
-    for package in ("jinja2", "matplotlib", "pandas"):
-        _require(package)
-    _check_folder(out, force=options["force"])
-    found = _evaluate(model, files, at, options)
-    _write(found, out, model=model.name, data=named(files))
+    if out is not None:
+        _check_folder(out, force=options["force"])
+    fitted = SphericalPCA.load(model)
+    source = open_files(files, options, model=fitted)
+    if out is not None:
+        for package in ("jinja2", "matplotlib", "pandas"):
+            _require(package)
+    found = _evaluate(fitted, source, at, options)
+    if out is not None:
+        _write(found, out, model=model.name, data=named(files))
     if options["as_json"]:
         click.echo(json.dumps(found.to_dict()))
     else:
@@ -75,12 +84,10 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path, **options: Any) -> 
 
 
 def _numbers(text: str) -> tuple[int, ...]:
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise click.BadParameter(
-            f"{text!r} is not a list such as 1,10,100.", param_hint="'--at'"
-        ) from None
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and int(part) >= 1 for part in parts):
+        raise click.BadParameter(f"{text!r} is not a list such as 1,10,100.", param_hint="'--at'")
+    return tuple(map(int, parts))
 
 
 def _require(package: str) -> None:
@@ -99,12 +106,10 @@ def _check_folder(out: Path, *, force: bool) -> None:
 
 
 def _evaluate(
-    model: Path, files: tuple[str, ...], at: tuple[int, ...], options: dict[str, Any]
+    fitted: SphericalPCA, source: RowSource, at: tuple[int, ...], options: dict[str, Any]
 ) -> Evaluation:
-    from sphericalpca import SphericalPCA, evaluation  # noqa: PLC0415 - slow to import
+    from sphericalpca import evaluation  # noqa: PLC0415 - slow to import
 
-    fitted = SphericalPCA.load(model)
-    source = open_files(files, options, model=fitted)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         # Where only one of the two has names of columns there is nothing to compare.
@@ -143,9 +148,10 @@ def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
     write_whole(out / PAGE, page.encode())
 
 
-def _tell(found: Evaluation, out: Path) -> None:
+def _tell(found: Evaluation, out: Path | None) -> None:
     from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - slow to import
 
     for sentence in findings(found):
         say(f"- {sentence}")
-    write_line(f"The page: {out / PAGE}")
+    if out is not None:
+        write_line(f"The page: {out / PAGE}")

@@ -58,7 +58,7 @@ def export(
     from sphericalpca.export import export_model  # noqa: PLC0415
 
     fitted = SphericalPCA.load(model)
-    hint = export_model(fitted, output, target, index=index, model_file=str(model))
+    hint = export_model(fitted, output, target, index=index, model_file=str(model), force=force)
     if as_json:
         told = {"model": str(model), "to": target, "output": str(output), "hint": hint}
         click.echo(json.dumps(told))

@@ -12,9 +12,6 @@ from sphericalpca.files import check_writable
 
 __all__ = ["check_apart", "check_model_output", "check_output", "check_picture"]
 
-# Besides those of rows: whoever finds a file of that name would open it with something else.
-FOREIGN = (".csv", ".faiss", ".joblib", ".json", ".onnx", ".pickle", ".pkl", ".pt", ".skops")
-
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
     """Refuse to overwrite, and to begin what could not be written in the end.
@@ -32,15 +29,9 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 
 def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
     """As `check_output`, for a model: its name says nothing else, and it can be written."""
-    from sphericalpca.modelfile import require_library  # noqa: PLC0415 - slow to import
-    from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415
+    from sphericalpca.modelfile import check_model_name, require_library  # noqa: PLC0415 - slow
 
-    if output.suffix.lower() in (*FORMATS, *FOREIGN):
-        name = output.with_suffix(".safetensors").name
-        raise ValueError(
-            f"{output} has the suffix of another kind of file, but a model is a safetensors file: "
-            f"call it {name}, say."
-        )
+    check_model_name(output)
     check_output(output, force=force, reads=reads)
     require_library()
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -38,11 +38,11 @@ class Corpus:
         A unique name of each document.
     """
 
-    texts: list[str]
-    labels: Labels
+    texts: list[str] = field(repr=False)
+    labels: Labels = field(repr=False)
     group_names: list[str]
-    subset: npt.NDArray[np.str_]
-    ids: npt.NDArray[np.str_]
+    subset: npt.NDArray[np.str_] = field(repr=False)
+    ids: npt.NDArray[np.str_] = field(repr=False)
 
     @classmethod
     def of(

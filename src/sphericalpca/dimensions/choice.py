@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from math import isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.exceptions import ShortfallWarning, warn_caller
 from sphericalpca.linalg import Array
 
 if TYPE_CHECKING:
     from sphericalpca.plotting import DimensionsDisplay
 
-__all__ = ["CurvePoint", "DimensionChoice"]
+__all__ = ["CurvePoint", "DimensionChoice", "warn_if_short"]
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class DimensionChoice:
     n_components: int
     reached: bool
     model: SphericalPCA
-    curve: list[CurvePoint]
+    curve: list[CurvePoint] = field(repr=False)
     recall: float
     k: int
     n_queries: int
@@ -145,6 +146,21 @@ class DimensionChoice:
 
 
 LONG = ("model", "curve")
+
+
+def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
+    """Tell of a target that was not reached, and what would help."""
+    if choice.reached:
+        return
+    point = choice.chosen
+    remedies = [*(["raise largest"] if more_are_possible else []), "raise queries", "lower recall"]
+    warn_caller(
+        f"No number of components up to {choice.n_components} surely keeps a recall of "
+        f"{choice.recall:g}: {point.n_components} keep {point.recall:.3f} ({choice.confidence:.0%} "
+        f"interval {point.low:.3f} to {point.high:.3f}), and are taken. "
+        f"{' or '.join(remedies).capitalize()}.",
+        ShortfallWarning,
+    )
 
 
 def _plain(point: dict[str, Any]) -> dict[str, Any]:

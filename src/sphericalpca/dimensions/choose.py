@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice
+from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice, warn_if_short
 from sphericalpca.dimensions.ladder import Ladder
 from sphericalpca.dimensions.measure import Clock, Measure
 from sphericalpca.dimensions.svd import SvdProjections
@@ -77,7 +77,8 @@ def choose_components(
     Returns
     -------
     choice : DimensionChoice
-        With `n_components`, the fitted `model`, the `curve` and `plot()`.
+        With `n_components`, the fitted `model`, the `curve` and `plot()`.  A target that is
+        not reached is told in a `ShortfallWarning`.
 
     Examples
     --------
@@ -100,7 +101,7 @@ def choose_components(
     search = _Search(X, door, measure, clock=clock, aim=aim, rng=rng, tell=progress)
     model = search.run()
     report_fit(model, search.rows)
-    return DimensionChoice(
+    choice = DimensionChoice(
         n_components=model.n_components_,
         reached=search.points[model.n_components_].low >= recall,
         model=model,
@@ -114,6 +115,8 @@ def choose_components(
         fit_seconds=clock.seconds["fit"],
         search_seconds=clock.seconds["search"],
     )
+    warn_if_short(choice, limit < min(X.shape))
+    return choice
 
 
 def geometric_sizes(largest: int) -> list[int]:

@@ -35,6 +35,8 @@ class SavingMixin:
         Parameters
         ----------
         path : str or Path
+            An older model of that name is replaced.  A suffix that belongs to another kind of
+            file, such as ``.npy`` or ``.pkl``, is refused.
         certificate : Certificate, optional
             From `certify`, to be told with the model.
         """

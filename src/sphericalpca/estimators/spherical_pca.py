@@ -12,7 +12,7 @@ from sklearn.base import (
     TransformerMixin,
     _fit_context,
 )
-from sklearn.utils._param_validation import HasMethods, Interval, RealNotInt, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
@@ -161,7 +161,7 @@ class SphericalPCA(
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
-            Interval(RealNotInt, 0, 1, closed="neither"),
+            Interval(Real, 0, 1, closed="neither"),
         ],
         "solver": [StrOptions({"auto", *SOLVERS}), HasMethods(["init", "step"])],
         "init": [StrOptions({"auto", "svd", "random"}), "array-like", tuple, Start],
@@ -271,8 +271,9 @@ class SphericalPCA(
         -------
         V : ndarray of shape (n_samples, n_components)
             A row without a direction in the subspace is zero, and a warning counts those.
-            Of a Dask array or data frame a Dask array, which waits to be computed; with
-            scikit-learn's ``array_api_dispatch`` an array of the kind of X.
+            Of a Dask array or data frame a Dask array, which waits to be computed, unless
+            ``set_output`` asks for data frames: scikit-learn computes all of it for these.  With
+            ``array_api_dispatch`` an array of the kind of X.
         """
         check_is_fitted(self)
         if is_dask(X):

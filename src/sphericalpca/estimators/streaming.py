@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from numbers import Integral, Real
 from types import MethodType
 from typing import Any, Self
 
@@ -55,7 +56,7 @@ class _WhereStreamable:
                 "to come: use center=False, or subtract a mean that you know from every batch, or "
                 "call fit."
             )
-        if isinstance(model.n_components, float):
+        if isinstance(model.n_components, Real) and not isinstance(model.n_components, Integral):
             raise NotStreamableError(
                 f"n_components={model.n_components} is a mean cosine to be reached, and how many "
                 "components that takes only all rows can tell: pass an integer, or call fit."

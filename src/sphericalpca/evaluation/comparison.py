@@ -7,13 +7,12 @@ from copy import copy
 from numbers import Integral
 from typing import Any
 
-from sklearn.utils.validation import check_is_fitted
-
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.columns import known_as
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
 from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.evaluation.cosines import check_model
 from sphericalpca.evaluation.drift import check_drift
 from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
@@ -76,7 +75,7 @@ def evaluate(
     >>> found.row("model", k=10).recall > found.row("truncation", k=10).recall
     True
     """
-    check_is_fitted(model)
+    check_model(model, "evaluate")
     at = _checked_at(at)
     tell = progress or _nobody
     X = check_matrix(model, X, reset=False, on_host=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.door import check_matrix
@@ -12,7 +13,17 @@ from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem, lengths_of_projections
 from sphericalpca.rows import as_rows
 
-__all__ = ["cosines_to"]
+__all__ = ["check_model", "cosines_to"]
+
+
+def check_model(model: Any, caller: str) -> None:
+    """Refuse what is no fitted SphericalPCA, such as X in its place."""
+    if not isinstance(model, SphericalPCA):
+        raise TypeError(
+            f"model is of type {type(model).__name__}, but must be a fitted SphericalPCA: call "
+            f"{caller}(model, X)."
+        )
+    check_is_fitted(model)
 
 
 def cosines_to(model: SphericalPCA, X: Any) -> Array:

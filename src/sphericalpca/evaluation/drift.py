@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
-from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.namespaces import model_on_host
-from sphericalpca.evaluation.cosines import cosines_to
+from sphericalpca.evaluation.cosines import check_model, cosines_to
 from sphericalpca.evaluation.optimism import optimism, rows_of_fit
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
@@ -55,7 +54,7 @@ class Drift:
     low: float
     high: float
     n_samples: int
-    cosines: Array
+    cosines: Array = field(repr=False)
     margin: float
     optimism: float = math.nan
 
@@ -108,7 +107,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     >>> check_drift(model, X[:1000]).verdict, check_drift(model, X[:, ::-1]).verdict
     ('none', 'lower')
     """
-    check_is_fitted(model)
+    check_model(model, "check_drift")
     model = model_on_host(model)
     everywhere = cosines_to(model, X)
     counted = np.isfinite(everywhere)

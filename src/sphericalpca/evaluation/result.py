@@ -6,7 +6,7 @@ import csv
 import dataclasses
 import io
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
@@ -90,7 +90,7 @@ class Evaluation:
     n_queries: int
     at: tuple[int, ...]
     k: int
-    recalls: dict[tuple[str, int, int, int], Array]
+    recalls: dict[tuple[str, int, int, int], Array] = field(repr=False)
     drift: Drift
     svd_ratio: float
 
@@ -169,6 +169,11 @@ class Evaluation:
             name: Standing(gap, _outcome(gap, p))
             for (name, gap), p in zip(gaps.items(), adjusted, strict=True)
         }
+
+    def __str__(self) -> str:
+        from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - which knows us
+
+        return "\n".join(f"- {sentence}" for sentence in findings(self))
 
     def to_csv(self) -> str:
         """The rows as text.

@@ -20,6 +20,7 @@ from sphericalpca.export.matrix_files import write_json, write_npy, write_npz
 from sphericalpca.export.onnx_graph import INPUT, OUTPUT, write_onnx
 from sphericalpca.export.unit_map import unit_map
 from sphericalpca.files import write_whole
+from sphericalpca.suffixes import check_suffix
 
 __all__ = ["TARGETS", "Job", "Target", "export_model"]
 
@@ -36,15 +37,22 @@ class Job:
 
 @dataclass(frozen=True)
 class Target:
-    """How to write it, and a sentence that tells how it is used."""
+    """How to write it, a sentence that tells how it is used, and what its name may end in."""
 
     write: Callable[[Job], None]
     hint: Callable[[Job], str]
+    suffix: str
     takes_index: bool = False
 
 
 def export_model(
-    model: Any, path: str | Path, to: str, *, index: str | None = None, model_file: str = MODEL_FILE
+    model: Any,
+    path: str | Path,
+    to: str,
+    *,
+    index: str | None = None,
+    model_file: str = MODEL_FILE,
+    force: bool = False,
 ) -> str:
     """Write a fitted model for another program, whole or not at all.
 
@@ -53,7 +61,8 @@ def export_model(
     model : SphericalPCA
         Fitted.
     path : str or Path
-        A file, or for "sentence-transformers" a folder; replaced if it is there.
+        A file, or for "sentence-transformers" a folder.  A suffix that belongs to another kind
+        of file is refused.
     to : {"faiss", "onnx", "sentence-transformers", "npy", "npz", "json", "pgvector", \
             "qdrant", "lancedb"}
         The target.
@@ -61,6 +70,9 @@ def export_model(
         For faiss, the factory string of the index behind the model, "Flat" by default.
     model_file : str, default="model.safetensors"
         For qdrant and lancedb, where the text loads the model from.
+    force : bool, default=False
+        Whether to replace what is there.  A folder is replaced only if it holds nothing but an
+        older export.
 
     Returns
     -------
@@ -72,7 +84,11 @@ def export_model(
     target = TARGETS[to]
     if index is not None and not target.takes_index:
         raise ValueError(f"index={index!r} is for faiss, not for {to}: leave it out.")
-    job = Job(model, Path(path), "Flat" if index is None else index, model_file)
+    path = Path(path)
+    check_suffix(path, f"the export to {to}", target.suffix)
+    if path.exists() and not force:
+        raise FileExistsError(f"{path} exists: choose another name, or say force=True.")
+    job = Job(model, path, "Flat" if index is None else index, model_file)
     target.write(job)
     return target.hint(job)
 
@@ -120,21 +136,26 @@ def _hint_text(job: Job) -> str:
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
         "faiss": Target(
-            lambda job: write_faiss(job.model, job.path, job.index), _hint_faiss, takes_index=True
+            lambda job: write_faiss(job.model, job.path, job.index),
+            _hint_faiss,
+            ".faiss",
+            takes_index=True,
         ),
-        "onnx": Target(lambda job: write_onnx(job.model, job.path), _hint_onnx),
+        "onnx": Target(lambda job: write_onnx(job.model, job.path), _hint_onnx, ".onnx"),
         "sentence-transformers": Target(
-            lambda job: write_sentence_transformers(job.model, job.path), _hint_modules
+            lambda job: write_sentence_transformers(job.model, job.path), _hint_modules, ""
         ),
-        "npy": Target(lambda job: write_npy(job.model, job.path), _hint_npy),
-        "npz": Target(lambda job: write_npz(job.model, job.path), _hint_matrix),
-        "json": Target(lambda job: write_json(job.model, job.path), _hint_matrix),
-        "pgvector": Target(_write_text(lambda job: pgvector_snippet(job.model)), _hint_text),
+        "npy": Target(lambda job: write_npy(job.model, job.path), _hint_npy, ".npy"),
+        "npz": Target(lambda job: write_npz(job.model, job.path), _hint_matrix, ".npz"),
+        "json": Target(lambda job: write_json(job.model, job.path), _hint_matrix, ".json"),
+        "pgvector": Target(
+            _write_text(lambda job: pgvector_snippet(job.model)), _hint_text, ".sql"
+        ),
         "qdrant": Target(
-            _write_text(lambda job: qdrant_snippet(job.model, job.model_file)), _hint_text
+            _write_text(lambda job: qdrant_snippet(job.model, job.model_file)), _hint_text, ".py"
         ),
         "lancedb": Target(
-            _write_text(lambda job: lancedb_snippet(job.model, job.model_file)), _hint_text
+            _write_text(lambda job: lancedb_snippet(job.model, job.model_file)), _hint_text, ".py"
         ),
     }
 )

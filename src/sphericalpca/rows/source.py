@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -86,6 +86,21 @@ class RowSource(ABC):
     @abstractmethod
     def place(self, row: int) -> str:
         """Where a row is, in words: ``row 17 of 'part-3.parquet'``."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        """Refuse to be loaded unasked: NumPy would else make an array of one object."""
+        raise self._refusal()
+
+    def __getitem__(self, rows: Any) -> NoReturn:
+        """Refuse to be indexed, and to be iterated over."""
+        raise self._refusal()
+
+    def _refusal(self) -> TypeError:
+        return TypeError(
+            f"{self!r} stay in their files and are no array: pass them as they are to "
+            "SphericalPCA, whose fit and transform read them in blocks, or load the files with "
+            "numpy.load, pandas.read_parquet or the like if they fit in memory."
+        )
 
     def __repr__(self) -> str:
         n, m = self.shape

@@ -8,8 +8,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sklearn.cluster import KMeans
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from sphericalpca import DataError, MissingExtraError, open_rows
+from sphericalpca import DataError, MissingExtraError, SphericalPCA, open_rows
 from sphericalpca.rows.sources.budget import parse_budget
 from sphericalpca.rows.sources.paths import find_paths
 
@@ -207,6 +211,29 @@ def test_budgets_that_are_none(text):
 
 def test_the_list_of_paths_is_flat():
     assert find_paths(["a.npy", ["b.npy", "c.npy"]]) == list(map(Path, ["a.npy", "b.npy", "c.npy"]))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        np.asarray,
+        lambda rows: np.array(rows, dtype=np.float32, copy=True),
+        lambda rows: rows[:5],
+        lambda rows: rows[0],
+        list,
+        lambda rows: rows @ np.eye(rows.shape[1]),
+        lambda rows: StandardScaler().fit(rows),
+        lambda rows: KMeans(2).fit(rows),
+        train_test_split,
+    ],
+)
+def test_rows_in_files_are_no_array_and_say_so(X, tmp_path, use):
+    np.save(tmp_path / "rows.npy", X)
+    rows = open_rows(tmp_path / "rows.npy")
+    with pytest.raises(TypeError, match=r"stay in their files and are no array: .*SphericalPCA"):
+        use(rows)
+    one, two = (make_pipeline(SphericalPCA(2)).fit_transform(rows) for rows in (rows, X))
+    np.testing.assert_allclose(one, two, atol=1e-5)
 
 
 ABSENT = """
