@@ -151,6 +151,26 @@ def test_the_checkpoint_goes_when_the_model_is_safe(run, file, model, tmp_path):
     assert not kept.exists()
 
 
+def test_the_checkpoint_of_a_fit_that_did_not_converge_is_kept(run, file, model, tmp_path):
+    kept, straight = tmp_path / "fit.ckpt", tmp_path / "straight.safetensors"
+    words = ["fit", file, "-r", 3, "-o", model, "--tol", 1e-5, "--checkpoint", kept]
+    short = run(*words, "--max-iter", 2)
+    assert short.exit_code == 0
+    assert f"{kept} is kept: the same command with a larger --max-iter" in short.stdout
+    told = json.loads(run(*words, "--max-iter", 2, "--force", "--json").stdout)
+    assert told["checkpoint"] == str(kept)
+    finished = run(*words, "--force")
+    assert finished.exit_code == 0, finished.stderr
+    assert str(kept) not in finished.stdout
+    assert not kept.exists()
+    assert run("fit", file, "-r", 3, "-o", straight, "--tol", 1e-5).exit_code == 0
+    expected = SphericalPCA.load(straight)
+    np.testing.assert_allclose(
+        SphericalPCA.load(model).components_, expected.components_, atol=1e-5
+    )
+    assert SphericalPCA.load(model).n_iter_ == expected.n_iter_  # it went on, not anew
+
+
 def test_interrupted_fits_go_on(tmp_path, model):
     """Ctrl-C: a line, exit code 130, and a checkpoint from which the same command goes on."""
     rng = np.random.default_rng(0)

@@ -68,7 +68,8 @@ def _dimension(text: str) -> float:
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keeps what is known so far; a fit that was cut short goes on from it.",
+    help="Keeps what is known so far: a fit that was cut short, or that --max-iter ended, goes on "
+    "from it.  Removed when a fit has converged and its model is written.",
 )
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which to stop.")
 @click.option(
@@ -114,14 +115,15 @@ def fit(
     with _showing_progress(quiet=options["quiet"]) as tell:
         said = _fit(model, source, checkpoint, tell)
     model.save(output)
-    if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)  # the result is safe now
+    if checkpoint is not None and model.stop_reason_ == "converged":
+        checkpoint.unlink(missing_ok=True)  # the result is safe now, and nothing is left to do
+        checkpoint = None
     certificate = model.certify(source) if options["certify"] else None
     if certificate is not None:
         model.save(output, certificate=certificate)
     for line in said:
         write_line(f"Warning: {line}", err=True)
-    _tell_result(model, output, certificate, as_json=options["as_json"])
+    _tell_result(model, output, certificate, checkpoint, as_json=options["as_json"])
 
 
 def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[str]:
@@ -200,22 +202,18 @@ def _known(number: float) -> float | None:
 
 
 def _tell_result(
-    model: SphericalPCA, output: Path, certificate: Certificate | None, *, as_json: bool
+    model: SphericalPCA,
+    output: Path,
+    certificate: Certificate | None,
+    checkpoint: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
-    found = {
-        "model": str(output),
-        "n_samples": model.n_samples_,
-        "n_features": model.n_features_in_,
-        "n_components": model.n_components_,
-        "mean_cosine": model.mean_cosine_,
-        "svd_ratio": _known(model.svd_ratio_),
-        "residual": model.residual_,
-        "passes": model.n_passes_,
-        "solver": type(model.solver_).__name__,
-        "stop_reason": model.stop_reason_,
-    }
+    found = _facts(model, output)
     if certificate is not None:
         found |= {"gap": certificate.gap, "rigorous": certificate.rigorous}
+    if checkpoint is not None:
+        found["checkpoint"] = str(checkpoint)
     if as_json:
         click.echo(json.dumps(found))
         return
@@ -227,9 +225,33 @@ def _tell_result(
     if found["svd_ratio"] is not None:
         write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_)}")
     if certificate is not None:
-        import numpy as np  # noqa: PLC0415 - slow to import
+        _tell_gap(certificate, model)
+    if checkpoint is not None:
+        write_line(
+            f"{checkpoint} is kept: the same command with a larger --max-iter or --tol, and with "
+            "--force, goes on from there."
+        )
 
-        sure = "proved" if certificate.rigorous else "an estimate"
-        # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
-        gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
-        write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")
+
+def _facts(model: SphericalPCA, output: Path) -> dict[str, Any]:
+    return {
+        "model": str(output),
+        "n_samples": model.n_samples_,
+        "n_features": model.n_features_in_,
+        "n_components": model.n_components_,
+        "mean_cosine": model.mean_cosine_,
+        "svd_ratio": _known(model.svd_ratio_),
+        "residual": model.residual_,
+        "passes": model.n_passes_,
+        "solver": type(model.solver_).__name__,
+        "stop_reason": model.stop_reason_,
+    }
+
+
+def _tell_gap(certificate: Certificate, model: SphericalPCA) -> None:
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    sure = "proved" if certificate.rigorous else "an estimate"
+    # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
+    gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
+    write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")
