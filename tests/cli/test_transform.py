@@ -45,7 +45,7 @@ def test_json_and_rows_without_direction(run, X, files):
     ("words", "line"),
     [
         (["none.safetensors", "rows.npy", "-o", "v.npy"], "none.safetensors' does not exist"),
-        (["rows.npy", "rows.npy", "-o", "v.npy"], "not a model of sphericalpca"),
+        (["rows.npy", "rows.npy", "-o", "v.npy"], "a file of rows by its suffix, not a model"),
         (["model.safetensors", "rows.npy", "-o", "rows.npy"], "is what is read here"),
         (["model.safetensors", "rows.npy", "-o", "v.csv"], "vectors are written to .npy"),
         (["model.safetensors", "rows.npy", "-o", "no/v.npy"], "folder no does not exist"),

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console, say, write_line
-from sphericalpca.cli.reading import named, open_files, reading_options
+from sphericalpca.cli.reading import load_model, named, open_files, reading_options
 from sphericalpca.exceptions import MissingExtraError
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def _check_folder(out: Path, *, force: bool) -> None:
 def _evaluate(
     model: Path, files: tuple[str, ...], at: tuple[int, ...], options: dict[str, Any]
 ) -> Evaluation:
-    from sphericalpca import SphericalPCA, evaluation  # noqa: PLC0415 - slow to import
+    from sphericalpca import evaluation  # noqa: PLC0415 - slow to import
 
-    fitted = SphericalPCA.load(model)
+    fitted = load_model(model)
     source = open_files(files, options)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")

@@ -14,9 +14,11 @@ from sphericalpca.cli.console import open_console
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
+    from sphericalpca import SphericalPCA
     from sphericalpca.rows import RowSource
 
 __all__ = [
+    "load_model",
     "named",
     "open_files",
     "reading_options",
@@ -39,6 +41,22 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def load_model(path: Path) -> SphericalPCA:
+    """The model named on the command line; a file of rows in its place is told as such."""
+    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
+    from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415
+
+    try:
+        return SphericalPCA.load(path)
+    except DataError:
+        if path.suffix.lower() not in FORMATS:
+            raise
+        raise DataError(
+            f"{str(path)!r} is a file of rows by its suffix, not a model: the first argument is a "
+            "model, as 'sphericalpca fit' writes it."
+        ) from None
 
 
 def open_files(files: Sequence[str], options: dict[str, Any]) -> RowSource:

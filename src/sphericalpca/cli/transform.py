@@ -12,6 +12,7 @@ import click
 from sphericalpca.cli.console import examples, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import (
+    load_model,
     open_files,
     reading_options,
     showing_rows,
@@ -54,11 +55,10 @@ def transform(
     Rows stream by: memory stays the same however many there are.  Other columns of Parquet
     and Arrow files (identifiers, texts) are carried over to Parquet and Arrow outputs.
     """
-    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
 
     check_output(output, force=options["force"], reads=[model, *files])
-    fitted = SphericalPCA.load(model)
+    fitted = load_model(model)
     rows = open_files(files, options)
     kept = split_names(keep)
     with showing_rows(rows.shape[0], quiet=options["quiet"]) as watch, warnings.catch_warnings():
