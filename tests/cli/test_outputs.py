@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -66,6 +67,67 @@ def test_one_file_has_one_role(run, folder, words):
     assert result.exit_code == 2
     assert "name one file" in result.stderr
     assert _content(folder) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("fit rows.npy -r 3 -o -", "- is not the name of a file"),
+        ("transform model.safetensors rows.npy -o -", "- is not the name of a file"),
+        ("fit rows.npy -r 3 -o new --checkpoint -", "- is not the name of a file"),
+        ("fit rows.npy -r 3 -o new --checkpoint no/c", "The folder no does not exist: make it"),
+        ("export model.safetensors --to sentence-transformers -o .", ". is a folder that others"),
+        ("export model.safetensors --to sentence-transformers -o ..", ".. is a folder that others"),
+        ("export model.safetensors --to npy -o a.npz", "than the export to npy: call it a.npy, say"),
+        ("export model.safetensors --to npy -o a.TXT", "call it a.npy, say"),
+        ("export model.safetensors --to json -o a.safetensors", "call it a.json, say"),
+        ("export model.safetensors --to pgvector -o a.py", "call it a.sql, say"),
+    ],
+)
+def test_names_that_no_output_has(run, folder, words, line):
+    before = _content(folder)
+    result = run(*words.split(), "--force")
+    assert result.exit_code == 1
+    assert line in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert _content(folder) == before
+
+
+@pytest.mark.parametrize("name", ["a.txt", "a.sql", "a", "a.v2"])
+def test_texts_have_the_names_of_texts(run, folder, name):
+    assert run("export", "model.safetensors", "--to", "pgvector", "-o", name).exit_code == 0
+    assert (folder / name).exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fit rows.npy -r 3 -o DENIED/new",
+        "transform model.safetensors rows.npy -o DENIED/v.npy",
+        "export model.safetensors --to json -o DENIED/m.json",
+        "evaluate model.safetensors rows.npy --at 1 --out DENIED",
+        "evaluate model.safetensors rows.npy --at 1 --out DENIED/new/folder",
+        "demo --out DENIED",
+        "demo --out DENIED/new",
+    ],
+)
+def test_where_nobody_may_write_is_told_before_the_work(run, folder, monkeypatch, words):
+    (folder / "DENIED").mkdir()
+
+    def denied(path):
+        assert path.parent == Path("DENIED")
+        raise PermissionError(13, "Permission denied", str(path))
+
+    def work(*_args, **_options):
+        raise AssertionError("The work has begun.")
+
+    monkeypatch.setattr("sphericalpca.cli.outputs.check_writable", denied)
+    for name in ("SphericalPCA.fit", "SphericalPCA.transform", "evaluation.evaluate"):
+        monkeypatch.setattr(f"sphericalpca.{name}", work)
+    result = run(*words.split())
+    assert result.exit_code == 1
+    assert "cannot be written (Permission denied): make room or get the right" in result.stderr
+    assert result.stderr.startswith(f"Error: {words.split()[-1]} ")
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console, say, write_line
+from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.reading import load_model, named, open_files, reading_options
 from sphericalpca.exceptions import MissingExtraError
 
@@ -64,7 +65,7 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path, **options: Any) -> 
     at = _numbers(options["at"])
     for package in ("jinja2", "matplotlib", "pandas"):
         _require(package)
-    _check_folder(out, force=options["force"])
+    check_folder(out, (PAGE, ROWS, NUMBERS), force=options["force"])
     found = _evaluate(model, files, at, options)
     _write(found, out, model=model.name, data=named(files))
     if options["as_json"]:
@@ -87,14 +88,6 @@ def _require(package: str) -> None:
         importlib.import_module(package)
     except ImportError:
         raise MissingExtraError("The page", package, "reproduce") from None
-
-
-def _check_folder(out: Path, *, force: bool) -> None:
-    for name in (PAGE, ROWS, NUMBERS):
-        if (out / name).exists() and not force:
-            raise FileExistsError(
-                f"{out / name} exists: choose another folder, or overwrite it with --force."
-            )
 
 
 def _evaluate(

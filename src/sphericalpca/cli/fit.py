@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import against_svd, examples, open_console, write_line
-from sphericalpca.cli.outputs import check_apart, check_model_output
+from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
 
 if TYPE_CHECKING:
@@ -109,6 +109,8 @@ def fit(
     .bvecs, a block of rows at a time; several files, or a pattern in quotes, are one matrix.
     """
     check_apart(output=output, checkpoint=checkpoint)
+    if checkpoint is not None:
+        check_checkpoint(checkpoint)
     check_model_output(output, force=options["force"], reads=files)
     model = _model(components, options)
     source = open_files(files, options)

@@ -3,17 +3,41 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
 from sphericalpca.files import check_writable
 
-__all__ = ["check_apart", "check_model_output", "check_output", "check_picture"]
+__all__ = [
+    "check_apart",
+    "check_checkpoint",
+    "check_export",
+    "check_folder",
+    "check_model_output",
+    "check_output",
+    "check_picture",
+]
 
 # Besides those of rows: whoever finds a file of that name would open it with something else.
-FOREIGN = (".csv", ".faiss", ".joblib", ".json", ".onnx", ".pickle", ".pkl", ".pt", ".skops")
+FOREIGN = (
+    *(".csv", ".faiss", ".joblib", ".json", ".onnx", ".pickle", ".pkl", ".pt", ".py", ".skops"),
+    *(".sql", ".tsv", ".txt"),
+)
+
+# Suffixes that say what a target of an export is; all have others that nobody knows.
+OWN = {
+    "faiss": (".faiss",),
+    "onnx": (".onnx",),
+    "npy": (".npy",),
+    "npz": (".npz",),
+    "json": (".json", ".txt"),
+    "pgvector": (".sql", ".txt"),
+    "qdrant": (".py", ".txt"),
+    "lancedb": (".py", ".txt"),
+}
 
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
@@ -21,13 +45,32 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 
     What the command `reads`, files or patterns, is never overwritten: force is for older results.
     """
+    _check_name(output)
     if output.exists() and _is_among(output, reads):
         raise FileExistsError(f"{output} is what is read here: choose another name to write to.")
     if output.exists() and not force:
         raise FileExistsError(f"{output} exists: choose another name, or add --force.")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
-    check_writable(output)
+    _check_parent(output)
+    with _writing(output):
+        check_writable(output)
+
+
+def check_checkpoint(checkpoint: Path) -> None:
+    """Refuse a file whose folder is not there: it would be left behind when the file is not."""
+    _check_name(checkpoint)
+    _check_parent(checkpoint)
+
+
+def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
+    """As `check_output`, for files in a folder that may not be there yet."""
+    for name in names:
+        if (out / name).exists() and not force:
+            raise FileExistsError(f"{out / name} exists: choose another folder, or add --force.")
+    there = out
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    with _writing(out):
+        check_writable(there / names[0])
 
 
 def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
@@ -43,6 +86,21 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
         )
     check_output(output, force=force, reads=reads)
     require_library()
+
+
+def check_export(output: Path, target: str, *, force: bool, reads: Sequence[str | Path]) -> None:
+    """As `check_output`, for an export: the name does not say that it is another kind of file."""
+    from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415 - slow to import
+
+    own, suffix = OWN.get(target, ()), output.suffix.lower()
+    if own and output.is_dir():
+        raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
+    check_output(output, force=force, reads=reads)
+    if own and suffix not in own and suffix in (*FORMATS, *FOREIGN, ".safetensors"):
+        raise ValueError(
+            f"{output} has the suffix of another kind of file than the export to {target}: call "
+            f"it {output.with_suffix(own[0]).name}, say."
+        )
 
 
 def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
@@ -63,6 +121,30 @@ def check_apart(**files: Path | None) -> None:
         first = roles.setdefault(os.path.realpath(path), option)
         if first != option:
             raise click.UsageError(f"--{first} and --{option} name one file, {path}: use two.")
+
+
+def _check_name(output: Path) -> None:
+    if str(output) == "-":
+        raise ValueError("- is not the name of a file, and nothing is written to a pipe: name one.")
+    if output.name in {"", ".."}:
+        raise ValueError(f"{output} is a folder that others are in: name a new one, or a file.")
+
+
+def _check_parent(output: Path) -> None:
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
+
+
+@contextmanager
+def _writing(output: Path) -> Iterator[None]:
+    """Errors of the system say what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            f"{output} cannot be written ({error.strerror or error}): make room or get the right "
+            "to write there, or choose another place."
+        ) from error
 
 
 def _is_among(output: Path, reads: Sequence[str | Path]) -> bool:
