@@ -11,7 +11,7 @@ from sphericalpca.exceptions import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["against_svd", "examples", "open_console", "say", "write_line"]
+__all__ = ["against_svd", "counted", "examples", "open_console", "say", "write_line"]
 
 
 def examples(*lines: str) -> str:
@@ -25,6 +25,11 @@ def against_svd(ratio: float) -> str:
         return "the plain SVD keeps as much of the rows' directions, up to 0.01 %."
     gain = 100 * (1 / ratio - 1)
     return f"{gain:.2f} % more of the rows' directions is kept than by the plain SVD."
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """1 row, 2 rows."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def open_console(*, stderr: bool = False) -> Console:

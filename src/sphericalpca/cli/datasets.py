@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console, say, write_line
+from sphericalpca.cli.outputs import not_left_empty
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError
 
@@ -122,14 +123,16 @@ def fetch(
     """
     from sphericalpca.datasets.fetching import batches  # noqa: PLC0415
     from sphericalpca.datasets.fetching import fetch as fetch_files  # noqa: PLC0415
+    from sphericalpca.datasets.home import get_data_home  # noqa: PLC0415
     from sphericalpca.datasets.registry import DATASETS  # noqa: PLC0415
 
+    home = get_data_home(data_home)
     get = partial(fetch_files, data_home=data_home, force=force, tries=tries, timeout=timeout)
     failures = []
     # One source that is down does not keep the others from being fetched.
     for batch in batches(names or DATASETS):
         try:
-            with _progress_bar() as progress:
+            with not_left_empty(home), _progress_bar() as progress:
                 found = get(batch, progress=progress)
         except DataError as error:
             failures.append(error)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
@@ -19,6 +19,7 @@ __all__ = [
     "check_model_output",
     "check_output",
     "check_picture",
+    "not_left_empty",
 ]
 
 # Besides those of rows: whoever finds a file of that name would open it with something else.
@@ -121,6 +122,18 @@ def check_apart(**files: Path | None) -> None:
         first = roles.setdefault(os.path.realpath(path), option)
         if first != option:
             raise click.UsageError(f"--{first} and --{option} name one file, {path}: use two.")
+
+
+@contextmanager
+def not_left_empty(folder: Path) -> Iterator[None]:
+    """Folders that are made meanwhile go again if nothing came into them."""
+    absent = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # something is in it, or it was not made
+            for place in absent:
+                place.rmdir()
 
 
 def _check_name(output: Path) -> None:
