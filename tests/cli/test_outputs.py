@@ -80,10 +80,6 @@ def test_one_file_has_one_role(run, folder, words):
         ("fit rows.npy -r 3 -o new --checkpoint no/c", "The folder no does not exist: make it"),
         ("export model.safetensors --to sentence-transformers -o .", ". is a folder that others"),
         ("export model.safetensors --to sentence-transformers -o ..", ".. is a folder that others"),
-        ("export model.safetensors --to npy -o a.npz", "than the export to npy: call it a.npy, say"),
-        ("export model.safetensors --to npy -o a.TXT", "call it a.npy, say"),
-        ("export model.safetensors --to json -o a.safetensors", "call it a.json, say"),
-        ("export model.safetensors --to pgvector -o a.py", "call it a.sql, say"),
     ],
 )
 def test_names_that_no_output_has(run, folder, words, line):
@@ -93,12 +89,6 @@ def test_names_that_no_output_has(run, folder, words, line):
     assert line in result.stderr
     assert result.stderr.count("\n") == 1
     assert _content(folder) == before
-
-
-@pytest.mark.parametrize("name", ["a.txt", "a.sql", "a", "a.v2"])
-def test_texts_have_the_names_of_texts(run, folder, name):
-    assert run("export", "model.safetensors", "--to", "pgvector", "-o", name).exit_code == 0
-    assert (folder / name).exists()
 
 
 @pytest.mark.parametrize(
@@ -155,9 +145,8 @@ def test_a_missing_package_is_told_before_the_work(run, folder, monkeypatch, wor
 def test_only_folders_that_were_made_and_stayed_empty_go(tmp_path):
     there, new = tmp_path / "there", tmp_path / "there" / "new" / "folder"
     there.mkdir()
-    with pytest.raises(KeyboardInterrupt), not_left_empty(new):
+    with not_left_empty(new):
         new.mkdir(parents=True)
-        raise KeyboardInterrupt
     assert list(tmp_path.rglob("*")) == [there]
     with not_left_empty(there), not_left_empty(new):
         new.mkdir(parents=True)

@@ -38,7 +38,7 @@ def test_json_and_rows_without_direction(run, X, files):
     words = (files / "model.safetensors", files / "rows.npy", "-o", files / "v.parquet", "--json")
     result = run("transform", *words)
     assert json.loads(result.stdout)["n_without_direction"] == 1
-    assert "Warning: 1 rows have no direction" in result.stderr
+    assert "Warning: 1 row has no direction and is zero" in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -90,7 +90,9 @@ def test_a_full_disk_keeps_the_checkpoint(given, small_disk, tmp_path):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_folder_that_may_not_be_written(command, commands, closed):
     (folder, reason), (arguments, output) = closed, commands[command]
-    run(folder, *arguments, "-o", output).says("Error: ", f"{output} cannot be written ({reason}): ")
+    run(folder, *arguments, "-o", output).says(
+        "Error: ", f"{output} cannot be written ({reason}): "
+    )
     assert names(folder) == []
 
 

@@ -11,7 +11,7 @@ from sphericalpca.exceptions import printable
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["against_svd", "counted", "examples", "open_console", "say", "write_line"]
+__all__ = ["against_svd", "examples", "open_console", "say", "write_line"]
 
 
 def examples(*lines: str) -> str:
@@ -19,17 +19,12 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
-def against_svd(ratio: float) -> str:
-    """What `svd_ratio_` says, in words."""
+def against_svd(ratio: float, what: str = "directions") -> str:
+    """What `svd_ratio_` says, in words; `what` of the rows is kept."""
     if ratio > 0.9999:
-        return "the plain SVD keeps as much of the rows' directions, up to 0.01 %."
+        return f"the plain SVD keeps as much of the rows' {what}, up to 0.01 %."
     gain = 100 * (1 / ratio - 1)
-    return f"{gain:.2f} % more of the rows' directions is kept than by the plain SVD."
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """1 row, 2 rows."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
+    return f"{gain:.2f} % more of the rows' {what} is kept than by the plain SVD."
 
 
 def open_console(*, stderr: bool = False) -> Console:

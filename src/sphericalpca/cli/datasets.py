@@ -14,6 +14,7 @@ import click
 from sphericalpca.cli.console import examples, open_console, say, write_line
 from sphericalpca.cli.outputs import not_left_empty
 from sphericalpca.cli.tables import print_table
+from sphericalpca.cli.wording import Commands
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", callback
 
 
 @click.group(
+    cls=Commands,
     short_help="List, fetch and check data files of the experiments.",
     epilog=examples(
         "sphericalpca datasets list",

@@ -14,11 +14,20 @@ import click
 
 from sphericalpca.cli.console import examples, open_console, say, write_line
 from sphericalpca.cli.outputs import check_folder
-from sphericalpca.cli.reading import load_model, named, open_files, reading_options
-from sphericalpca.exceptions import MissingExtraError
+from sphericalpca.cli.reading import (
+    load_model,
+    named,
+    open_files,
+    reading_options,
+    tell_of_cut,
+)
+from sphericalpca.cli.wording import SEED, warn
+from sphericalpca.exceptions import DataError, MissingExtraError
 
 if TYPE_CHECKING:
+    from sphericalpca import SphericalPCA
     from sphericalpca.evaluation import Evaluation
+    from sphericalpca.rows import RowSource
 
 __all__ = ["evaluate"]
 
@@ -42,7 +51,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 )
 @click.option(
     "--queries",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=2),
     default=1000,
     show_default=True,
     help="Rows to hold out.",
@@ -51,7 +60,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
     "--at", default="1,10,100", show_default=True, help="Numbers of neighbours, with commas."
 )
 @reading_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of queries.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the draw of queries.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -97,6 +106,7 @@ def _evaluate(
 
     fitted = load_model(model)
     source = open_files(files, options)
+    _check_width(fitted, source)
     with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = evaluation.evaluate(
@@ -108,8 +118,17 @@ def _evaluate(
             progress=tell,
         )
     for line in dict.fromkeys(str(warning.message) for warning in said):
-        write_line(f"Warning: {line}", err=True)
+        warn(line)
+    tell_of_cut(options["queries"], found.n_queries)
     return found
+
+
+def _check_width(model: SphericalPCA, rows: RowSource) -> None:
+    if rows.shape[1] != model.n_features_in_:
+        raise DataError(
+            f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
+            f"{model.n_features_in_}: pass vectors of the same kind."
+        )
 
 
 @contextmanager

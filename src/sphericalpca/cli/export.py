@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from sphericalpca.cli.console import examples, write_line
-from sphericalpca.cli.outputs import check_export
+from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import load_model
 
 __all__ = ["TARGETS", "export"]
@@ -52,7 +52,9 @@ def export(
     """
     if index is not None and target != "faiss":
         raise click.UsageError(f"--index is for faiss, not for {target}.")
-    check_export(output, target, force=force, reads=[model])
+    if output.is_dir() and target != "sentence-transformers":
+        raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
+    check_output(output, force=force, reads=[model])
     from sphericalpca.export import export_model  # noqa: PLC0415 - slow to import
 
     fitted = load_model(model)

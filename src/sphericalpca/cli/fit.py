@@ -15,12 +15,16 @@ import click
 from sphericalpca.cli.console import against_svd, examples, open_console, write_line
 from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
+from sphericalpca.cli.wording import SEED, Names, warn
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
     from sphericalpca.estimators.progress import FitProgress
 
 __all__ = ["describe", "fit"]
+
+# Those of sphericalpca.solvers, which is slow to import; a test compares them.
+SOLVERS = ("auto", "subspace", "anderson", "newton", "alternating", "linearized")
 
 # Between two lines of progress, where there is no terminal.
 LINE_SECONDS = 10.0
@@ -81,11 +85,12 @@ def _dimension(text: str) -> float:
 )
 @click.option(
     "--solver",
+    type=Names(SOLVERS),
     default="auto",
     show_default=True,
-    help="auto, subspace, anderson, newton, alternating or linearized.",
+    help="How to solve it.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of what is random.")
 @click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
 @click.option(
@@ -124,7 +129,7 @@ def fit(
     if certificate is not None:
         model.save(output, certificate=certificate)
     for line in said:
-        write_line(f"Warning: {line}", err=True)
+        warn(line)
     _tell_result(model, output, certificate, checkpoint, as_json=options["as_json"])
 
 
@@ -225,7 +230,8 @@ def _tell_result(
         f"{model.n_passes_:g} passes."
     )
     if found["svd_ratio"] is not None:
-        write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_)}")
+        what = "directions" if model.normalize else "lengths"  # as many as f adds up
+        write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_, what)}")
     if certificate is not None:
         _tell_gap(certificate, model)
     if checkpoint is not None:

@@ -14,7 +14,6 @@ from sphericalpca.files import check_writable
 __all__ = [
     "check_apart",
     "check_checkpoint",
-    "check_export",
     "check_folder",
     "check_model_output",
     "check_output",
@@ -23,22 +22,7 @@ __all__ = [
 ]
 
 # Besides those of rows: whoever finds a file of that name would open it with something else.
-FOREIGN = (
-    *(".csv", ".faiss", ".joblib", ".json", ".onnx", ".pickle", ".pkl", ".pt", ".py", ".skops"),
-    *(".sql", ".tsv", ".txt"),
-)
-
-# Suffixes that say what a target of an export is; all have others that nobody knows.
-OWN = {
-    "faiss": (".faiss",),
-    "onnx": (".onnx",),
-    "npy": (".npy",),
-    "npz": (".npz",),
-    "json": (".json", ".txt"),
-    "pgvector": (".sql", ".txt"),
-    "qdrant": (".py", ".txt"),
-    "lancedb": (".py", ".txt"),
-}
+FOREIGN = (".csv", ".faiss", ".joblib", ".json", ".onnx", ".pickle", ".pkl", ".pt", ".skops")
 
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
@@ -87,21 +71,6 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
         )
     check_output(output, force=force, reads=reads)
     require_library()
-
-
-def check_export(output: Path, target: str, *, force: bool, reads: Sequence[str | Path]) -> None:
-    """As `check_output`, for an export: the name does not say that it is another kind of file."""
-    from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415 - slow to import
-
-    own, suffix = OWN.get(target, ()), output.suffix.lower()
-    if own and output.is_dir():
-        raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
-    check_output(output, force=force, reads=reads)
-    if own and suffix not in own and suffix in (*FORMATS, *FOREIGN, ".safetensors"):
-        raise ValueError(
-            f"{output} has the suffix of another kind of file than the export to {target}: call "
-            f"it {output.with_suffix(own[0]).name}, say."
-        )
 
 
 def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:

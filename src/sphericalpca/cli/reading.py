@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import open_console
+from sphericalpca.cli.console import open_console, write_line
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ __all__ = [
     "reading_options",
     "showing_rows",
     "split_names",
+    "tell_of_cut",
 ]
 
 _OPTIONS = (
@@ -85,6 +86,14 @@ def named(files: Sequence[str]) -> str:
     """What to call the rows: the name of their file, or of the first of several."""
     first = Path(files[0]).name
     return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+
+
+def tell_of_cut(asked: int, held_out: int) -> None:
+    """Say that fewer queries were held out than were asked for, if anybody asked."""
+    source = click.get_current_context().get_parameter_source("queries")
+    if held_out < asked and source is not click.core.ParameterSource.DEFAULT:
+        line = f"--queries {asked} was cut to {held_out}: at most a fifth of the rows is held out."
+        write_line(line, err=True)
 
 
 def split_names(text: str | None) -> list[str] | None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sphericalpca.cli.console import counted, examples, write_line
+from sphericalpca.cli.console import examples, write_line
 from sphericalpca.cli.outputs import not_left_empty
+from sphericalpca.cli.wording import counted
 from sphericalpca.exceptions import DataError, MissingExtraError, printable
 
 if TYPE_CHECKING:
@@ -142,7 +143,8 @@ def _run(work: Reproduction, out: Path, jobs: int) -> list[Failure]:
             f"{left.foreign} rows in {out / 'rows.csv'} were made by other versions and are kept; "
             "remove the file to measure them again."
         )
-    write_line(f"{left.finished} of {len(work.trials)} trials are done; {counted(jobs, 'process', 'processes')}.")
+    processes = counted(jobs, "process", "processes")
+    write_line(f"{left.finished} of {len(work.trials)} trials are done; {processes}.")
     try:
         return _watch(work, jobs)
     except KeyboardInterrupt:

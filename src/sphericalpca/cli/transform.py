@@ -71,6 +71,7 @@ def transform(
         "n_without_direction": n_zero,
     }
     if n_zero:
-        write_line(f"Warning: {n_zero} rows have no direction and are zero in {output}.", err=True)
+        told = "row has no direction and is" if n_zero == 1 else "rows have no direction and are"
+        write_line(f"Warning: {n_zero:,} {told} zero in {output}.", err=True)
     line = f"{output}: {rows.shape[0]:,} unit vectors of {found['n_components']} numbers."
     write_line(json.dumps(found) if options["as_json"] else line)

@@ -54,7 +54,8 @@ def _remedy(model: Any, rows: Rows) -> str:
 def warn_of_zero_rows(count: int, total: int, what: str) -> None:
     """Count rows that point nowhere, if there are any."""
     if count:
-        warn_caller(f"{count} of {total} rows have no direction and {what}.", NoDirectionWarning)
+        have = "has" if count == 1 else "have"
+        warn_caller(f"{count} of {total} rows {have} no direction and {what}.", NoDirectionWarning)
 
 
 def warn_unfinished(model: Any, measure: str, value: float) -> None:
