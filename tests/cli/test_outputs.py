@@ -78,8 +78,14 @@ def test_one_file_has_one_role(run, folder, words):
         ("transform model.safetensors rows.npy -o -", "- is not the name of a file"),
         ("fit rows.npy -r 3 -o new --checkpoint -", "- is not the name of a file"),
         ("fit rows.npy -r 3 -o new --checkpoint no/c", "The folder no does not exist: make it"),
-        ("export model.safetensors --to sentence-transformers -o .", ". is a folder that others"),
-        ("export model.safetensors --to sentence-transformers -o ..", ".. is a folder that others"),
+        (
+            "export model.safetensors --to sentence-transformers -o .",
+            ". is a folder, not a name for",
+        ),
+        (
+            "export model.safetensors --to sentence-transformers -o ..",
+            ".. is a folder, not a name for",
+        ),
     ],
 )
 def test_names_that_no_output_has(run, folder, words, line):

@@ -109,7 +109,10 @@ def _check_name(output: Path) -> None:
     if str(output) == "-":
         raise ValueError("- is not the name of a file, and nothing is written to a pipe: name one.")
     if output.name in {"", ".."}:
-        raise ValueError(f"{output} is a folder that others are in: name a new one, or a file.")
+        raise ValueError(
+            f"{output} is a folder, not a name for what is written: add one, such as "
+            f"{output / 'reducer'}."
+        )
 
 
 def _check_parent(output: Path) -> None:
