@@ -86,6 +86,15 @@ def test_usage_errors_are_clicks_own(run, words):
 
 
 @pytest.mark.parametrize(
+    ("words", "meant"), [("fti", "fit"), ("Fit", "fit"), ("datasets lst", "list")]
+)
+def test_the_nearest_command_is_suggested(run, words, meant):
+    result = run(*words.split())
+    assert result.exit_code == 2
+    assert f"No such command {words.split()[-1]!r}. Did you mean {meant!r}?" in result.stderr
+
+
+@pytest.mark.parametrize(
     ("error", "line"),
     [
         (DataError("X is bad: mend it."), "X is bad: mend it."),

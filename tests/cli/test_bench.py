@@ -61,10 +61,10 @@ def test_the_first_rows_are_taken(run, file):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (("-r", 25), 1, "n_components=25 must be at most"),
+        (("-r", 25), 1, "-r 25 must be at most"),
         (("-r", 0), 2, "'-r'"),
         (("--rounds", 0), 2, "'--rounds'"),
-        (("--rows", 3, "-r", 4), 1, "n_components=4"),
+        (("--rows", 3, "-r", 4), 1, "-r 4 must be at most"),
     ],
 )
 def test_wrong_numbers_are_refused(run, file, words, code, message):

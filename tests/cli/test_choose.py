@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 
 import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
 from sphericalpca import SphericalPCA, choose_components
+from sphericalpca.dimensions import CurvePoint
 
 pytest.importorskip("safetensors")
 
@@ -114,6 +116,26 @@ def test_a_target_that_is_out_of_reach(run, file):
     assert result.stderr.count("surely keeps") == 1
 
 
+def test_remedies_are_those_that_would_change_something(run, file):
+    out_of_reach = ["choose", file, "--recall", 0.999, "--k", 5]
+    told = run(*out_of_reach, "--queries", 359, "--largest", 5).stderr
+    assert told.endswith("recall of 0.999: raise --largest or lower --recall.\n")
+    told = run(*out_of_reach, "--queries", 358, "--largest", 5).stderr
+    assert told.endswith("raise --largest or raise --queries or lower --recall.\n")
+    cut, told = run(*out_of_reach, "--queries", 10_000, "--largest", 64).stderr.splitlines()
+    assert cut == "--queries 10000 was cut to 359: at most a fifth of the rows is held out."
+    assert told.endswith("recall of 0.999: lower --recall.")
+
+
+def test_one_interval_has_the_same_digits_everywhere(run, file):
+    told = run("choose", file, *OPTIONS).stdout
+    (marked,) = [line for line in told.splitlines() if line.startswith("*")]
+    interval = re.search(r"0\.\d+ to 0\.\d+", marked)[0]
+    assert f"(95% interval {interval}, " in told
+    assert told.endswith("The target 0.7 is reached by the lower end of the interval.\n")
+    assert CurvePoint(8, 0.95, 0.89999, 0.97, 0.5, 32, 32).interval == "0.899 to 0.970"
+
+
 def test_zero_rows_do_no_harm(run, tmp_path):
     X = load_digits().data
     X[:5] = 0
@@ -125,7 +147,9 @@ def test_zero_rows_do_no_harm(run, tmp_path):
     )
 
 
-@pytest.mark.parametrize("bad", [("--recall", 1), ("--recall", 0), ("--k", 0), ("--queries", "x")])
+@pytest.mark.parametrize(
+    "bad", [("--recall", 1), ("--recall", 0), ("--k", 0), ("--queries", "x"), ("--queries", 1)]
+)
 def test_usage(run, file, bad):
     result = run("choose", file, *bad)
     assert result.exit_code == 2

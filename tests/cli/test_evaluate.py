@@ -11,6 +11,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from sphericalpca import SphericalPCA, evaluate
+from sphericalpca.cli.reading import open_files
 from sphericalpca.evaluation.findings import findings
 
 pytest.importorskip("safetensors")
@@ -79,7 +80,7 @@ def test_nothing_is_overwritten_without_force(run, model, data, tmp_path):
     (out / "rows.csv").write_text("precious")
     result = run("evaluate", model, data, "--out", out, *OPTIONS)
     assert result.exit_code == 1
-    assert "exists: choose another folder, or overwrite it with --force." in result.stderr
+    assert "exists: choose another folder, or add --force." in result.stderr
     assert [path.name for path in out.iterdir()] == ["rows.csv"]
     assert run("evaluate", model, data, "--out", out, *OPTIONS, "--force").exit_code == 0
     assert (out / "rows.csv").read_text() != "precious"
@@ -111,12 +112,30 @@ def test_files_that_are_no_model(run, data, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_rows_of_another_width(run, model, tmp_path):
+def test_rows_of_another_width(run, model, tmp_path, monkeypatch):
+    monkeypatch.setattr("sphericalpca.cli.evaluate.open_files", open_files)
     np.save(tmp_path / "narrow.npy", np.ones((50, 5)))
     result = run("evaluate", model, tmp_path / "narrow.npy", "--out", tmp_path / "out")
     assert result.exit_code == 1
-    assert "features" in result.stderr
+    told = "narrow.npy' has 5 columns, but the model was fitted on 64: pass vectors of the same"
+    assert told in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_queries_that_are_cut_are_told(run, model, data, tmp_path):
+    words = ["evaluate", model, data, "--out", tmp_path / "out", "--at", 1]
+    told = "--queries 10000 was cut to 359: at most a fifth of the rows is held out.\n"
+    assert run(*words, "--queries", 10_000).stderr.endswith(told)
+    assert "cut" not in run(*words, "--queries", 80, "--force").stderr
+
+
+def test_fewer_neighbours_are_advised_where_they_would_do(run, model, data, tmp_path):
+    np.save(tmp_path / "few.npy", np.load(data)[:40])
+    words = ["evaluate", model, tmp_path / "few.npy", "--out", tmp_path / "out", "--at"]
+    result = run(*words, "1,33")
+    assert "look for --at 33 neighbours among the rest: pass at least 66 rows, or" in result.stderr
+    assert "ask for at most 32 neighbours." in result.stderr
+    assert run(*words, "1,32").exit_code == 0
 
 
 @pytest.mark.parametrize("package", ["jinja2", "pandas", "matplotlib"])

@@ -14,8 +14,10 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import SphericalPCA
+from sphericalpca.cli import fit as command
 from sphericalpca.cli.fit import describe
 from sphericalpca.estimators.progress import FitProgress
+from sphericalpca.solvers import SOLVERS
 
 
 @pytest.fixture
@@ -114,10 +116,9 @@ def test_an_existing_model_is_not_overwritten(run, file, model):
     ("words", "line"),
     [
         (["none.npy", "-r", 3], "none.npy"),
-        (["rows.npy", "-r", 9], "n_components=9 must be at most"),
-        (["rows.npy", "-r", 3, "--solver", "magic"], "magic"),
+        (["rows.npy", "-r", 9], "-r 9 must be at most"),
         (["rows.npy", "-r", 3, "--memory-budget", "lots"], "lots"),
-        (["rows.npy", "-r", 3, "--memory-budget", "10"], "memory_budget"),
+        (["rows.npy", "-r", 3, "--memory-budget", "10"], "--memory-budget"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(run, file, words, line, monkeypatch):
@@ -138,10 +139,38 @@ def test_usage(run, words, model):
     assert run("fit", *words, "-o", model).exit_code == 2
 
 
+def test_the_solvers_are_those_of_the_package(run, file, model):
+    assert set(command.SOLVERS) == {"auto", *SOLVERS}
+    result = run("fit", file, "-r", 3, "-o", model, "--solver", "netwon")
+    assert result.exit_code == 2
+    assert "Invalid value for '--solver': 'netwon' is not one of 'auto', 'sub" in result.stderr
+    assert "Did you mean 'newton'?" in result.stderr
+
+
+@pytest.mark.parametrize("seed", [-1, 2**32])
+@pytest.mark.parametrize("words", ["fit x.npy -r 2 -o m", "choose x.npy", "bench", "evaluate m x"])
+def test_a_seed_that_is_none(run, words, seed):
+    result = run(*words.split(), "--seed", seed)
+    assert result.exit_code == 2
+    assert "Invalid value for '--seed'" in result.stderr
+
+
+def test_rows_as_they_are_have_lengths_not_directions(run, file, model):
+    told = run("fit", file, "-r", 3, "-o", model, "--no-normalize").stdout
+    assert "of the rows' lengths" in told
+    assert "direction" not in told
+
+
+def test_one_row_has_no_direction(run, X, file, model):
+    X[0] = 0
+    np.save(file, X)
+    assert "1 of 70 rows has no direction" in run("fit", file, "-r", 3, "-o", model).stderr
+
+
 def test_warnings_are_lines(run, file, model):
     result = run("fit", file, "-r", 3, "-o", model, "--tol", 0, "--max-iter", 2)
     assert result.exit_code == 0
-    assert "Warning: SphericalPCA stopped after max_iter=2" in result.stderr
+    assert "Warning: SphericalPCA stopped after --max-iter 2 iterations" in result.stderr
 
 
 def test_the_checkpoint_goes_when_the_model_is_safe(run, file, model, tmp_path):
@@ -149,6 +178,26 @@ def test_the_checkpoint_goes_when_the_model_is_safe(run, file, model, tmp_path):
     assert run("fit", file, "-r", 3, "-o", model, "--checkpoint", kept).exit_code == 0
     assert model.exists()
     assert not kept.exists()
+
+
+def test_the_checkpoint_of_a_fit_that_did_not_converge_is_kept(run, file, model, tmp_path):
+    kept, straight = tmp_path / "fit.ckpt", tmp_path / "straight.safetensors"
+    words = ["fit", file, "-r", 3, "-o", model, "--tol", 1e-5, "--checkpoint", kept]
+    short = run(*words, "--max-iter", 2)
+    assert short.exit_code == 0
+    assert f"{kept} is kept: the same command with a larger --max-iter" in short.stdout
+    told = json.loads(run(*words, "--max-iter", 2, "--force", "--json").stdout)
+    assert told["checkpoint"] == str(kept)
+    finished = run(*words, "--force")
+    assert finished.exit_code == 0, finished.stderr
+    assert str(kept) not in finished.stdout
+    assert not kept.exists()
+    assert run("fit", file, "-r", 3, "-o", straight, "--tol", 1e-5).exit_code == 0
+    expected = SphericalPCA.load(straight)
+    np.testing.assert_allclose(
+        SphericalPCA.load(model).components_, expected.components_, atol=1e-5
+    )
+    assert SphericalPCA.load(model).n_iter_ == expected.n_iter_  # it went on, not anew
 
 
 def test_interrupted_fits_go_on(tmp_path, model):

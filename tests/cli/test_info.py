@@ -100,7 +100,7 @@ def test_truncated(run, path, share):
 
 def test_foreign(run, tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
-    refused(run("info", tmp_path / "a.npy"), tmp_path / "a.npy", "is not a model of sphericalpca")
+    refused(run("info", tmp_path / "a.npy"), tmp_path / "a.npy", "is a file of rows by its")
 
 
 def test_missing(run, tmp_path):

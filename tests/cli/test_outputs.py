@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
+
+from sphericalpca.cli.outputs import not_left_empty
 
 
 @pytest.fixture
@@ -69,6 +72,63 @@ def test_one_file_has_one_role(run, folder, words):
 
 
 @pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("fit rows.npy -r 3 -o -", "- is not the name of a file"),
+        ("transform model.safetensors rows.npy -o -", "- is not the name of a file"),
+        ("fit rows.npy -r 3 -o new --checkpoint -", "- is not the name of a file"),
+        ("fit rows.npy -r 3 -o new --checkpoint no/c", "The folder no does not exist: make it"),
+        (
+            "export model.safetensors --to sentence-transformers -o .",
+            ". is a folder, not a name for",
+        ),
+        (
+            "export model.safetensors --to sentence-transformers -o ..",
+            ".. is a folder, not a name for",
+        ),
+    ],
+)
+def test_names_that_no_output_has(run, folder, words, line):
+    before = _content(folder)
+    result = run(*words.split(), "--force")
+    assert result.exit_code == 1
+    assert line in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert _content(folder) == before
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "fit rows.npy -r 3 -o DENIED/new",
+        "transform model.safetensors rows.npy -o DENIED/v.npy",
+        "export model.safetensors --to json -o DENIED/m.json",
+        "evaluate model.safetensors rows.npy --at 1 --out DENIED",
+        "evaluate model.safetensors rows.npy --at 1 --out DENIED/new/folder",
+        "demo --out DENIED",
+        "demo --out DENIED/new",
+    ],
+)
+def test_where_nobody_may_write_is_told_before_the_work(run, folder, monkeypatch, words):
+    (folder / "DENIED").mkdir()
+
+    def denied(path):
+        assert path.parent == Path("DENIED")
+        raise PermissionError(13, "Permission denied", str(path))
+
+    def work(*_args, **_options):
+        raise AssertionError("The work has begun.")
+
+    monkeypatch.setattr("sphericalpca.cli.outputs.check_writable", denied)
+    for name in ("SphericalPCA.fit", "SphericalPCA.transform", "evaluation.evaluate"):
+        monkeypatch.setattr(f"sphericalpca.{name}", work)
+    result = run(*words.split())
+    assert result.exit_code == 1
+    assert "cannot be written (Permission denied): make room or get the right" in result.stderr
+    assert result.stderr.startswith(f"Error: {words.split()[-1]} ")
+
+
+@pytest.mark.parametrize(
     ("words", "missing"),
     [
         ("fit rows.npy -r 3 -o new", "safetensors.numpy"),
@@ -86,3 +146,17 @@ def test_a_missing_package_is_told_before_the_work(run, folder, monkeypatch, wor
     result = run(*words.split())
     assert result.exit_code == 1
     assert "which is not installed: pip install" in result.stderr
+
+
+def test_only_folders_that_were_made_and_stayed_empty_go(tmp_path):
+    there, new = tmp_path / "there", tmp_path / "there" / "new" / "folder"
+    there.mkdir()
+    with not_left_empty(new):
+        new.mkdir(parents=True)
+    assert list(tmp_path.rglob("*")) == [there]
+    with not_left_empty(there), not_left_empty(new):
+        new.mkdir(parents=True)
+        (new.parent / "file").touch()
+    assert sorted(tmp_path.rglob("*")) == [there, new.parent, new.parent / "file"]
+    with not_left_empty(tmp_path / "never made"):
+        pass

@@ -34,3 +34,32 @@ def test_remedies_are_options_of_the_command(run, tmp_path):
         assert "...." not in result.stderr
     result = run("fit", tmp_path / "wide.parquet", "--column", "x", "-r", 1, "-o", tmp_path / "m")
     assert result.stderr.endswith("with --columns ...\n")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "transform rows.npy model.safetensors -o v.npy",
+        "evaluate rows.npy model.safetensors --out e",
+        "export rows.npy --to npy -o v.npy",
+        "info rows.npy",
+    ],
+)
+def test_rows_in_place_of_a_model(run, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    np.save("rows.npy", np.random.default_rng(0).standard_normal((70, 8)))
+    assert run("fit", "rows.npy", "-r", 3, "-o", "model.safetensors").exit_code == 0
+    result = run(*words.split())
+    assert result.exit_code == 1
+    assert "'rows.npy' is a file of rows by its suffix, not a model: the first" in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("words", ["fit IN -r 3 -o new", "choose IN", "bench IN"])
+def test_a_model_in_place_of_rows(run, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    np.save("rows.npy", np.random.default_rng(0).standard_normal((70, 8)))
+    assert run("fit", "rows.npy", "-r", 3, "-o", "model.safetensors").exit_code == 0
+    result = run(*words.replace("IN", "model.safetensors").split())
+    assert result.exit_code == 1
+    assert "'model.safetensors' has the suffix of a model, not of rows" in result.stderr

@@ -65,6 +65,21 @@ def test_the_same_command_again_repeats_nothing(invoke, tmp_path):
     assert (tmp_path / "rows.csv").read_bytes() == before
 
 
+def test_an_interrupt_before_the_first_row(invoke, tmp_path, monkeypatch):
+    def interrupted(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sphericalpca.experiments.reproduction.run", interrupted)
+    out = tmp_path / "new" / "out"
+    done = invoke("uci", "--quick", "--embedded", "--jobs", 1, "--out", out)
+    assert done.exit_code == 130
+    assert "; 1 process.\n" in done.output
+    assert done.output.endswith(
+        "Interrupted; no row was finished. Give the same command to go on.\n"
+    )
+    assert not out.parent.exists()
+
+
 def test_the_page_can_be_drawn_again_from_the_files(invoke, tmp_path):
     invoke("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
     page = (tmp_path / "report.html").read_bytes()

@@ -38,14 +38,14 @@ def test_json_and_rows_without_direction(run, X, files):
     words = (files / "model.safetensors", files / "rows.npy", "-o", files / "v.parquet", "--json")
     result = run("transform", *words)
     assert json.loads(result.stdout)["n_without_direction"] == 1
-    assert "Warning: 1 rows have no direction" in result.stderr
+    assert "Warning: 1 row has no direction and is zero" in result.stderr
 
 
 @pytest.mark.parametrize(
     ("words", "line"),
     [
         (["none.safetensors", "rows.npy", "-o", "v.npy"], "none.safetensors' does not exist"),
-        (["rows.npy", "rows.npy", "-o", "v.npy"], "not a model of sphericalpca"),
+        (["rows.npy", "rows.npy", "-o", "v.npy"], "a file of rows by its suffix, not a model"),
         (["model.safetensors", "rows.npy", "-o", "rows.npy"], "is what is read here"),
         (["model.safetensors", "rows.npy", "-o", "v.csv"], "vectors are written to .npy"),
         (["model.safetensors", "rows.npy", "-o", "no/v.npy"], "folder no does not exist"),

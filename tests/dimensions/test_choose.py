@@ -192,7 +192,7 @@ def test_at_most_the_largest(X):
     assert len(said) == 1
     assert (found.n_components, found.reached) == (6, False)
     assert found.model.n_components_ == 6
-    assert "The target 0.95 was not reached." in str(found)
+    assert "The target 0.95 was not reached by the lower end" in str(found)
     assert max(found.column("n_components")) == 6
 
 

@@ -187,6 +187,15 @@ def test_with_tol_0_the_warning_does_not_advise_to_raise_it(X):
         SphericalPCA(3, max_iter=2, tol=0).fit(X)
 
 
+def test_float32_is_blamed_only_where_it_ended_the_fit():
+    X = np.random.default_rng(0).standard_normal((60, 8)).astype(np.float32)
+    with pytest.warns(ConvergenceWarning, match="Raise max_iter, raise tol") as caught:
+        SphericalPCA(3, tol=1e-12, max_iter=1, random_state=0).fit(X)
+    assert "float32" not in str(caught[0].message)
+    with pytest.warns(ConvergenceWarning, match="In float32 residuals end near"):
+        SphericalPCA(3, tol=1e-12, max_iter=300, random_state=0).fit(X)
+
+
 @pytest.mark.parametrize("options", [{}, {"n_init": 3}, {"solver": "linearized", "tol": 0.5}])
 @pytest.mark.parametrize("method", ["fit", "fit_transform"])
 def test_exactly_one_info_line_per_fit(X, caplog, capfd, options, method):

@@ -90,14 +90,16 @@ def test_a_full_disk_keeps_the_checkpoint(given, small_disk, tmp_path):
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_folder_that_may_not_be_written(command, commands, closed):
     (folder, reason), (arguments, output) = closed, commands[command]
-    run(folder, *arguments, "-o", output).says("Error: ", f"{output}: {reason}")
+    run(folder, *arguments, "-o", output).says(
+        "Error: ", f"{output} cannot be written ({reason}): "
+    )
     assert names(folder) == []
 
 
 def test_a_folder_that_may_not_be_written_is_told_of_before_the_work(given, closed):
     folder, reason = closed
     endless = ["fit", given / "rows.npy", "-r", 8, "--tol", 1e-30, "--max-iter", 10**9, "--quiet"]
-    run(folder, *endless, "-o", "model.st").says(f"model.st: {reason}")
+    run(folder, *endless, "-o", "model.st").says(f"model.st cannot be written ({reason}): ")
 
 
 @pytest.mark.parametrize("loss", ["removed", "shortened"])

@@ -93,6 +93,19 @@ def test_too_few_rows(rng, rows, k):
         drawn(rng.standard_normal((rows, 3)), 100, k)
 
 
+def test_fewer_neighbours_are_advised_only_where_they_would_do(rng):
+    with pytest.raises(DataError, match="at least 50 rows, or ask for at most 24 neighbours"):
+        drawn(rng.standard_normal((30, 3)), 100, 25)
+    assert drawn(rng.standard_normal((30, 3)), 100, 24).k == 24
+    with pytest.raises(DataError, match=r"at least 10 rows\.$"):
+        drawn(rng.standard_normal((6, 3)), 100, 1)
+
+
+def test_a_single_query_is_not_blamed_on_the_rows(rng):
+    with pytest.raises(ValueError, match="queries=1 is too few"):
+        drawn(rng.standard_normal((300, 3)), 1, 5)
+
+
 @pytest.mark.parametrize("chance", [0.5, 0.9, 0.99])
 def test_intervals_cover_the_true_mean(rng, chance):
     """Hits of one query are alike, so the number of hits is not the number of trials."""

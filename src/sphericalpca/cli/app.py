@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from sphericalpca.cli.console import examples, write_line
+from sphericalpca.cli.wording import Commands, in_options
 from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
@@ -49,7 +50,7 @@ EXPECTED = (ValueError, ImportError, OSError, MemoryError)
 PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError)
 
 
-class App(click.Group):
+class App(Commands):
     """A group whose commands are imported on demand and whose errors take one line."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
@@ -74,11 +75,18 @@ class App(click.Group):
         except KeyboardInterrupt as error:
             line, code = str(error) or "Interrupted.", INTERRUPTED
         except Exception as error:
-            line, code = f"Error: {_describe(error)}", 1
+            line, code = f"Error: {self._told(ctx, error)}", 1
             if ctx.params["debug"]:
                 traceback.print_exc()
         write_line(line, err=True)
         return ctx.exit(code)
+
+    def _told(self, ctx: click.Context, error: Exception) -> str:
+        """The message of an error; what is wrong with values by the names of the options."""
+        text, name = _describe(error), ctx.invoked_subcommand
+        if not isinstance(error, ValueError) or name is None:
+            return text
+        return in_options(text, self.get_command(ctx, name))
 
 
 def _describe(error: Exception) -> str:

@@ -12,6 +12,7 @@ import click
 from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.cli.tables import print_table
+from sphericalpca.cli.wording import SEED
 
 if TYPE_CHECKING:
     from sphericalpca.evaluation import Lap
@@ -39,7 +40,7 @@ FEATURES = 384
 @click.option("--rounds", type=COUNT, default=3, show_default=True, help="Fits of each method.")
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which ours stops.")
 @reading_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of what is random.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
 def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) -> None:

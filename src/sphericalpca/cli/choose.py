@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, say, write_line
+from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
-from sphericalpca.cli.reading import open_files, reading_options
+from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
 from sphericalpca.cli.tables import print_table
+from sphericalpca.cli.wording import SEED, warn
 from sphericalpca.exceptions import ShortfallWarning
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ __all__ = ["choose"]
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
 COUNT = click.IntRange(min=1)
+QUERIES = click.IntRange(min=2)
 FILE = click.Path(dir_okay=False, path_type=Path)
 
 
@@ -39,13 +40,13 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option("--recall", type=SHARE, default=0.95, show_default=True, help="Share to be kept.")
 @click.option("--k", type=COUNT, default=10, show_default=True, help="Neighbours of each query.")
-@click.option("--queries", type=COUNT, default=1000, show_default=True, help="Rows to hold out.")
+@click.option("--queries", type=QUERIES, default=1000, show_default=True, help="Rows to hold out.")
 @click.option("--largest", type=COUNT, help="Consider at most so many dimensions.")
 @click.option("-o", "--output", type=FILE, help="Keep the model that was chosen.")
 @click.option("--plot", type=FILE, help="Draw the curve: .png, .pdf or .svg.")
 @reading_options
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which fits stop.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of queries.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the draw of queries.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -87,14 +88,23 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
             **{name: options[name] for name in names},
         )
     for warning in said:
-        write_line(f"Warning: {warning.message}", err=True)
+        warn(f"{warning.message}")
+    tell_of_cut(options["queries"], choice.n_queries)
     if not choice.reached:
-        write_line(
-            f"Warning: no number of dimensions up to {choice.n_components} surely keeps a recall "
-            f"of {choice.recall:g}: raise --largest or --queries, or lower --recall.",
-            err=True,
+        warn(
+            f"no number of dimensions up to {choice.n_components} surely keeps a recall of "
+            f"{choice.recall:g}: {_remedies(choice, options['queries'])}."
         )
     return choice
+
+
+def _remedies(choice: DimensionChoice, queries: int) -> str:
+    """What would change something: not every option does."""
+    n_rows = choice.n_base + choice.n_queries
+    more = choice.n_components < min(choice.n_features, n_rows)
+    larger = choice.n_queries == queries < n_rows // 5
+    raised = [*(["--largest"] if more else []), *(["--queries"] if larger else [])]
+    return " or ".join([*(f"raise {option}" for option in raised), "lower --recall"])
 
 
 @contextmanager
@@ -128,8 +138,7 @@ def _tell(choice: DimensionChoice) -> None:
             "*" if point.n_components == choice.n_components else "",
             f"{point.n_components}",
             f"{point.recall:.3f}",
-            # Rounded down: .8997 does not reach .9.
-            f"{math.floor(1000 * point.low) / 1000:.3f} to {point.high:.3f}",
+            point.interval,
             f"{point.svd_recall:.3f}" if point.svd_recall == point.svd_recall else "",
             f"{point.mean_cosine:.4f}",
             f"{point.bytes_per_vector:,}",

@@ -19,12 +19,12 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
-def against_svd(ratio: float) -> str:
-    """What `svd_ratio_` says, in words."""
+def against_svd(ratio: float, what: str = "directions") -> str:
+    """What `svd_ratio_` says, in words; `what` of the rows is kept."""
     if ratio > 0.9999:
-        return "the plain SVD keeps as much of the rows' directions, up to 0.01 %."
+        return f"the plain SVD keeps as much of the rows' {what}, up to 0.01 %."
     gain = 100 * (1 / ratio - 1)
-    return f"{gain:.2f} % more of the rows' directions is kept than by the plain SVD."
+    return f"{gain:.2f} % more of the rows' {what} is kept than by the plain SVD."
 
 
 def open_console(*, stderr: bool = False) -> Console:

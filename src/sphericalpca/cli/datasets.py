@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console, say, write_line
+from sphericalpca.cli.outputs import not_left_empty
 from sphericalpca.cli.tables import print_table
+from sphericalpca.cli.wording import Commands
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", callback
 
 
 @click.group(
+    cls=Commands,
     short_help="List, fetch and check data files of the experiments.",
     epilog=examples(
         "sphericalpca datasets list",
@@ -122,14 +125,16 @@ def fetch(
     """
     from sphericalpca.datasets.fetching import batches  # noqa: PLC0415
     from sphericalpca.datasets.fetching import fetch as fetch_files  # noqa: PLC0415
+    from sphericalpca.datasets.home import get_data_home  # noqa: PLC0415
     from sphericalpca.datasets.registry import DATASETS  # noqa: PLC0415
 
+    home = get_data_home(data_home)
     get = partial(fetch_files, data_home=data_home, force=force, tries=tries, timeout=timeout)
     failures = []
     # One source that is down does not keep the others from being fetched.
     for batch in batches(names or DATASETS):
         try:
-            with _progress_bar() as progress:
+            with not_left_empty(home), _progress_bar() as progress:
                 found = get(batch, progress=progress)
         except DataError as error:
             failures.append(error)

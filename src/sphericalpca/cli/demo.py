@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from sphericalpca.cli.console import against_svd, examples, open_console, say, write_line
+from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def demo(out: Path | None, force: bool, quiet: bool) -> None:
     ten nearest neighbours by cosine, beside the two reductions that people use.
     """
     if out is not None:
-        _check_folder(out, force=force)
+        check_folder(out, (VECTORS, PICTURE), force=force)
     console = open_console(stderr=True)
     status: Any = nullcontext()
     if not quiet and console.is_terminal:
@@ -64,12 +65,6 @@ def demo(out: Path | None, force: bool, quiet: bool) -> None:
     if out is not None:
         _write(out)
     _tell_what_next(out)
-
-
-def _check_folder(out: Path, *, force: bool) -> None:
-    for name in (VECTORS, PICTURE):
-        if (out / name).exists() and not force:
-            raise FileExistsError(f"{out / name} exists: choose another folder, or add --force.")
 
 
 def _show() -> Iterator[_Shown]:

@@ -13,8 +13,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import examples, open_console, say, write_line
-from sphericalpca.cli.reading import named, open_files, reading_options
-from sphericalpca.exceptions import MissingExtraError
+from sphericalpca.cli.outputs import check_folder
+from sphericalpca.cli.reading import (
+    load_model,
+    named,
+    open_files,
+    reading_options,
+    tell_of_cut,
+)
+from sphericalpca.cli.wording import SEED, warn
+from sphericalpca.exceptions import DataError, MissingExtraError
 
 if TYPE_CHECKING:
     from sphericalpca import SphericalPCA
@@ -43,7 +51,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 )
 @click.option(
     "--queries",
-    type=click.IntRange(min=1),
+    type=click.IntRange(min=2),
     default=1000,
     show_default=True,
     help="Rows to hold out.",
@@ -52,7 +60,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
     "--at", default="1,10,100", show_default=True, help="Numbers of neighbours, with commas."
 )
 @reading_options
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the draw of queries.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the draw of queries.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
 @click.option("--quiet", is_flag=True, help="Show no progress.")
@@ -64,13 +72,12 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     taken as it is.  The mean cosine of the rows is compared with that at the model's fit.  If the
     model was fitted to named columns of a table, these are read.
     """
-    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
-
     at = _numbers(options["at"])
     if out is not None:
-        _check_folder(out, force=options["force"])
-    fitted = SphericalPCA.load(model)
+        check_folder(out, (PAGE, ROWS, NUMBERS), force=options["force"])
+    fitted = load_model(model)
     source = open_files(files, options, model=fitted)
+    _check_width(fitted, source)
     if out is not None:
         for package in ("jinja2", "matplotlib", "pandas"):
             _require(package)
@@ -97,14 +104,6 @@ def _require(package: str) -> None:
         raise MissingExtraError("The page", package, "reproduce") from None
 
 
-def _check_folder(out: Path, *, force: bool) -> None:
-    for name in (PAGE, ROWS, NUMBERS):
-        if (out / name).exists() and not force:
-            raise FileExistsError(
-                f"{out / name} exists: choose another folder, or overwrite it with --force."
-            )
-
-
 def _evaluate(
     fitted: SphericalPCA, source: RowSource, at: tuple[int, ...], options: dict[str, Any]
 ) -> Evaluation:
@@ -123,8 +122,17 @@ def _evaluate(
             progress=tell,
         )
     for line in dict.fromkeys(str(warning.message) for warning in said):
-        write_line(f"Warning: {line}", err=True)
+        warn(line)
+    tell_of_cut(options["queries"], found.n_queries)
     return found
+
+
+def _check_width(model: SphericalPCA, rows: RowSource) -> None:
+    if rows.shape[1] != model.n_features_in_:
+        raise DataError(
+            f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
+            f"{model.n_features_in_}: pass vectors of the same kind."
+        )
 
 
 @contextmanager

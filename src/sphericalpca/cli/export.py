@@ -9,6 +9,7 @@ import click
 
 from sphericalpca.cli.console import examples, write_line
 from sphericalpca.cli.outputs import check_output
+from sphericalpca.cli.reading import load_model
 
 __all__ = ["TARGETS", "export"]
 
@@ -54,10 +55,9 @@ def export(
     if output.is_dir() and target != "sentence-transformers":
         raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
     check_output(output, force=force, reads=[model])
-    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
-    from sphericalpca.export import export_model  # noqa: PLC0415
+    from sphericalpca.export import export_model  # noqa: PLC0415 - slow to import
 
-    fitted = SphericalPCA.load(model)
+    fitted = load_model(model)
     hint = export_model(fitted, output, target, index=index, model_file=str(model), force=force)
     if as_json:
         told = {"model": str(model), "to": target, "output": str(output), "hint": hint}

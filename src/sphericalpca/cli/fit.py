@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import against_svd, examples, open_console, write_line
-from sphericalpca.cli.outputs import check_apart, check_model_output
+from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
+from sphericalpca.cli.wording import SEED, Names, warn
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
     from sphericalpca.estimators.progress import FitProgress
 
 __all__ = ["describe", "fit"]
+
+# Those of sphericalpca.solvers, which is slow to import; a test compares them.
+SOLVERS = ("auto", "subspace", "anderson", "newton", "alternating", "linearized")
 
 # Between two lines of progress, where there is no terminal.
 LINE_SECONDS = 10.0
@@ -68,7 +72,8 @@ def _dimension(text: str) -> float:
 @click.option(
     "--checkpoint",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Keeps what is known so far; a fit that was cut short goes on from it.",
+    help="Keeps what is known so far: a fit that was cut short, or that --max-iter ended, goes on "
+    "from it.  Removed when a fit has converged and its model is written.",
 )
 @click.option("--tol", default=1e-4, show_default=True, help="Residual at which to stop.")
 @click.option(
@@ -80,11 +85,12 @@ def _dimension(text: str) -> float:
 )
 @click.option(
     "--solver",
+    type=Names(SOLVERS),
     default="auto",
     show_default=True,
-    help="auto, subspace, anderson, newton, alternating or linearized.",
+    help="How to solve it.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="Of what is random.")
+@click.option("--seed", type=SEED, default=0, show_default=True, help="Of what is random.")
 @click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
 @click.option(
@@ -108,20 +114,23 @@ def fit(
     .bvecs, a block of rows at a time; several files, or a pattern in quotes, are one matrix.
     """
     check_apart(output=output, checkpoint=checkpoint)
+    if checkpoint is not None:
+        check_checkpoint(checkpoint)
     check_model_output(output, force=options["force"], reads=files)
     model = _model(components, options)
     source = open_files(files, options)
     with _showing_progress(quiet=options["quiet"]) as tell:
         said = _fit(model, source, checkpoint, tell)
     model.save(output)
-    if checkpoint is not None:
-        checkpoint.unlink(missing_ok=True)  # the result is safe now
+    if checkpoint is not None and model.stop_reason_ == "converged":
+        checkpoint.unlink(missing_ok=True)  # the result is safe now, and nothing is left to do
+        checkpoint = None
     certificate = model.certify(source) if options["certify"] else None
     if certificate is not None:
         model.save(output, certificate=certificate)
     for line in said:
-        write_line(f"Warning: {line}", err=True)
-    _tell_result(model, output, certificate, as_json=options["as_json"])
+        warn(line)
+    _tell_result(model, output, certificate, checkpoint, as_json=options["as_json"])
 
 
 def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[str]:
@@ -200,9 +209,40 @@ def _known(number: float) -> float | None:
 
 
 def _tell_result(
-    model: SphericalPCA, output: Path, certificate: Certificate | None, *, as_json: bool
+    model: SphericalPCA,
+    output: Path,
+    certificate: Certificate | None,
+    checkpoint: Path | None,
+    *,
+    as_json: bool,
 ) -> None:
-    found = {
+    found = _facts(model, output)
+    if certificate is not None:
+        found |= {"gap": certificate.gap, "rigorous": certificate.rigorous}
+    if checkpoint is not None:
+        found["checkpoint"] = str(checkpoint)
+    if as_json:
+        click.echo(json.dumps(found))
+        return
+    write_line(
+        f"{output}: {found['n_samples']:,} x {found['n_features']:,} to {found['n_components']} "
+        f"components, mean cosine {model.mean_cosine_:.4f}, residual {model.residual_:.1e}, "
+        f"{model.n_passes_:g} passes."
+    )
+    if found["svd_ratio"] is not None:
+        what = "directions" if model.normalize else "lengths"  # as many as f adds up
+        write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_, what)}")
+    if certificate is not None:
+        _tell_gap(certificate, model)
+    if checkpoint is not None:
+        write_line(
+            f"{checkpoint} is kept: the same command with a larger --max-iter or --tol, and with "
+            "--force, goes on from there."
+        )
+
+
+def _facts(model: SphericalPCA, output: Path) -> dict[str, Any]:
+    return {
         "model": str(output),
         "n_samples": model.n_samples_,
         "n_features": model.n_features_in_,
@@ -214,22 +254,12 @@ def _tell_result(
         "solver": type(model.solver_).__name__,
         "stop_reason": model.stop_reason_,
     }
-    if certificate is not None:
-        found |= {"gap": certificate.gap, "rigorous": certificate.rigorous}
-    if as_json:
-        click.echo(json.dumps(found))
-        return
-    write_line(
-        f"{output}: {found['n_samples']:,} x {found['n_features']:,} to {found['n_components']} "
-        f"components, mean cosine {model.mean_cosine_:.4f}, residual {model.residual_:.1e}, "
-        f"{model.n_passes_:g} passes."
-    )
-    if found["svd_ratio"] is not None:
-        write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_)}")
-    if certificate is not None:
-        import numpy as np  # noqa: PLC0415 - slow to import
 
-        sure = "proved" if certificate.rigorous else "an estimate"
-        # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
-        gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
-        write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")
+
+def _tell_gap(certificate: Certificate, model: SphericalPCA) -> None:
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    sure = "proved" if certificate.rigorous else "an estimate"
+    # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
+    gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
+    write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")

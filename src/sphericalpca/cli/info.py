@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from sphericalpca.cli.console import examples
+from sphericalpca.cli.reading import load_model
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError, printable
 
@@ -39,10 +40,9 @@ def info(model: Path, as_json: bool) -> None:
 
 def _facts(path: Path) -> dict[str, Any]:
     """The header and what the arrays tell; the file is checked as if it were to be used."""
-    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
-    from sphericalpca.modelfile import read_model  # noqa: PLC0415
+    from sphericalpca.modelfile import read_model  # noqa: PLC0415 - slow to import
 
-    model = SphericalPCA.load(path)
+    model = load_model(path)
     header, _ = read_model(path)
     try:
         return {

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import click
 
 from sphericalpca.files import check_writable
 
-__all__ = ["check_apart", "check_model_output", "check_output", "check_picture"]
+__all__ = [
+    "check_apart",
+    "check_checkpoint",
+    "check_folder",
+    "check_model_output",
+    "check_output",
+    "check_picture",
+    "not_left_empty",
+]
 
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
@@ -18,13 +27,32 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 
     What the command `reads`, files or patterns, is never overwritten: force is for older results.
     """
+    _check_name(output)
     if output.exists() and _is_among(output, reads):
         raise FileExistsError(f"{output} is what is read here: choose another name to write to.")
     if output.exists() and not force:
         raise FileExistsError(f"{output} exists: choose another name, or add --force.")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
-    check_writable(output)
+    _check_parent(output)
+    with _writing(output):
+        check_writable(output)
+
+
+def check_checkpoint(checkpoint: Path) -> None:
+    """Refuse a file whose folder is not there: it would be left behind when the file is not."""
+    _check_name(checkpoint)
+    _check_parent(checkpoint)
+
+
+def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
+    """As `check_output`, for files in a folder that may not be there yet."""
+    for name in names:
+        if (out / name).exists() and not force:
+            raise FileExistsError(f"{out / name} exists: choose another folder, or add --force.")
+    there = out
+    while not there.exists() and there != there.parent:
+        there = there.parent
+    with _writing(out):
+        check_writable(there / names[0])
 
 
 def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
@@ -54,6 +82,45 @@ def check_apart(**files: Path | None) -> None:
         first = roles.setdefault(os.path.realpath(path), option)
         if first != option:
             raise click.UsageError(f"--{first} and --{option} name one file, {path}: use two.")
+
+
+@contextmanager
+def not_left_empty(folder: Path) -> Iterator[None]:
+    """Folders that are made meanwhile go again if nothing came into them."""
+    absent = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # something is in it, or it was not made
+            for place in absent:
+                place.rmdir()
+
+
+def _check_name(output: Path) -> None:
+    if str(output) == "-":
+        raise ValueError("- is not the name of a file, and nothing is written to a pipe: name one.")
+    if output.name in {"", ".."}:
+        raise ValueError(
+            f"{output} is a folder, not a name for what is written: add one, such as "
+            f"{output / 'reducer'}."
+        )
+
+
+def _check_parent(output: Path) -> None:
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
+
+
+@contextmanager
+def _writing(output: Path) -> Iterator[None]:
+    """Errors of the system say what to do."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            f"{output} cannot be written ({error.strerror or error}): make room or get the right "
+            "to write there, or choose another place."
+        ) from error
 
 
 def _is_among(output: Path, reads: Sequence[str | Path]) -> bool:

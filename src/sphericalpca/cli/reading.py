@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import open_console
+from sphericalpca.cli.console import open_console, write_line
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from sphericalpca.rows import RowSource
 
 __all__ = [
+    "load_model",
     "named",
     "open_files",
     "reading_options",
     "showing_rows",
     "split_names",
+    "tell_of_cut",
 ]
 
 _OPTIONS = (
@@ -40,6 +42,22 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
+
+
+def load_model(path: Path) -> SphericalPCA:
+    """The model named on the command line; a file of rows in its place is told as such."""
+    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
+    from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415
+
+    try:
+        return SphericalPCA.load(path)
+    except DataError:
+        if path.suffix.lower() not in FORMATS:
+            raise
+        raise DataError(
+            f"{str(path)!r} is a file of rows by its suffix, not a model: the first argument is a "
+            "model, as 'sphericalpca fit' writes it."
+        ) from None
 
 
 def open_files(
@@ -77,6 +95,14 @@ def named(files: Sequence[str]) -> str:
     """What to call the rows: the name of their file, or of the first of several."""
     first = Path(files[0]).name
     return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
+
+
+def tell_of_cut(asked: int, held_out: int) -> None:
+    """Say that fewer queries were held out than were asked for, if anybody asked."""
+    source = click.get_current_context().get_parameter_source("queries")
+    if held_out < asked and source is not click.core.ParameterSource.DEFAULT:
+        line = f"--queries {asked} was cut to {held_out}: at most a fifth of the rows is held out."
+        write_line(line, err=True)
 
 
 def split_names(text: str | None) -> list[str] | None:

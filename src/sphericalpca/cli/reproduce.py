@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from sphericalpca.cli.console import examples, write_line
+from sphericalpca.cli.outputs import not_left_empty
+from sphericalpca.cli.wording import counted
 from sphericalpca.exceptions import DataError, MissingExtraError, printable
 
 if TYPE_CHECKING:
@@ -81,7 +83,8 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
     failures: list[Failure] = []
     if part != "report":
         work = _prepare(PARTS[part], data_home, out, repetitions, quick=quick, embedded=embedded)
-        failures = _run(work, out, jobs or _cores())
+        with not_left_empty(out):
+            failures = _run(work, out, jobs or _cores())
     report = write_report(out)
     for line in report.headlines:
         write_line(f"- {line.label} {line.text}")
@@ -140,21 +143,22 @@ def _run(work: Reproduction, out: Path, jobs: int) -> list[Failure]:
             f"{left.foreign} rows in {out / 'rows.csv'} were made by other versions and are kept; "
             "remove the file to measure them again."
         )
-    write_line(f"{left.finished} of {len(work.trials)} trials are done; {jobs} processes.")
+    processes = counted(jobs, "process", "processes")
+    write_line(f"{left.finished} of {len(work.trials)} trials are done; {processes}.")
     try:
         return _watch(work, jobs)
     except KeyboardInterrupt:
-        raise KeyboardInterrupt(
-            f"Interrupted; finished rows are in {out}. Give the same command to go on."
-        ) from None
+        there = (out / "rows.csv").exists()
+        told = f"finished rows are in {out}" if there else "no row was finished"
+        raise KeyboardInterrupt(f"Interrupted; {told}. Give the same command to go on.") from None
 
 
 def _describe(failures: list[Failure]) -> str:
     shown = "; ".join(map(str, failures[:3]))
     more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
     return (
-        f"{len(failures)} trials failed and have no rows: {shown}{more}. "
-        "Give the same command to try them again."
+        f"{counted(len(failures), 'trial')} failed, without rows: {shown}{more}. "
+        "Give the same command to try again."
     )
 
 

@@ -12,6 +12,7 @@ import click
 from sphericalpca.cli.console import examples, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import (
+    load_model,
     open_files,
     reading_options,
     showing_rows,
@@ -55,11 +56,10 @@ def transform(
     named columns, these are read, wherever they are in a Parquet or Arrow file.  Its other columns
     (identifiers, texts) are carried over to Parquet and Arrow outputs.
     """
-    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
 
     check_output(output, force=options["force"], reads=[model, *files])
-    fitted = SphericalPCA.load(model)
+    fitted = load_model(model)
     rows = open_files(files, options, model=fitted)
     kept = split_names(keep)
     with showing_rows(rows.shape[0], quiet=options["quiet"]) as watch, warnings.catch_warnings():
@@ -72,6 +72,7 @@ def transform(
         "n_without_direction": n_zero,
     }
     if n_zero:
-        write_line(f"Warning: {n_zero} rows have no direction and are zero in {output}.", err=True)
+        told = "row has no direction and is" if n_zero == 1 else "rows have no direction and are"
+        write_line(f"Warning: {n_zero:,} {told} zero in {output}.", err=True)
     line = f"{output}: {rows.shape[0]:,} unit vectors of {found['n_components']} numbers."
     write_line(json.dumps(found) if options["as_json"] else line)

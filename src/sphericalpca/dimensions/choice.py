@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from math import isnan, nan
+from math import floor, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -47,6 +47,11 @@ class CurvePoint:
     bytes_per_vector: int
     index_bytes: int
     svd_recall: float = nan
+
+    @property
+    def interval(self) -> str:
+        """Both ends in words; the lower one rounded down: .8997 does not reach .9."""
+        return f"{floor(1000 * self.low) / 1000:.3f} to {self.high:.3f}"
 
 
 @dataclass(frozen=True)
@@ -139,9 +144,10 @@ class DimensionChoice:
         return (
             f"{self.n_components} of {self.n_features} components keep {point.recall:.3f} of the "
             f"{self.k} nearest neighbours by cosine ({self.confidence:.0%} interval "
-            f"{point.low:.3f} to {point.high:.3f}, {self.n_queries:,} held-out queries, "
+            f"{point.interval}, {self.n_queries:,} held-out queries, "
             f"{self.n_base:,} other rows) in {point.bytes_per_vector} bytes per vector."
-            + ("" if self.reached else f" The target {self.recall:g} was not reached.")
+            + f" The target {self.recall:g} {'is' if self.reached else 'was not'} reached by the "
+            "lower end of the interval."
         )
 
 

@@ -14,8 +14,10 @@ from sphericalpca.rows import Rows
 
 __all__ = ["report_fit", "warn_of_zero_rows", "warn_unfinished"]
 
-# Rounding errors of float32 keep residuals from going further down.
+# Rounding errors of float32 keep residuals from going further down,
 SINGLE_FLOOR = 1e-6
+# and are what ended a fit if it came this near, in multiples.
+NEAR = 10
 
 logger = logging.getLogger("sphericalpca")
 
@@ -32,22 +34,28 @@ def report_fit(model: Any, rows: Rows) -> None:
     )
     warn_of_zero_rows(rows.totals.without_direction, n, "took no part in the fit")
     if model.stop_reason_ == StopReason.MAX_ITER:
-        remedy = "Raise max_iter, raise tol, or try another solver or start."
-        if model.tol == 0:
-            remedy = "With tol=0 every fit ends here: set tol > 0 to stop at convergence."
-        elif rows.dtype == np.float32 and model.tol < SINGLE_FLOOR:
-            remedy = "In float32 residuals end near 1e-6: raise tol, or pass X in float64."
         warn_caller(
             f"SphericalPCA stopped after max_iter={model.max_iter} iterations at residual "
-            f"{model.residual_:.3g}, tol={model.tol:g}. {remedy}",
+            f"{model.residual_:.3g}, tol={model.tol:g}. {_remedy(model, rows)}",
             ConvergenceWarning,
         )
+
+
+def _remedy(model: Any, rows: Rows) -> str:
+    """What to do about a fit that `max_iter` ended."""
+    if model.tol == 0:
+        return "With tol=0 every fit ends here: set tol > 0 to stop at convergence."
+    too_fine = rows.dtype == np.float32 and model.tol < SINGLE_FLOOR
+    if too_fine and model.residual_ < NEAR * SINGLE_FLOOR:
+        return "In float32 residuals end near 1e-6: raise tol, or pass X in float64."
+    return "Raise max_iter, raise tol, or try another solver or start."
 
 
 def warn_of_zero_rows(count: int, total: int, what: str) -> None:
     """Count rows that point nowhere, if there are any."""
     if count:
-        warn_caller(f"{count} of {total} rows have no direction and {what}.", NoDirectionWarning)
+        have = "has" if count == 1 else "have"
+        warn_caller(f"{count} of {total} rows {have} no direction and {what}.", NoDirectionWarning)
 
 
 def warn_unfinished(model: Any, measure: str, value: float) -> None:

@@ -85,12 +85,17 @@ class HeldOut:
             )
         norms = as_rows(X).facts.norm
         there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
+        if count < 2:
+            raise ValueError(
+                f"queries={count} is too few to tell a mean share: hold out 2 or more."
+            )
         count = min(count, int(LARGEST_PART * len(there)))
         n_base = len(there) - count
         if count < 2 or not 1 <= k <= n_base:
+            fewer = f", or ask for at most {n_base} neighbours" if count >= 2 else ""
             raise DataError(
                 f"X has {len(there)} rows with a direction, too few to hold out queries and look "
-                f"for k={k} neighbours among the rest: pass at least {max(10, 2 * k)} rows."
+                f"for k={k} neighbours among the rest: pass at least {max(10, 2 * k)} rows{fewer}."
             )
         ids = np.sort(rng.choice(there, count, replace=False))
         absent = np.concatenate([ids, zero])

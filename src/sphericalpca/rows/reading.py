@@ -43,9 +43,10 @@ def best_block_rows(source: RowSource, readers: int) -> int:
     room = source.memory_budget / readers - source.reader_bytes
     if room < per_row:
         needed = int(readers * (source.reader_bytes + per_row)) + 1
+        threads = "1 thread" if readers == 1 else f"{readers} threads"
         raise DataError(
             f"memory_budget is {source.memory_budget} bytes, but reading {source.name} on "
-            f"{readers} threads takes at least {needed}: raise it{_cause(source, per_row)}."
+            f"{threads} takes at least {needed}: raise it{_cause(source, per_row)}."
         )
     return max(1, int(min(best * n / max(source.stored, 1), room / per_row)))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -117,8 +119,8 @@ def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
         ("none.npy", "There is no file 'none.npy': check the path"),
         ("no-*.npy", "No file matches the pattern 'no-[*].npy'"),
         (["rows.npy", "none.npy"], "There is no file 'none.npy'"),
-        ("rows.csv", "suffix '.csv'.*one of .npy, .npz.*convert or rename"),
-        ("rows", "suffix ''"),
+        ("rows.csv", "suffix '.csv'.*one of .npy, .npz.*convert it once: python -c"),
+        ("rows", r"suffix ''.*: convert it\.$"),
         ("folder", "'folder' is not a file.*pattern such as 'folder/[*].npy'"),
         ([], "list of paths is empty"),
         ("nul\0.npy", "cannot be opened"),
@@ -131,6 +133,33 @@ def test_paths_that_lead_nowhere(X, tmp_path, monkeypatch, path, words):
     Path("rows").write_text("1,2")
     Path("folder").mkdir()
     with pytest.raises(DataError, match=words):
+        open_rows(path)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="the line is run by a POSIX shell")
+@pytest.mark.parametrize(("suffix", "between"), [(".csv", ","), (".TSV", "\t"), (".txt", " ")])
+def test_the_line_that_converts_text_does(X, tmp_path, suffix, between):
+    path = tmp_path / f"rows{suffix}"
+    np.savetxt(path, X, delimiter=between, header="names", comments="")
+    with pytest.raises(DataError) as caught:
+        open_rows(path)
+    line = str(caught.value).partition("convert it once: python ")[2].partition(" (skiprows")[0]
+    subprocess.run(f"{shlex.quote(sys.executable)} {line}", shell=True, check=True)
+    np.testing.assert_allclose(np.load(tmp_path / "rows.npy"), X)
+
+
+def test_the_line_that_converts_text_runs_nothing_of_the_author_of_a_name(tmp_path):
+    path = tmp_path / "$(touch x)'\".csv"
+    path.write_text("1,2")
+    with pytest.raises(DataError, match=r"np.loadtxt\('rows.csv'") as caught:
+        open_rows(path)
+    assert "$" not in str(caught.value).partition("convert it once")[2]
+
+
+def test_a_model_is_no_file_of_rows(tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(b"")
+    with pytest.raises(DataError, match="the suffix of a model, not of rows"):
         open_rows(path)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -39,6 +40,8 @@ TABLES: dict[str, Opener] = {
 }
 HDF5: dict[str, Opener] = {".h5": open_hdf5, ".hdf5": open_hdf5, ".hdf": open_hdf5}
 FORMATS = ARRAYS | TABLES | HDF5
+# Text is not read, as it has to be parsed anew in each pass; how numpy splits its lines.
+TEXTS = {".csv": ", delimiter=','", ".tsv": r", delimiter='\t'", ".txt": ""}
 
 
 def open_rows(
@@ -143,12 +146,35 @@ def _open(path: Path, options: Options) -> RowSource:
     suffix = path.suffix.lower()
     file = DataFile.at(path)
     if suffix not in FORMATS:
-        raise DataError(
-            f"{file.name} has the suffix {suffix!r}, but the format of rows is known by one of "
-            f"{', '.join(FORMATS)}: convert or rename it."
-        )
+        raise DataError(_refusal(file, suffix))
     _refuse_foreign(file, options, suffix)
     return FORMATS[suffix](file, options)
+
+
+def _refusal(file: DataFile, suffix: str) -> str:
+    if suffix == ".safetensors":
+        return (
+            f"{file.name} has the suffix of a model, not of rows: pass the file of rows here, "
+            f"which is one of {', '.join(FORMATS)}."
+        )
+    remedy = f"convert it once: {_conversion(file.path)}" if suffix in TEXTS else "convert it."
+    return (
+        f"{file.name} has the suffix {suffix!r}, but the format of rows is known by one of "
+        f"{', '.join(FORMATS)}: {remedy}"
+    )
+
+
+def _conversion(path: Path) -> str:
+    """A line for the shell that makes a file of text a .npy file, and what else there is."""
+    # What is to be pasted into a shell must not hold what its author would like to be run.
+    if not re.fullmatch(r"[\w./-]+", str(path), re.ASCII):
+        path = Path("rows").with_suffix(path.suffix)
+    text = f"np.loadtxt('{path}'{TEXTS[path.suffix.lower()]}, skiprows=1)"
+    save = f"np.save('{path.with_suffix('.npy')}', {text})"
+    return (
+        f'python -c "import numpy as np; {save}" (skiprows=1 leaves out a line of names), or with '
+        "the to_parquet of pandas."
+    )
 
 
 def _refuse_foreign(file: DataFile, options: Options, suffix: str) -> None:

@@ -1,0 +1,61 @@
+"""Messages speak of options, and of one thing or of many."""
+
+from __future__ import annotations
+
+import click
+import pytest
+
+from sphericalpca.cli.app import app
+from sphericalpca.cli.wording import counted, did_you_mean, in_options
+
+
+@pytest.fixture
+def told():
+    """How a command tells a message."""
+
+    def tell(name, text):
+        return in_options(text, app.get_command(click.Context(app), name))
+
+    return tell
+
+
+@pytest.mark.parametrize(
+    ("command", "text", "expected"),
+    [
+        ("fit", "n_components=21 must be at most 20.", "-r 21 must be at most 20."),
+        (
+            "fit",
+            "after max_iter=2, tol=1e-12. Raise tol.",
+            "after --max-iter 2, --tol 1e-12. Raise --tol.",
+        ),
+        ("fit", "memory_budget='lots' is none.", "--memory-budget 'lots' is none."),
+        ("fit", "random_state=-1 is none", "--seed -1 is none"),
+        ("choose", "after max_iter=2 of tol=0.", "after max_iter=2 of --tol 0."),
+        ("choose", "k=10 neighbours", "--k 10 neighbours"),
+        ("evaluate", "k=10 neighbours", "--at 10 neighbours"),
+        ("info", "n_components=21", "n_components=21"),
+        ("fit", "'runs/tol=1/max_iter.npy' and tol=1", "'runs/tol=1/max_iter.npy' and --tol 1"),
+        (
+            "fit",
+            "the tolerance, min(n_samples, n_features)=3",
+            "the tolerance, min(n_samples, n_features)=3",
+        ),
+    ],
+)
+def test_arguments_become_options_of_the_command(told, command, text, expected):
+    assert told(command, text) == expected
+
+
+def test_without_a_command_nothing_changes():
+    assert in_options("tol=1", None) == "tol=1"
+
+
+def test_counted():
+    assert counted(1, "row") == "1 row"
+    assert counted(2000, "row") == "2,000 rows"
+    assert counted(0, "process", "processes") == "0 processes"
+
+
+def test_names_that_are_near():
+    assert did_you_mean("Netwon", ["newton", "auto"]) == ["Did you mean 'newton'?"]
+    assert did_you_mean("xyz", ["newton", "auto"]) == []
