@@ -257,3 +257,28 @@ def test_ctrl_c_while_it_waits_for_its_thread(monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         reader.close()
     assert closed.wait(10)
+
+
+def test_an_interrupt_while_the_thread_starts_is_an_interrupt(monkeypatch):
+    """The executor forgets the thread then, and another one is to close what it is reading."""
+    start, ended = threading.Thread.start, []
+
+    def interrupted(thread):
+        start(thread)
+        monkeypatch.setattr(threading.Thread, "start", start)
+        assert reading.wait(10)
+        raise KeyboardInterrupt
+
+    def items():
+        try:
+            reading.set()
+            time.sleep(0.2)
+            yield 0
+        finally:
+            ended.append(True)
+
+    reading = threading.Event()
+    monkeypatch.setattr(threading.Thread, "start", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        next(ahead(items()))
+    assert ended == [True]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from sphericalpca.cli.console import examples, write_line
-from sphericalpca.cli.outputs import not_left_empty
+from sphericalpca.cli.outputs import check_folder, not_left_empty
 from sphericalpca.cli.wording import counted
 from sphericalpca.exceptions import DataError, MissingExtraError, printable
 
@@ -82,6 +82,7 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
 
     failures: list[Failure] = []
     if part != "report":
+        check_folder(out, ["rows.csv"], force=True)  # rows are added to
         work = _prepare(PARTS[part], data_home, out, repetitions, quick=quick, embedded=embedded)
         with not_left_empty(out):
             failures = _run(work, out, jobs or _cores())

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Generator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from threading import Lock
 from typing import Any, TypeVar
 
 import numpy as np
@@ -109,15 +110,26 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
     However this ends, its thread has ended and the generator of the items is closed.
     """
     nothing: Any = object()
+    # Ctrl-C while the thread is started makes the executor forget it, and start another.
+    one_at_a_time = Lock()
+
+    def fetch() -> Any:
+        with one_at_a_time:
+            return next(items, nothing)
+
+    def close() -> None:
+        with one_at_a_time:
+            items.close()
+
     with ThreadPoolExecutor(1) as reader:
         try:
-            coming = reader.submit(next, items, nothing)
+            coming = reader.submit(fetch)
             while (item := coming.result()) is not nothing:
-                coming = reader.submit(next, items, nothing)
+                coming = reader.submit(fetch)
                 yield item
         finally:
             # Closed by the thread that may still be reading: Ctrl-C can end every wait for it.
-            reader.submit(items.close).result()
+            reader.submit(close).result()
 
 
 def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
