@@ -159,11 +159,14 @@ def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
     if choice.reached:
         return
     point = choice.chosen
-    remedies = [*(["raise largest"] if more_are_possible else []), "raise queries", "lower recall"]
+    # At most a fifth of the rows is held out.
+    larger = choice.n_queries < (choice.n_base + choice.n_queries) // 5
+    possible = {"raise largest": more_are_possible, "raise queries": larger, "lower recall": True}
+    remedies = [remedy for remedy, helps in possible.items() if helps]
     warn_caller(
         f"No number of components up to {choice.n_components} surely keeps a recall of "
         f"{choice.recall:g}: {point.n_components} keep {point.recall:.3f} ({choice.confidence:.0%} "
-        f"interval {point.low:.3f} to {point.high:.3f}), and are taken. "
+        f"interval {point.interval}), and are taken. "
         f"{' or '.join(remedies).capitalize()}.",
         ShortfallWarning,
     )
