@@ -103,6 +103,7 @@ def transform_file(
     carried = carried_columns(rows, keep) if table else None
     shape = (rows.shape[0], model.n_components_)
     with (
+        parallel(),  # for all blocks: threads need not be started for each
         nullcontext() if carried is None else closing(carried),
         closing(transform_blocks(model, rows)) as blocks,
         open_writer(output, shape, rows.dtype, name=name, carried=carried) as writer,
