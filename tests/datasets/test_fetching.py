@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import gc
 import pickle
 import re
 import socket
@@ -190,6 +191,7 @@ def test_scikit_learn_is_not_sent_elsewhere(monkeypatch, server, home, name):
     with pytest.raises(DataError, match=r"http://example\.org/there is not https"):
         fetch([name], home, tries=1)
     assert urllib.request._opener is before
+    gc.collect()  # a connection that was left open would be told of now
 
 
 def test_all_of_them(tiny, uci, monkeypatch, home):

@@ -71,7 +71,12 @@ class InsecureError(ConnectionError):
 
 class _SecureRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any) -> urllib.request.Request | None:
-        _check_secure(args[-1])
+        _, answer, *_, url = args
+        try:
+            _check_secure(url)
+        except InsecureError:
+            answer.close()  # `urllib` would, but only where it goes on
+            raise
         return super().redirect_request(*args)
 
 
