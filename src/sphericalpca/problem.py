@@ -28,6 +28,7 @@ from sphericalpca.linalg import (
     product,
     refined,
     row_norms,
+    times,
 )
 from sphericalpca.rows import Block, Rows, as_rows
 
@@ -151,7 +152,7 @@ class Problem:
         The data are read for the second product only: half a pass.
         """
         C = self._cast(C)
-        kernel = partial(_evaluate, project=lambda block: Z[block.span] @ C, closing=True)
+        kernel = partial(_evaluate, project=lambda block: times(Z[block.span], C), closing=True)
         value, cosines, gradient, moment = self.rows.sweep(kernel, columns=C.shape[1], passes=0.5)
         return value, cosines, gradient, moment
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import kmeans_plusplus
 
-from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.linalg import Array, times, unit_rows
 from sphericalpca.rows import Block, Matrix, Rows, as_rows
 
 __all__ = ["Assignment", "Clustering", "Labels", "assign", "lloyd", "starts", "unit_copy"]
@@ -126,7 +126,7 @@ def _renewed(Z: Matrix, found: Assignment, weight: Array) -> Array:
             break
         centers[cluster] = _dense(Z[[worst]])[0]
         # Rows near the new centre are no candidates for the next one.
-        cosines = np.maximum(cosines, Z @ centers[cluster])
+        cosines = np.maximum(cosines, times(Z, centers[cluster]))
     return centers
 
 

@@ -26,7 +26,7 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.reporting import warn_unfinished
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, times
 from sphericalpca.rows import Matrix, as_rows
 
 __all__ = ["KSVD"]
@@ -185,7 +185,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             ``C components_``.
         """
         check_is_fitted(self)
-        return np.asarray(check_components(X, len(self.components_)) @ self.components_)
+        return np.asarray(times(check_components(X, len(self.components_)), self.components_))
 
     @property
     def _n_features_out(self) -> int:

@@ -26,7 +26,7 @@ from sphericalpca.estimators.door import (
 )
 from sphericalpca.estimators.reporting import warn_unfinished
 from sphericalpca.iterate import Solution, StopReason, iterate
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, times
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
 from sphericalpca.solvers.start import svd_start
@@ -185,7 +185,7 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         X_original : ndarray of shape (n_samples, n_features)
         """
         check_is_fitted(self)
-        image = check_components(X, len(self.components_)) @ self.components_
+        image = times(check_components(X, len(self.components_)), self.components_)
         return np.asarray(image if self.mean_ is None else image + self.mean_)
 
     @property

@@ -24,6 +24,7 @@ from sphericalpca.estimators.namespaces import home_of, model_on_host
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.estimators.saving import SavingMixin
 from sphericalpca.estimators.streaming import PartialFitMixin
+from sphericalpca.linalg import times
 from sphericalpca.problem import components
 from sphericalpca.rows import NamespaceMatrix, on_host
 from sphericalpca.solvers import SOLVERS, Start
@@ -303,7 +304,8 @@ class SphericalPCA(
         A, mean = on_host(self.components_), on_host(self.mean_)
         if isinstance(V, NamespaceMatrix):
             return V.times(A, mean)
-        return home.put(V @ A if mean is None else V @ A + mean)
+        image = times(V, A)
+        return home.put(image if mean is None else image + mean)
 
     def score(
         self,

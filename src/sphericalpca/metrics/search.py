@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.linalg import Array, row_norms, unit_rows
+from sphericalpca.linalg import Array, row_norms, times, unit_rows
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.rows import Matrix, RowSource, in_memory
 
@@ -182,7 +182,7 @@ def _query_parts(count: int, width: int) -> list[slice]:
 
 def _scores(queries: Matrix, block: _Block, metric: Metric) -> Array:
     """How near each row of the block is to each query: larger is nearer."""
-    product = queries @ block.rows.T
+    product = times(queries, block.rows.T)
     scores: Array = np.asarray(product.toarray() if sparse.issparse(product) else product)
     if block.lengths is None:
         return scores

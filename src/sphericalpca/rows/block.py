@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.linalg import Array, inner, unit_rows
+from sphericalpca.linalg import Array, inner, times, unit_rows
 from sphericalpca.rows.facts import Facts
 
 __all__ = ["VANISHING", "Block", "Matrix"]
@@ -85,9 +85,9 @@ class Block:
 
     def project(self, U: Array) -> Array:
         """X U for this block's rows, shape (b, r)."""
-        Y = self.matrix @ U
+        Y = times(self.matrix, U)
         if self.shift is not None:
-            Y -= self.shift @ U
+            Y -= times(self.shift, U)
         if self._scales is not None:
             Y *= self._scales
         return np.asarray(Y)
@@ -102,7 +102,7 @@ class Block:
         column = self._pulls if factor is None else _column(factor * self.scale, V.dtype)
         if column is not None:
             V = np.multiply(V, column, out=V if overwrite else None)
-        G = np.asarray(self.matrix.T @ V)
+        G = np.asarray(times(self.matrix.T, V))
         if self.shift is not None:
             G -= np.outer(self.shift, V.sum(axis=0))
         return G.astype(np.float64) * self.heaviest if default and self.heaviest != 1 else G
@@ -171,7 +171,7 @@ class Block:
         factor = factor * self.scale.astype(factor.dtype)
         if not sparse.issparse(self.matrix):
             B = self.matrix * factor[:, None]
-            return np.asarray(B.T @ B)
+            return np.asarray(times(B.T, B))
         B = sparse.diags_array(factor) @ self.matrix
         A = (B.T @ B).toarray()
         if self.shift is not None:
@@ -187,7 +187,7 @@ class Block:
     def cosines(self, other: Block) -> Array:
         """Cosines between these rows and those of another block, shape (b, b')."""
         (left, ours), (right, theirs) = self._unit(), other._unit()
-        K = left @ right.T
+        K = times(left, right.T)
         K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
         if self.shift is not None:
             size = max(ours.max(initial=0), theirs.max(initial=0)) or 1.0

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, times
 from sphericalpca.rows.block import VANISHING, Block
 from sphericalpca.rows.home import Home, on_host
 from sphericalpca.rows.namespace.lengths import unit_rows
@@ -60,13 +60,13 @@ class NamespaceBlock(Block):
 
     def project(self, U: Array) -> Any:
         """X U."""
-        Y = self.matrix @ self.home.put(U, self.matrix.dtype)
+        Y = times(self.matrix, self.home.put(U, self.matrix.dtype))
         return Y if self._scales is None else Y * self._scales
 
     def correlate(self, V: Any, factor: Array | None = None, *, overwrite: bool = False) -> Array:  # noqa: ARG002 - nothing is written to
         """X'WV, or with other factors."""
         column = self._pulls if factor is None else self._column(factor * self.scale)
-        G = np.asarray(on_host(self.matrix.T @ (V if column is None else V * column)))
+        G = np.asarray(on_host(times(self.matrix.T, V if column is None else V * column)))
         heavy = factor is None and self.heaviest != 1
         return G.astype(np.float64) * self.heaviest if heavy else G
 
@@ -127,7 +127,7 @@ class NamespaceBlock(Block):
     def cosines(self, other: Block) -> Array:
         """Cosines between two blocks."""
         assert isinstance(other, NamespaceBlock)
-        return np.asarray(on_host(self._unit_matrix @ other._unit_matrix.T), dtype=np.float64)
+        return np.asarray(on_host(times(self._unit_matrix, other._unit_matrix.T)), dtype=np.float64)
 
     def components(self, U: Array) -> Any:
         """Unit-norm components; zero where there is no direction."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, times
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.home import Home, on_host
 
@@ -58,7 +58,8 @@ class NamespaceMatrix:
         """The product with a NumPy matrix, plus a vector in every row; on the device."""
         xp, there = self.home.xp, self.home.put(A)
         dtype = xp.result_type(self.array.dtype, there.dtype)
-        image = xp.astype(self.array, dtype, copy=False) @ xp.astype(there, dtype, copy=False)
+        ours, theirs = (xp.astype(factor, dtype, copy=False) for factor in (self.array, there))
+        image = times(ours, theirs)
         return image if shift is None else image + self.home.put(shift, dtype)
 
     def first_non_finite(self, watch: Watch | None = None) -> tuple[int, int, str] | None:
