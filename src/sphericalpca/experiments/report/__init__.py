@@ -7,6 +7,7 @@
     compare.py     rows -> lines of a table: means, paired differences, winners
     agreement.py   the paper's 96 numbers beside ours
     doubt.py       which of the paper's pairs cannot be true
+    naming.py      what tables and pictures call their lines
     tables/        what stands in each table, and the same as markdown
     figures/       what each picture shows, as SVG for the page and as files
     findings/      sentences that follow from the rows, by rules
