@@ -92,6 +92,17 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
     -------
     nmi : float
         Between 0 and 1; 0 if all samples are in one cluster but not in one group.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not of one length, or have NaN, or there is no such normalisation.
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import nmi
+    >>> nmi([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
     """
     check_normalisation(normalisation)
     true, pred = _labels(labels_true, labels_pred)
