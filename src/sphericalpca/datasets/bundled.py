@@ -69,6 +69,11 @@ def load_bundled(name: str) -> Table:
     X : ndarray of float64 of shape (n, m)
     y : ndarray of int of shape (n,)
 
+    Raises
+    ------
+    DataError
+        If there is no such data set.
+
     Examples
     --------
     >>> from sphericalpca.datasets import load_bundled

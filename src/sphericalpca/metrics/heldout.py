@@ -79,6 +79,13 @@ class HeldOut:
         Returns
         -------
         held : HeldOut
+
+        Raises
+        ------
+        DataError
+            If X is not at hand in this process, or has too few rows with a direction.
+        ValueError
+            If `count` is less than 2.
         """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
             raise DataError(

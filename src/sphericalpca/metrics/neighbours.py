@@ -54,6 +54,17 @@ def nearest_neighbours(
     -------
     neighbours : Neighbours
 
+    Raises
+    ------
+    DataError
+        If rows are not finite, have different lengths, or are too few for k.
+    TypeError
+        If `queries` is None, and the base is in files.
+    ValueError
+        If there is no such metric or backend.
+    MissingExtraError
+        If faiss is asked for and not installed.
+
     Examples
     --------
     >>> import numpy as np
@@ -153,7 +164,7 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
     """
     recalls = recall_per_query(true_ids, found_ids, k)
     if recalls.size == 0:
-        raise ValueError("true_ids and found_ids have no lines: there is no query to take a mean of.")
+        raise ValueError("true_ids and found_ids have no lines: there is no query to average over.")
     return float(recalls.mean())
 
 

@@ -60,6 +60,12 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
     -------
     difference : PairedDifference
 
+    Raises
+    ------
+    ValueError
+        If a and b are no lists of finite numbers of one length, or `confidence` is not between
+        0 and 1.
+
     Examples
     --------
     >>> from sphericalpca.metrics import paired_difference
@@ -92,6 +98,12 @@ def bootstrap_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedD
     difference : PairedDifference
         Its `p_value` is NaN.
 
+    Raises
+    ------
+    ValueError
+        If a and b are no lists of finite numbers of one length, or `confidence` is not between
+        0 and 1.
+
     Examples
     --------
     >>> from sphericalpca.metrics import bootstrap_difference
@@ -118,6 +130,11 @@ def holm(p_values: Any) -> Array:
     -------
     adjusted : ndarray of shape (n_tests,)
         In the order given; reject where it is at most the level wanted.
+
+    Raises
+    ------
+    ValueError
+        If they are no list of numbers from 0 to 1.
 
     Examples
     --------
