@@ -136,7 +136,7 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
         part = slice(first, first + lines)
         same = true[part, :, None] == found[part, None, :]
         hits[part] = (same & (true[part, :, None] >= 0)).any(axis=1).sum(axis=1)
-    return np.minimum(hits / k, 1.0)
+    return np.minimum(hits / int(k), 1.0)
 
 
 def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
