@@ -44,7 +44,7 @@ def test_a_pipe_among_the_data_files_is_told_as_damage(tmp_path):
     os.mkfifo(tmp_path / GLASS)
     done = run(["datasets", "check", "--data-home", "."], tmp_path)
     assert "cannot be read: It is a device, pipe or socket" in " ".join(done.stdout.split())
-    done = run("reproduce uci --quick --jobs 1 --data-home . --out out".split(), tmp_path)
+    done = run(["reproduce", "uci", "--quick", "--data-home", ".", "--out", "out"], tmp_path)
     assert "damaged ones, for glass" in done.stderr
 
 
