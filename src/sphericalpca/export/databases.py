@@ -51,7 +51,6 @@ def pgvector_snippet(model: Any) -> str:
     >>> from sphericalpca.export import pgvector_snippet
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> "vector(2)" in pgvector_snippet(model)
     True
     """
@@ -85,7 +84,6 @@ def qdrant_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     >>> from sphericalpca.export import qdrant_snippet
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> 'Distance.DOT' in qdrant_snippet(model)
     True
     """
@@ -113,7 +111,6 @@ def lancedb_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     >>> from sphericalpca.export import lancedb_snippet
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> '"dot"' in lancedb_snippet(model)
     True
     """

@@ -47,7 +47,6 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     >>> from sphericalpca.export import to_faiss
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> index = to_faiss(model)
     >>> index.add(X.astype(np.float32))
     >>> cosines, ids = index.search(X[:1].astype(np.float32), 3)
@@ -86,7 +85,6 @@ def factory_string(model: Any, index: str = "Flat") -> str:
     >>> from sphericalpca.export import factory_string
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> factory_string(model, "HNSW32")
     'PCA2,L2norm,HNSW32'
     """

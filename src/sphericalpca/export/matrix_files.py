@@ -44,7 +44,6 @@ def matrix_record(model: Any) -> dict[str, Any]:
     >>> from sphericalpca.export import matrix_record
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> record = matrix_record(model)
     >>> U = np.array(record["U"])
     >>> Y = X @ U

@@ -47,7 +47,6 @@ def to_onnx(model: Any) -> Any:
     >>> from sphericalpca.export import to_onnx
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> [node.op_type for node in to_onnx(model).graph.node][:2]
     ['MatMul', 'Abs']
     """

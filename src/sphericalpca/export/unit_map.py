@@ -105,7 +105,6 @@ def unit_map(model: Any) -> UnitMap:
     >>> from sphericalpca.export import unit_map
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-
     >>> unit_map(model).U.shape
     (6, 2)
     """

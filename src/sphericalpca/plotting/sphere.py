@@ -45,7 +45,6 @@ class SphereDisplay:
     >>> from sphericalpca.plotting import SphereDisplay
     >>> X, digits = load_digits(return_X_y=True)
     >>> model = SphericalPCA(n_components=3).fit(X)
-
     >>> display = SphereDisplay.from_estimator(model, X, digits)
     >>> display.ax_.name
     '3d'

@@ -52,7 +52,6 @@ class ComponentWeightsDisplay:
     >>> from sphericalpca.plotting import ComponentWeightsDisplay
     >>> X = load_digits().data
     >>> model = SphericalPCA(n_components=12).fit(X)
-
     >>> display = ComponentWeightsDisplay.from_estimator(model)
     >>> len(display.bars_)
     12
