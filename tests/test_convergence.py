@@ -139,3 +139,11 @@ def test_the_lipschitz_constant_is_the_papers(case, make_problem, plain):
     r, S, X = case.r, explicit.w.sum(), np.sqrt(explicit.w)[:, None] * explicit.X
     expected = 2 * (r + S + np.sqrt(r * S) + np.linalg.norm(X))
     assert lipschitz_constant(make_problem(case), r) == pytest.approx(expected, rel=1e-13)
+
+
+def test_steps_may_be_a_list_with_gaps_but_no_table():
+    steps = 7.0 * 0.5 ** np.arange(1, 40)
+    gaps = [*steps[:30], np.nan, np.inf, *steps[32:]]
+    assert fit_rate(gaps).rho == pytest.approx(0.5)
+    with pytest.raises(ValueError, match=r"shape \(1, 39\)"):
+        fit_rate([steps])

@@ -41,3 +41,14 @@ def test_the_oldest_version_promised_is_the_oldest_tested(promise):
     (lowest,) = [Version(s.version) for s in promise.specifier if s.operator == ">="]
     pinned = _pinned("minimal")[canonicalize_name(promise.name)]
     assert pinned.release[: len(lowest.release)] == lowest.release
+
+
+def _of_developers():
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    lists = [groups[name] for name in ("test", "docs", "lint")]
+    return [Requirement(text) for one in lists for text in one if isinstance(text, str)]
+
+
+@pytest.mark.parametrize("wanted", _of_developers(), ids=str)
+def test_the_lock_has_all_that_a_developer_installs(wanted):
+    assert wanted.specifier.contains(_pinned("development")[canonicalize_name(wanted.name)])

@@ -71,13 +71,13 @@ def _children(element: SyntaxTreeNode) -> list[nodes.Node]:
 
 
 def _link(element: SyntaxTreeNode) -> nodes.Node:
-    """A link to the web or to another page; rows are put on the site, to be downloaded."""
+    """A link to the web or to a page; other files are put on the site, to be downloaded."""
     target = str(element.attrs["href"])
     if "://" in target or target.startswith("#"):
         return nodes.reference("", "", *_children(element), refuri=target)
     page = target.partition("#")[0]
     inside = nodes.inline("", "", *_children(element))
-    if page.endswith(".csv"):
+    if page.endswith(".csv") or (page.startswith("../") and page not in PAGES):
         return addnodes.download_reference("", "", inside, reftarget=page)
     name = PAGES.get(page, page.removesuffix(".md"))
     return addnodes.pending_xref(

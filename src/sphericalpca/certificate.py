@@ -73,6 +73,16 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     Returns
     -------
     certificate : Certificate
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca.certificate import certify
+    >>> from sphericalpca.problem import Problem
+    >>> from sphericalpca.rows import as_rows
+    >>> X = np.random.default_rng(0).standard_normal((200, 5)) * [9, 8, 1, 1, 1]
+    >>> certify(Problem(as_rows(X)), np.eye(5)[:, :2]).gap < 0.1
+    True
     """
     r, heaviest = U.shape[1], problem.rows.heaviest
     w = problem.rows.facts.weight / heaviest

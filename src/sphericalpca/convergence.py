@@ -89,6 +89,27 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
     Returns
     -------
     convergence : Convergence
+
+    Raises
+    ------
+    ValueError
+        If the history is not one of Algorithm 1.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.convergence import analyse
+    >>> from sphericalpca.datasets import make_toy
+    >>> from sphericalpca.solvers import Linearized
+    >>> X, _ = make_toy(random_state=0)
+    >>> solver = Linearized(lam="theory", mu="theory")
+    >>> model = SphericalPCA(n_components=2, solver=solver, tol=0, max_iter=50)
+    >>> with warnings.catch_warnings():
+    ...     warnings.simplefilter("ignore")  # all 50 steps are spent, as tol=0 asks for
+    ...     theory = analyse(model.fit(X).history_, model.constants_)
+    >>> theory.applies, bool(theory.sufficient_decrease.all())
+    (True, True)
     """
     if "delta_V" not in history:
         raise ValueError(
@@ -119,15 +140,32 @@ def fit_rate(steps: Array) -> Rate:
 
     Parameters
     ----------
-    steps : array of shape (n_iter,)
+    steps : array-like of shape (n_iter,)
+        Lengths; infinite ones and NaN are left out.
 
     Returns
     -------
     rate : Rate
         Its numbers are NaN where fewer than three of those steps are longer than 0.
+
+    Raises
+    ------
+    ValueError
+        If `steps` is no list of numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca.convergence import fit_rate
+    >>> rate = fit_rate(0.5 ** np.arange(1, 30))
+    >>> rate.kind, round(rate.rho, 3)
+    ('linear', 0.5)
     """
+    steps = np.asarray(steps, dtype=np.float64)
+    if steps.ndim != 1:
+        raise ValueError(f"steps has shape {steps.shape}; it must be (n_iter,), one length each.")
     k = np.arange(1, len(steps) + 1)
-    tail = (k > len(steps) // 2) & (steps > 0)
+    tail = (k > len(steps) // 2) & (steps > 0) & np.isfinite(steps)
     if tail.sum() < 3:
         return Rate("linear", math.nan, math.nan, math.nan)
     target = np.log(steps[tail])

@@ -18,7 +18,15 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["beside", "check_writable", "replacing", "replacing_folder", "sweep", "write_whole"]
+__all__ = [
+    "beside",
+    "check_writable",
+    "refuse_pipes",
+    "replacing",
+    "replacing_folder",
+    "sweep",
+    "write_whole",
+]
 
 # Processes of other machines may write to the same folder, with the same numbers as ours.
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
@@ -89,6 +97,12 @@ def check_writable(path: Path) -> None:
     with _naming(path, temporary):
         temporary.touch(exist_ok=False)
         temporary.unlink()
+
+
+def refuse_pipes(path: Path) -> None:
+    """An `OSError` in place of a wait without end, if what is to be read is no file."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise OSError(errno.EINVAL, "It is a device, pipe or socket", str(path))
 
 
 def beside(path: Path, ending: str = "tmp") -> Path:

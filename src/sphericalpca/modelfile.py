@@ -42,7 +42,8 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     """Header and arrays of a file that `write_model` wrote; all numbers are finite."""
     library = _safetensors("safetensors")
     if not path.is_file():
-        what = "is a folder" if path.is_dir() else "does not exist"
+        absent = "is a device, pipe or socket" if path.exists() else "does not exist"
+        what = "is a folder" if path.is_dir() else absent
         raise FileNotFoundError(f"The model file {str(path)!r} {what}: check the name.")
     try:
         with library.safe_open(path, framework="numpy") as file:

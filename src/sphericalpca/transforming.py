@@ -37,6 +37,27 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     ------
     V : ndarray of shape (rows of the block, n_components)
         As `SphericalPCA.transform` would return them.
+
+    Raises
+    ------
+    DataError
+        If the files have other columns than the fit had, numbers that are not finite, or change.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA, open_rows
+    >>> from sphericalpca.transforming import transform_blocks
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "rows.npy", X)
+    ...     rows = open_rows(Path(folder) / "rows.npy")
+    ...     V = np.concatenate(list(transform_blocks(model, rows)))
+    >>> bool(np.array_equal(V, model.transform(X)))
+    True
     """
     check_is_fitted(model)
     if rows.shape[1] != model.n_features_in_:
@@ -91,6 +112,35 @@ def transform_file(
     -------
     n_zero : int
         How many rows have no direction, and are zero in the result; a warning tells them too.
+
+    Raises
+    ------
+    DataError
+        If the files do not suit the model, or `keep` does not suit the files or the output.
+    MissingExtraError
+        If a table is asked for, and pyarrow is not installed.
+
+    Warns
+    -----
+    NoDirectionWarning
+        If rows are zero in the result.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA, open_rows
+    >>> from sphericalpca.transforming import transform_file
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(Path(folder) / "rows.npy", X)
+    ...     rows = open_rows(Path(folder) / "rows.npy")
+    ...     transform_file(model, rows, Path(folder) / "small.npy")
+    ...     np.load(Path(folder) / "small.npy").shape
+    0
+    (100, 2)
     """
     check_is_fitted(model)
     output, n_zero = Path(output), 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import gc
 import http.client
+import io
+import urllib.request
 from functools import partial
 from urllib.error import HTTPError, URLError
 
@@ -159,3 +161,17 @@ def test_nobody_can_fill_the_disk(server, tmp_path, monkeypatch):
     monkeypatch.setattr(downloading, "LARGEST", len(BODY) - 1)
     with pytest.raises(ValueError, match="bytes came"):
         get(server.play("/a", ("unmeasured", BODY)), tmp_path / "a")
+
+
+@pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
+def test_no_server_elsewhere_sends_us_to_this_machine(name):
+    """Plain http is allowed within it, but for addresses of ours only."""
+    inside = f"http://{name}:8080/admin"
+    downloading._check_secure(inside, seen_from="http://127.0.0.1:9/a")
+    with pytest.raises(ConnectionError, match="is not https"):
+        downloading._check_secure(inside, seen_from="https://example.org/data.zip")
+    handler, answer = downloading._SecureRedirects(), io.BytesIO()
+    request = urllib.request.Request("https://example.org/data.zip")
+    with pytest.raises(ConnectionError, match="is not https"):
+        handler.redirect_request(request, answer, 302, "Found", {}, inside)
+    assert answer.closed

@@ -10,6 +10,7 @@ import pytest
 
 pytest.importorskip("pandas")
 
+from reliability.soak import FLAT, verdict
 from sphericalpca.experiments.report.compare import compare, lines_of
 from sphericalpca.experiments.report.read import read_results
 
@@ -172,3 +173,49 @@ def test_speed_on_dense_data_and_on_text():
     measured = {row["goal"]: float(row["measured"]) for row in rows}
     assert max(measured["dense_svd"], measured["minilm"]) < 1
     assert 1.5 < measured["text20"] < measured["text100"] < 4.5
+
+
+# The page about reliability
+
+
+def test_what_was_killed():
+    shown = text_of("docs/reliability.md")
+    rows = read("reliability/results/kill.csv")
+    for row in rows:
+        counts = (row[name] for name in ("rounds", "killed", "whole_after_kill", "faults"))
+        assert f"| {row['command']} | {' | '.join(counts)} |" in shown
+        assert int(row["rounds"]) >= 50
+    assert f"| {sum(int(row['rounds']) for row in rows)} rounds |" in shown
+
+
+def test_what_was_fuzzed_and_drawn():
+    shown = text_of("docs/reliability.md")
+    runs = sum(int(row["runs"]) for row in read("reliability/results/fuzz.csv"))
+    assert runs > 1_000_000
+    assert f"| {runs:,} runs |" in shown
+    assert f"There were {runs:,} runs" in shown
+    drawn = read("reliability/results/hostile.csv")
+    examples = sum(int(row["passed"]) + int(row["failed"]) for row in drawn)
+    assert f"| {examples:,} examples |" in shown
+    assert {row["failed"] for row in drawn} == {"0"}
+
+
+def test_what_was_soaked():
+    shown = text_of("docs/reliability.md")
+    rows = [
+        {name: float(row[name]) for name in ("rounds", "memory_kb", "files", "threads")}
+        for row in read("reliability/results/soak.csv")
+    ]
+    assert f"| {rows[-1]['rounds']:,.0f} tasks, one process |" in shown
+    found = verdict(rows)
+    assert f"memory grew by {100 * found['memory']:.1f} %" in shown
+    assert (found["files"], found["threads"]) == (0, 0)
+    assert abs(found["memory"]) < FLAT
+
+
+def test_what_the_suite_said_with_other_versions():
+    shown = re.findall(r"([\d,]+) passed", text_of("docs/reliability.md"))
+    lines = " ".join(" ".join(row.values()) for row in read("reliability/results/versions.csv"))
+    assert shown
+    for count in shown:
+        assert f"{count.replace(',', '')} passed" in lines

@@ -14,6 +14,8 @@ import contextlib
 import io
 import re
 import shlex
+import shutil
+import subprocess
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -139,14 +141,38 @@ def test_commands_within_the_text_are_known(page):
 def test_scripts_within_the_text_are_there_and_know_their_options(page):
     """They take minutes to hours, so they are not run."""
     for found in SCRIPT.finditer(page.read_text(encoding="utf-8")):
-        name = found["where"].removeprefix("-m ")
-        if name in {"build", "pip", "pytest", "venv"}:
-            continue
-        path = ROOT / (name if name.endswith(".py") else name.replace(".", "/"))
-        path = path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
-        assert path.is_file(), f"{page.name}: there is no {name}"
-        for option in re.findall(r"--\w[\w-]*", found["arguments"]):
-            assert f'"{option}"' in path.read_text(encoding="utf-8"), (page.name, name, option)
+        check_script(found, page.name)
+
+
+def check_script(found, where):
+    name = found["where"].removeprefix("-m ")
+    if name in {"build", "pip", "pytest", "sphinx", "venv"}:
+        return
+    path = ROOT / (name if name.endswith(".py") else name.replace(".", "/"))
+    path = path / "__main__.py" if path.is_dir() else path.with_suffix(".py")
+    assert path.is_file(), f"{where}: there is no {name}"
+    for option in re.findall(r"--\w[\w-]*", found["arguments"]):
+        assert f'"{option}"' in path.read_text(encoding="utf-8"), (where, name, option)
+
+
+def targets():
+    (line,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    return line.split()
+
+
+@pytest.mark.parametrize("target", targets())
+@pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
+def test_what_make_would_run_is_known(target):
+    """They install packages and take minutes; what each would do is asked, and looked at."""
+    done = subprocess.run(
+        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip()
+    for command in re.findall(r"\.venv/bin/sphericalpca (.*)", done.stdout):
+        parse_command(shlex.split(command))
+    for found in SCRIPT.finditer(done.stdout):
+        check_script(found, "Makefile")
 
 
 def run_python(block, names):

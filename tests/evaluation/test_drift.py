@@ -35,6 +35,13 @@ def test_rows_of_the_same_kind_have_not_drifted(X):
     assert check_drift(model, X[1000:]).verdict == "none"
 
 
+@pytest.mark.parametrize("confidence", [0, 1, 2, -1, math.nan, "high"])
+def test_a_confidence_that_there_is_not_is_refused(X, confidence):
+    """An interval from NaN to NaN would have been the answer."""
+    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        check_drift(SphericalPCA(2).fit(X), X, confidence=confidence)
+
+
 def test_rows_elsewhere_have(X):
     model = SphericalPCA(6).fit(X)
     assert check_drift(model, X[:, ::-1]).verdict == "lower"

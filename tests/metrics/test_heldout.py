@@ -133,3 +133,30 @@ def test_more_queries_and_less_confidence_make_intervals_narrower(rng):
     values = rng.binomial(10, 0.8, 300) / 10
     wide, narrow = (mean_share(values, 10, confidence) for confidence in (0.99, 0.8))
     assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
+
+
+@pytest.mark.parametrize(
+    "shares", [[], [[0.5, 0.5]], [0.5, np.nan], [0.5, np.inf], [1.5], [-0.1], 0.5], ids=str
+)
+def test_what_are_no_shares_is_refused(shares):
+    with pytest.raises(ValueError, match="numbers from 0 to 1"):
+        mean_share(shares, 10)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, np.nan, "ten"])
+def test_what_is_no_number_of_trials_is_refused(k):
+    with pytest.raises(ValueError, match="integer >= 1"):
+        mean_share([0.5, 0.6], k)
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 1.5, -1, np.nan, "high"])
+def test_what_is_no_confidence_is_refused(confidence):
+    with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        mean_share([0.5, 0.6], 10, confidence)
+
+
+@pytest.mark.parametrize("k", [0, 6, 2.0])
+def test_more_neighbours_than_were_looked_for_are_refused(rng, k):
+    held = drawn(rng.standard_normal((60, 3)), 10, 5)
+    with pytest.raises(ValueError, match="from 1 to 5"):
+        held.right(k)

@@ -251,3 +251,22 @@ def test_rows_whose_length_is_no_number_of_their_type(where, backend):
     rows[where][1] = 3e38
     with pytest.raises(DataError, match="beyond the largest number of float32"):
         nearest_neighbours(rows["base"], rows["queries"], 1, backend=backend)
+
+
+@pytest.mark.parametrize("k", [0, -1, 1.5, np.nan, "ten"])
+def test_a_share_of_no_neighbours_is_refused(k):
+    """k = -1 had given a recall of -2."""
+    with pytest.raises(ValueError, match="integer >= 1"):
+        recall_at_k([[1, 2]], [[1, 2]], k)
+
+
+def test_a_mean_over_no_queries_is_refused():
+    nobody = np.empty((0, 3), dtype=int)
+    assert recall_per_query(nobody, nobody).shape == (0,)
+    with pytest.raises(ValueError, match="no query"):
+        recall_at_k(nobody, nobody)
+
+
+def test_text_is_no_row_number():
+    with pytest.raises(ValueError, match="row numbers"):
+        recall_per_query([["a"]], [["a"]])

@@ -372,3 +372,17 @@ def test_a_fit_without_such_a_history_is_refused_by_name(model, missing):
     learn = model.partial_fit if isinstance(model, SphericalPCA) else model.fit
     with pytest.raises(ValueError, match=f"'mine' has no '{missing}'"):
         ConvergenceDisplay.from_estimator(learn(X), name="mine")
+
+
+@pytest.mark.parametrize("weights", [[], [[0.5, 0.5]], [0.5, np.nan], [np.inf], 1.0], ids=str)
+def test_what_are_no_weights_is_refused(weights):
+    with pytest.raises(ValueError, match="finite numbers, one for each component"):
+        ComponentWeightsDisplay(weights)
+
+
+def test_histories_may_be_lists_and_must_not_be_empty():
+    lists = {"objective": [3.0, 2.0, 1.0], "passes": [1, 2, 3]}
+    drawn = ConvergenceDisplay({"by hand": lists}).plot()
+    np.testing.assert_array_equal(drawn.lines_[0].get_ydata(), [2.0, 1.0, np.nan])
+    with pytest.raises(ValueError, match="by hand"):
+        ConvergenceDisplay({"by hand": {"objective": []}})

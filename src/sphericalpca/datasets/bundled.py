@@ -69,6 +69,11 @@ def load_bundled(name: str) -> Table:
     X : ndarray of float64 of shape (n, m)
     y : ndarray of int of shape (n,)
 
+    Raises
+    ------
+    DataError
+        If there is no such data set.
+
     Examples
     --------
     >>> from sphericalpca.datasets import load_bundled
@@ -102,6 +107,18 @@ def load_docstrings() -> Corpus:
     -------
     Corpus
         Ids are qualified names such as "scipy.signal.butter"; the subset is "all".
+
+    Raises
+    ------
+    DataError
+        If Python runs without docstrings.
+
+    Examples
+    --------
+    >>> from sphericalpca.datasets import load_docstrings
+    >>> corpus = load_docstrings()
+    >>> len(corpus) > 1000, len(corpus.group_names)
+    (True, 8)
     """
     if sys.flags.optimize > 1:
         raise DataError("Python runs without docstrings: leave out the option -OO.")

@@ -48,7 +48,17 @@ class Corpus:
     def of(
         cls, ids: Sequence[str], groups: Sequence[str], subset: Sequence[str], texts: Sequence[str]
     ) -> Corpus:
-        """Documents with the name of each one's group."""
+        """Documents with the name of each one's group.
+
+        Parameters
+        ----------
+        ids, groups, subset, texts : sequence of str
+            One of each for every document; groups are numbered in the order of their names.
+
+        Returns
+        -------
+        corpus : Corpus
+        """
         names, labels = np.unique(np.asarray(groups, dtype=np.str_), return_inverse=True)
         return cls(
             texts=list(texts),

@@ -71,18 +71,20 @@ class InsecureError(ConnectionError):
 
 class _SecureRedirects(urllib.request.HTTPRedirectHandler):
     def redirect_request(self, *args: Any) -> urllib.request.Request | None:
-        _, answer, *_, url = args
+        request, answer, *_, url = args
         try:
-            _check_secure(url)
+            _check_secure(url, seen_from=request.full_url)
         except InsecureError:
             answer.close()  # `urllib` would, but only where it goes on
             raise
         return super().redirect_request(*args)
 
 
-def _check_secure(url: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in THIS_MACHINE):
+def _check_secure(url: str, *, seen_from: str | None = None) -> None:
+    """Plain http within this machine is for us to ask for, and not for servers elsewhere."""
+    parts, asking = urlsplit(url), urlsplit(seen_from or url)
+    here = parts.hostname in THIS_MACHINE and asking.hostname in THIS_MACHINE
+    if parts.scheme == "https" or (parts.scheme == "http" and here):
         return
     raise InsecureError(f"{url} is not https")
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from sphericalpca.files import replacing
+from sphericalpca.files import refuse_pipes, replacing
 
 __all__ = ["noted_sha256", "read_gzip", "replacing_with_note", "sha256_of", "write_gzip"]
 
@@ -59,12 +59,14 @@ def _compress(raw: IO[bytes], lines: Iterator[str]) -> None:
 
 def sha256_of(path: Path) -> str:
     """The sha256 of a file, in hexadecimal digits."""
+    refuse_pipes(path)
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def noted_sha256(path: Path) -> str | None:
     """The sha256 that was noted when the file was fetched, if there is one."""
+    refuse_pipes(_note(path))
     try:
         words = _note(path).read_text(encoding="utf-8").split()
     except FileNotFoundError:

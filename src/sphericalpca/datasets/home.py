@@ -30,6 +30,11 @@ def get_data_home(data_home: PathLike | None = None) -> Path:
     -------
     Path
 
+    Raises
+    ------
+    DataError
+        If no folder is named, and there is no home folder to look in.
+
     Examples
     --------
     >>> from sphericalpca.datasets import get_data_home

@@ -41,6 +41,11 @@ def make_toy(
     labels : ndarray of int of shape (2 * n_per_group,)
         0 for the group in the plane y = 0, 1 for the group in the plane x = 0.
 
+    Raises
+    ------
+    ValueError
+        If a size is no integer of at least 1.
+
     Examples
     --------
     >>> from sphericalpca.datasets import make_toy
@@ -82,6 +87,11 @@ def make_embeddings(
     X : ndarray of float32 of shape (n_samples, n_features)
         Unit rows.
     topics : ndarray of int of shape (n_samples,)
+
+    Raises
+    ------
+    ValueError
+        If a size is no integer of at least 1.
 
     Examples
     --------

@@ -80,6 +80,18 @@ def choose_components(
         With `n_components`, the fitted `model`, the `curve` and `plot()`.  A target that is
         not reached is told in a `ShortfallWarning`.
 
+    Raises
+    ------
+    DataError
+        If X cannot be used, or has too few rows to hold queries out.
+    ValueError
+        If `recall` or `confidence` is not between 0 and 1, or a count is none.
+
+    Warns
+    -----
+    ShortfallWarning
+        If no allowed number of components keeps the recall that was asked for.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits

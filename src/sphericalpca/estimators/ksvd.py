@@ -140,6 +140,11 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         self : KSVD
+
+        Raises
+        ------
+        DataError
+            If X cannot be used: the message names the row.
         """
         with keeping_the_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)

@@ -143,6 +143,11 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         self : R1PCA
+
+        Raises
+        ------
+        DataError
+            If X cannot be used: the message names the row.
         """
         with keeping_the_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)

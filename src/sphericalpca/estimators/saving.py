@@ -39,6 +39,13 @@ class SavingMixin:
             file, such as ``.npy`` or ``.pkl``, is refused.
         certificate : Certificate, optional
             From `certify`, to be told with the model.
+
+        Raises
+        ------
+        MissingExtraError
+            If safetensors is not installed.
+        OSError
+            If the file cannot be written; what was there before is left as it was.
         """
         check_is_fitted(self)
         write_model(Path(path), _arrays(self), _header(self, certificate))
@@ -56,6 +63,11 @@ class SavingMixin:
         model : SphericalPCA
             Fitted.  A given start, a random generator and solvers of others are not in the
             file: `init` is then "auto", `random_state` None, and the solver's name is kept.
+
+        Raises
+        ------
+        DataError
+            If it is no file of `save`, or a damaged one.
         """
         model = cls()
         header, arrays = read_model(Path(path))

@@ -130,6 +130,11 @@ class SphericalKMeans(
         Returns
         -------
         self : SphericalKMeans
+
+        Raises
+        ------
+        DataError
+            If X cannot be used: the message names the row.
         """
         with keeping_the_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)

@@ -229,6 +229,18 @@ class SphericalPCA(
         Returns
         -------
         self : SphericalPCA
+
+        Raises
+        ------
+        DataError
+            If X, weights, a given start or a checkpoint cannot be used: the message names the row.
+
+        Warns
+        -----
+        ConvergenceWarning
+            If `tol` was not met; `stop_reason_` and `residual_` say how far it came.
+        NoDirectionWarning
+            If rows are zero.
         """
         report_fit(self, self._fit(X, y, sample_weight, checkpoint, progress))
         return self
@@ -275,6 +287,11 @@ class SphericalPCA(
             Of a Dask array or data frame a Dask array, which waits to be computed, unless
             ``set_output`` asks for data frames: scikit-learn computes all of it for these.  With
             ``array_api_dispatch`` an array of the kind of X.
+
+        Raises
+        ------
+        DataError
+            If X has other columns than the fit had, or numbers that are not finite.
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -297,6 +314,11 @@ class SphericalPCA(
         -------
         X_original : ndarray of shape (n_samples, n_features)
             ``V components_``, of unit length; plus ``mean_`` if `center`.
+
+        Raises
+        ------
+        DataError
+            If X has not `n_components_` columns, or numbers that are not finite.
         """
         check_is_fitted(self)
         home = self._home("inverse_transform", X)
@@ -328,6 +350,11 @@ class SphericalPCA(
         -------
         mean_cosine : float
             Weighted, zero rows left out; 1 is perfect.
+
+        Raises
+        ------
+        DataError
+            As in `fit`.
         """
         return self._checked_problem("score", X, sample_weight).canonical(self._U).mean_cosine
 
@@ -347,6 +374,11 @@ class SphericalPCA(
         -------
         certificate : Certificate
             With `value`, `bound`, `gap` and `rigorous`.
+
+        Raises
+        ------
+        DataError
+            As in `fit`.
         """
         return certify(self._checked_problem("certify", X, sample_weight), self._U)
 
@@ -367,6 +399,11 @@ class SphericalPCA(
         -------
         model : SphericalPCA
             A new estimator; this one is left as it is.
+
+        Raises
+        ------
+        ValueError
+            If it is no integer from 1 to `n_components_`.
         """
         check_is_fitted(self)
         total = self.n_components_

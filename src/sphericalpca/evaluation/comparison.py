@@ -66,6 +66,15 @@ def evaluate(
     evaluation : Evaluation
         With flat `rows`, the `drift` of X against the model's fit, `to_csv` and `to_dict`.
 
+    Raises
+    ------
+    DataError
+        If X does not suit the model, or has too few rows to hold queries out.
+    TypeError
+        If `model` is no SphericalPCA.
+    ValueError
+        If `at` holds anything but numbers of neighbours.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits

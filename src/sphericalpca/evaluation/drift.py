@@ -15,6 +15,7 @@ from sphericalpca.evaluation.cosines import check_model, cosines_to
 from sphericalpca.evaluation.optimism import optimism, rows_of_fit
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
+from sphericalpca.metrics.significance import check_confidence
 
 __all__ = ["NEGLIGIBLE", "Drift", "check_drift"]
 
@@ -97,6 +98,13 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     drift : Drift
         With `then`, `now`, the interval of `now`, `optimism`, and a `verdict`.
 
+    Raises
+    ------
+    DataError
+        If X does not suit the model, or no row has a direction.
+    ValueError
+        If `confidence` is not between 0 and 1.
+
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -108,6 +116,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     ('none', 'lower')
     """
     check_model(model, "check_drift")
+    check_confidence(confidence)
     model = model_on_host(model)
     everywhere = cosines_to(model, X)
     counted = np.isfinite(everywhere)

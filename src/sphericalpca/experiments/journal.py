@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.files import write_whole
+from sphericalpca.files import refuse_pipes, write_whole
 
 __all__ = ["COLUMNS", "Journal", "Row", "alone_in", "identity", "write_table"]
 
@@ -127,6 +127,7 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def _read(path: Path) -> Iterator[Row]:
+    refuse_pipes(path)
     text = path.read_text(encoding="utf-8", errors="replace")  # a torn end may be half a letter
     whole = text[: text.rfind("\n") + 1]  # what follows the last line end was torn
     reader = csv.reader(io.StringIO(whole))

@@ -24,6 +24,7 @@ from sphericalpca.convergence import Convergence, Rate, analyse, fit_rate
 from sphericalpca.datasets import make_toy
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.experiments.seeds import seed_of
+from sphericalpca.files import refuse_pipes
 from sphericalpca.iterate import Solver, State
 from sphericalpca.linalg import Array
 from sphericalpca.problem import components
@@ -64,6 +65,7 @@ def solver_runs(steps: int) -> tuple[Table, Table]:
 
 def longest_run(path: Path) -> int:
     """Iterations of the longest run in a file of runs."""
+    refuse_pipes(path)
     with path.open(newline="", encoding="utf-8") as file:
         return max((int(run["iterations"]) for run in csv.DictReader(file)), default=0)
 

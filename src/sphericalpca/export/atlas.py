@@ -39,6 +39,25 @@ def write_atlas(
         What `transform` returned.
     columns : mapping of str to sequence, optional
         Such as the texts; each of n_samples values.
+
+    Raises
+    ------
+    DataError
+        If V is no matrix, or a column has another number of values or a name that is taken.
+    MissingExtraError
+        If pyarrow is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from sphericalpca import open_rows
+    >>> from sphericalpca.export import write_atlas
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "reduced.parquet"
+    ...     write_atlas(file, [[0.6, 0.8], [1.0, 0.0]], {"text": ["a cat", "a dog"]})
+    ...     open_rows(file, column="vector").shape
+    (2, 2)
     """
     arrow = optional("pyarrow", "A Parquet file", "pyarrow", "files")
     parquet = optional("pyarrow.parquet", "A Parquet file", "pyarrow", "files")

@@ -38,6 +38,21 @@ def pgvector_snippet(model: Any) -> str:
     Returns
     -------
     text : str
+
+    Raises
+    ------
+    DataError
+        If the model has more components than a column of pgvector can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import pgvector_snippet
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> "vector(2)" in pgvector_snippet(model)
+    True
     """
     r = unit_map(model).n_components
     if r > LARGEST_COLUMN:
@@ -61,6 +76,16 @@ def qdrant_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     Returns
     -------
     text : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import qdrant_snippet
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> 'Distance.DOT' in qdrant_snippet(model)
+    True
     """
     return _filled("qdrant.py", model, model_file=repr(model_file))
 
@@ -78,6 +103,16 @@ def lancedb_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     Returns
     -------
     text : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import lancedb_snippet
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> '"dot"' in lancedb_snippet(model)
+    True
     """
     return _filled("lancedb.py", model, model_file=repr(model_file))
 

@@ -41,6 +41,27 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
         Fitted to what the encoder returns.
     folder : str or Path
         Made, or replaced if it holds an older export and nothing else.
+
+    Raises
+    ------
+    FileExistsError
+        If the folder holds anything else.
+    MissingExtraError
+        If safetensors is not installed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import write_sentence_transformers
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     reducer = Path(folder) / "reducer"
+    ...     write_sentence_transformers(SphericalPCA(n_components=2).fit(X), reducer)
+    ...     sorted(file.name for file in reducer.iterdir())
+    ['0_Dense', '1_Normalize', 'modules.json']
     """
     safetensors = optional("safetensors.numpy", "A folder of modules", "safetensors", "files")
     reducer = unit_map(model)

@@ -32,6 +32,26 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     index : faiss.IndexPreTransform
         For vectors of `n_features_in_` numbers, float32; its metric is the inner product.
         Zero rows are stored as zeros, as `transform` returns them.
+
+    Raises
+    ------
+    DataError
+        If `index` is no factory string for the reduced dimension.
+    MissingExtraError
+        If faiss is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import to_faiss
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> index = to_faiss(model)
+    >>> index.add(X.astype(np.float32))
+    >>> cosines, ids = index.search(X[:1].astype(np.float32), 3)
+    >>> int(ids[0, 0])
+    0
     """
     faiss = _faiss()
     reducer = unit_map(model)
@@ -57,6 +77,16 @@ def factory_string(model: Any, index: str = "Flat") -> str:
     Returns
     -------
     text : str
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import factory_string
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> factory_string(model, "HNSW32")
+    'PCA2,L2norm,HNSW32'
     """
     return f"PCA{unit_map(model).n_components},L2norm,{index}"
 

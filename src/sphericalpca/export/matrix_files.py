@@ -36,6 +36,20 @@ def matrix_record(model: Any) -> dict[str, Any]:
     record : dict
         "U" has a list of n_components numbers for each feature; "mean" is None unless the
         model is centred; "apply" is a line of Python from X, U and mean to V.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import matrix_record
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> record = matrix_record(model)
+    >>> U = np.array(record["U"])
+    >>> Y = X @ U
+    >>> V = Y / np.linalg.norm(Y, axis=1, keepdims=True)
+    >>> bool(np.allclose(V, model.transform(X)))
+    True
     """
     reducer = unit_map(model)
     return {

@@ -34,6 +34,21 @@ def to_onnx(model: Any) -> Any:
     graph : onnx.ModelProto
         From "vectors", float32 of shape (batch, n_features), to "components", float32 of
         shape (batch, n_components).  The batch is of any size; zero rows stay zero.
+
+    Raises
+    ------
+    MissingExtraError
+        If onnx is not installed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import to_onnx
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> [node.op_type for node in to_onnx(model).graph.node][:2]
+    ['MatMul', 'Abs']
     """
     onnx = optional("onnx", "A graph of ONNX", "onnx", "onnx")
     reducer = unit_map(model)

@@ -78,6 +78,33 @@ def export_model(
     -------
     hint : str
         How it is used, in a sentence.
+
+    Raises
+    ------
+    ValueError
+        If there is no such target, or `index` is not for it.
+    FileExistsError
+        If something is there, and `force` is False.
+    DataError
+        If the target cannot hold this model.
+    MissingExtraError
+        If a package is missing that the target needs.
+
+    Examples
+    --------
+    >>> import json, tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import export_model
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = Path(folder) / "reducer.json"
+    ...     export_model(model, file, "json")
+    ...     sorted(json.loads(file.read_text()))[:3]
+    '"U", 6 x 2; "apply" says how to use it.'
+    ['U', 'about', 'apply']
     """
     if to not in TARGETS:
         raise ValueError(f"to={to!r} is no target: choose among {', '.join(TARGETS)}.")

@@ -92,6 +92,21 @@ def unit_map(model: Any) -> UnitMap:
     Returns
     -------
     reducer : UnitMap
+
+    Raises
+    ------
+    TypeError
+        If it is another estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.export import unit_map
+    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> unit_map(model).U.shape
+    (6, 2)
     """
     if not isinstance(model, SphericalPCA):
         raise TypeError(

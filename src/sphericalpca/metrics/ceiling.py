@@ -66,6 +66,11 @@ def nmi_ceiling(
     ceiling : float
         NaN if `mean` is false and no single clustering has such an accuracy.
 
+    Raises
+    ------
+    ValueError
+        If there are not two classes, or the accuracy is not from 0 to 1.
+
     Examples
     --------
     >>> from sphericalpca.metrics import nmi_ceiling

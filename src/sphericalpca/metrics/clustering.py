@@ -29,6 +29,11 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     accuracy : float
         Between 1 / max(number of groups, number of clusters) and 1.
 
+    Raises
+    ------
+    ValueError
+        If the two are no lists of labels of one length, or have NaN.
+
     Examples
     --------
     >>> from sphericalpca.metrics import clustering_accuracy
@@ -54,6 +59,11 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
     renamed : ndarray of shape (n_samples,)
         A cluster that no group is left for gets a name that no group has: the next free
         integer if groups are numbers, "unmatched 1" and so on if they are text.
+
+    Raises
+    ------
+    ValueError
+        If the two are no lists of labels of one length, or have NaN.
 
     Examples
     --------
@@ -92,6 +102,17 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
     -------
     nmi : float
         Between 0 and 1; 0 if all samples are in one cluster but not in one group.
+
+    Raises
+    ------
+    ValueError
+        If the labels are not of one length, or have NaN, or there is no such normalisation.
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import nmi
+    >>> nmi([0, 0, 1, 1], ["b", "b", "a", "a"])
+    1.0
     """
     check_normalisation(normalisation)
     true, pred = _labels(labels_true, labels_pred)

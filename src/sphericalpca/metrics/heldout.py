@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import nearest_neighbours, recall_per_query
 from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbours
+from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.rows import Matrix, RowSource, as_rows
 
 __all__ = ["HeldOut", "Share", "mean_share"]
@@ -77,6 +79,13 @@ class HeldOut:
         Returns
         -------
         held : HeldOut
+
+        Raises
+        ------
+        DataError
+            If X is not at hand in this process, or has too few rows with a direction.
+        ValueError
+            If `count` is less than 2.
         """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
             raise DataError(
@@ -127,7 +136,17 @@ class HeldOut:
         -------
         ids : int array of shape (n_queries, t)
             -1 where there are fewer than t.
+
+        Raises
+        ------
+        ValueError
+            If the true neighbours are not known as far as that.
         """
+        if not isinstance(k, Integral) or not 1 <= k <= self.k:
+            raise ValueError(
+                f"k={k!r} must be an integer from 1 to {self.k}, the neighbours that were looked "
+                "for: draw again for more."
+            )
         scores = self.truth.scores
         slack = ROUNDING * float(np.finfo(scores.dtype).eps)
         ties = scores >= scores[:, k - 1 : k] - slack
@@ -182,8 +201,22 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     Returns
     -------
     share : Share
+
+    Raises
+    ------
+    ValueError
+        If there are no shares or some are outside 0 to 1, if `k` is no count, or if `confidence`
+        is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import mean_share
+    >>> share = mean_share([1.0, 0.8, 0.9, 1.0], k=10)
+    >>> round(share.mean, 3), share.low < share.mean < share.high
+    (0.925, True)
     """
     values = np.asarray(shares, dtype=np.float64)
+    _check_shares(values, k, confidence)
     n, mean = len(values), float(values.mean())
     spread, chance = float(values.var(ddof=1)) if n > 1 else 0.0, mean * (1 - mean)
     trials = float(n)
@@ -195,6 +228,17 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     # Rounding must not put the mean outside.
     low, high = min(centre - half, mean), max(centre + half, mean)
     return Share(mean, max(low, 0.0), min(high, 1.0))
+
+
+def _check_shares(values: Array, k: int, confidence: float) -> None:
+    if values.ndim != 1 or values.size == 0 or not ((values >= 0) & (values <= 1)).all():
+        raise ValueError(
+            f"shares of shape {values.shape} must be a list of numbers from 0 to 1, one for each "
+            "query, with at least one query."
+        )
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k={k!r} must be an integer >= 1: the trials that a share consists of.")
+    check_confidence(confidence)
 
 
 def _take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:

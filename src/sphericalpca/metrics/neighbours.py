@@ -54,6 +54,17 @@ def nearest_neighbours(
     -------
     neighbours : Neighbours
 
+    Raises
+    ------
+    DataError
+        If rows are not finite, have different lengths, or are too few for k.
+    TypeError
+        If `queries` is None, and the base is in files.
+    ValueError
+        If there is no such metric or backend.
+    MissingExtraError
+        If faiss is asked for and not installed.
+
     Examples
     --------
     >>> import numpy as np
@@ -97,21 +108,35 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
     Returns
     -------
     recall : array of shape (n_queries,)
+
+    Raises
+    ------
+    ValueError
+        If the two are no tables of row numbers with one line for each query, or `k` is no count.
+
+    Examples
+    --------
+    >>> from sphericalpca.metrics import recall_per_query
+    >>> recall_per_query([[1, 2], [3, 4]], [[2, 1], [3, 9]])
+    array([1. , 0.5])
     """
     true, found = np.asarray(true_ids), np.asarray(found_ids)
-    if true.ndim != 2 or found.ndim != 2 or len(true) != len(found):
+    numbers = true.dtype.kind in "iuf" and found.dtype.kind in "iuf"
+    if not numbers or true.ndim != 2 or found.ndim != 2 or len(true) != len(found):
         raise ValueError(
             f"true_ids of shape {true.shape} and found_ids of shape {found.shape} must be tables "
-            "with one line for each query."
+            "of row numbers, with one line for each query."
         )
     k = true.shape[1] if k is None else k
+    if not isinstance(k, Integral) or k < 1:
+        raise ValueError(f"k={k!r} must be an integer >= 1: how many neighbours there are to find.")
     lines = max(1, PAIRS // max(1, true.shape[1] * found.shape[1]))
     hits = np.zeros(len(true))
     for first in range(0, len(true), lines):
         part = slice(first, first + lines)
         same = true[part, :, None] == found[part, None, :]
         hits[part] = (same & (true[part, :, None] >= 0)).any(axis=1).sum(axis=1)
-    return np.minimum(hits / k, 1.0)
+    return np.minimum(hits / int(k), 1.0)
 
 
 def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
@@ -126,13 +151,21 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
     -------
     recall : float
 
+    Raises
+    ------
+    ValueError
+        As in `recall_per_query`, and if there are no queries.
+
     Examples
     --------
     >>> from sphericalpca.metrics import recall_at_k
     >>> recall_at_k([[4, 7], [1, 2]], [[7, 9], [2, 1]])
     0.75
     """
-    return float(recall_per_query(true_ids, found_ids, k).mean())
+    recalls = recall_per_query(true_ids, found_ids, k)
+    if recalls.size == 0:
+        raise ValueError("true_ids and found_ids have no lines: there is no query to average over.")
+    return float(recalls.mean())
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:

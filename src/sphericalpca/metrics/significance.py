@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -59,6 +60,12 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
     -------
     difference : PairedDifference
 
+    Raises
+    ------
+    ValueError
+        If a and b are no lists of finite numbers of one length, or `confidence` is not between
+        0 and 1.
+
     Examples
     --------
     >>> from sphericalpca.metrics import paired_difference
@@ -91,6 +98,12 @@ def bootstrap_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedD
     difference : PairedDifference
         Its `p_value` is NaN.
 
+    Raises
+    ------
+    ValueError
+        If a and b are no lists of finite numbers of one length, or `confidence` is not between
+        0 and 1.
+
     Examples
     --------
     >>> from sphericalpca.metrics import bootstrap_difference
@@ -117,6 +130,11 @@ def holm(p_values: Any) -> Array:
     -------
     adjusted : ndarray of shape (n_tests,)
         In the order given; reject where it is at most the level wanted.
+
+    Raises
+    ------
+    ValueError
+        If they are no list of numbers from 0 to 1.
 
     Examples
     --------
@@ -151,6 +169,12 @@ def _differences(a: Any, b: Any) -> Array:
     return d
 
 
+def check_confidence(confidence: float) -> None:
+    """Refuse what no interval can have."""
+    if not isinstance(confidence, Real) or not 0 < confidence < 1:
+        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
+
+
 def _size(d: Array) -> float:
     """The largest difference: divided by it, squares and sums stay in range."""
     return float(np.abs(d).max()) or 1.0
@@ -162,8 +186,7 @@ def _mean(d: Array) -> float:
 
 def _t_spread(d: Array, confidence: float) -> float:
     """Student's t times the standard deviation; infinite for a single value."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
+    check_confidence(confidence)
     if len(d) < 2:
         return math.inf
     deviation = float((d / _size(d)).std(ddof=1)) * _size(d)

@@ -50,6 +50,20 @@ class ConvergenceDisplay:
     figure_ : matplotlib Figure
     lines_ : list of matplotlib Line2D
         One per fit, in the order given.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.plotting import ConvergenceDisplay
+    >>> X = load_digits().data
+    >>> fits = {
+    ...     name: SphericalPCA(n_components=5, solver=name, init="random", random_state=0).fit(X)
+    ...     for name in ("subspace", "alternating")
+    ... }
+    >>> display = ConvergenceDisplay.from_estimators(fits, quantity="residual")
+    >>> len(display.lines_)
+    2
     """
 
     def __init__(
@@ -59,8 +73,11 @@ class ConvergenceDisplay:
             raise ValueError("histories is empty: at least one fit is needed to draw a curve.")
         for name, history in histories.items():
             _check_history(name, history, "objective")
-        self.histories = dict(histories)
-        lowest = min(float(np.min(history["objective"])) for history in histories.values())
+        self.histories = {
+            name: {column: np.asarray(values) for column, values in history.items()}
+            for name, history in histories.items()
+        }
+        lowest = min(float(np.min(one["objective"])) for one in self.histories.values())
         self.best = lowest if best is None else float(best)
 
     @classmethod
@@ -117,6 +134,13 @@ class ConvergenceDisplay:
         Returns
         -------
         display : ConvergenceDisplay
+
+        Raises
+        ------
+        TypeError
+            If it is no mapping.
+        ValueError
+            If a fit has no such history, or a choice is unknown.
         """
         if not isinstance(estimators, Mapping):
             raise TypeError(
@@ -192,6 +216,11 @@ class ConvergenceDisplay:
         Returns
         -------
         values : ndarray of shape (n_iter,)
+
+        Raises
+        ------
+        ValueError
+            If the history of this fit has no such quantity.
         """
         _check_choice("quantity", quantity, LABELS)
         history = self.histories[name]
@@ -220,7 +249,7 @@ class ConvergenceDisplay:
 
 
 def _check_history(name: str, history: Mapping[str, Array], column: str) -> None:
-    if column not in history:
+    if column not in history or len(history[column]) == 0:
         raise ValueError(
             f"The history of {name!r} has no {column!r}: draw a SphericalPCA or an R1PCA after "
             "fit; partial_fit keeps no history."

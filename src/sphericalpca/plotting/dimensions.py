@@ -39,6 +39,16 @@ class DimensionsDisplay:
     figure_ : matplotlib Figure
     recall_line_, svd_line_, cosine_line_ : matplotlib Line2D
         `svd_line_` is None where there is nothing to draw.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import choose_components
+    >>> from sphericalpca.plotting import DimensionsDisplay
+    >>> choice = choose_components(load_digits().data, recall=0.8, random_state=0)
+    >>> display = DimensionsDisplay.from_choice(choice)
+    >>> display.ax_.get_xlabel() != ""
+    True
     """
 
     def __init__(

@@ -37,6 +37,17 @@ class SphereDisplay:
     figure_ : matplotlib Figure
     points_ : matplotlib PathCollection
         The samples drawn.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.plotting import SphereDisplay
+    >>> X, digits = load_digits(return_X_y=True)
+    >>> model = SphericalPCA(n_components=3).fit(X)
+    >>> display = SphereDisplay.from_estimator(model, X, digits)
+    >>> display.ax_.name
+    '3d'
     """
 
     def __init__(self, V: Any, *, labels: Any = None) -> None:
@@ -91,6 +102,11 @@ class SphereDisplay:
         Returns
         -------
         self : SphereDisplay
+
+        Raises
+        ------
+        ValueError
+            If r = 3 and `ax` is flat.
         """
         solid = self.V.shape[1] == 3
         if ax is None:

@@ -44,10 +44,27 @@ class ComponentWeightsDisplay:
     figure_ : matplotlib Figure
     bars_ : matplotlib BarContainer
     line_ : matplotlib Line2D
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import SphericalPCA
+    >>> from sphericalpca.plotting import ComponentWeightsDisplay
+    >>> X = load_digits().data
+    >>> model = SphericalPCA(n_components=12).fit(X)
+    >>> display = ComponentWeightsDisplay.from_estimator(model)
+    >>> len(display.bars_)
+    12
     """
 
     def __init__(self, component_weights: Any) -> None:
         self.component_weights: Array = np.asarray(component_weights, dtype=np.float64)
+        known = self.component_weights
+        if known.ndim != 1 or known.size == 0 or not np.isfinite(known).all():
+            raise ValueError(
+                f"component_weights of shape {known.shape} must be a list of finite numbers, one "
+                "for each component, with at least one."
+            )
         self.cumulative: Array = np.cumsum(self.component_weights)
 
     @classmethod

@@ -30,7 +30,9 @@ class DataFile:
             raise DataError(f"There is no file {str(path)!r}: check the path.") from None
         except (OSError, ValueError) as error:
             raise DataError(f"{str(path)!r} cannot be opened: {_reason(error)}.") from None
-        if not path.is_file():
+        if not path.is_file() and not path.is_dir():
+            raise DataError(f"{str(path)!r} is a device, pipe or socket: pass a file.")
+        if path.is_dir():
             raise DataError(
                 f"{str(path)!r} is not a file: pass a file, a list of files, or a pattern such as "
                 f"{str(path / '*.npy')!r}."

@@ -95,6 +95,13 @@ def open_rows(
         With `shape` and `dtype`; to be passed as X to `SphericalPCA`.  float16 and integers
         of up to 16 bits are computed in float32; float64 and larger integers in float64.
 
+    Raises
+    ------
+    DataError
+        If there is no such file, its format is not known, or it is damaged or ambiguous.
+    MissingExtraError
+        If the package is missing that reads its format.
+
     Examples
     --------
     >>> import numpy as np, pathlib, tempfile
