@@ -136,6 +136,16 @@ def test_one_interval_has_the_same_digits_everywhere(run, file):
     assert CurvePoint(8, 0.95, 0.89999, 0.97, 0.5, 32, 32).interval == "0.899 to 0.970"
 
 
+def test_a_fit_without_convergence_is_told_by_options_that_there_are(run, tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).standard_normal((60, 5)))
+    options = ("--recall", 0.1, "--k", 2, "--queries", 10, "--largest", 2)
+    result = run("choose", tmp_path / "rows.npy", *options, "--tol", 1e-30)
+    assert result.exit_code == 0
+    told = next(line for line in result.stderr.splitlines() if "iterations" in line)
+    assert "max_iter" not in told
+    assert told.endswith("Raise --tol.")
+
+
 def test_zero_rows_do_no_harm(run, tmp_path):
     X = load_digits().data
     X[:5] = 0
@@ -148,7 +158,11 @@ def test_zero_rows_do_no_harm(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "bad", [("--recall", 1), ("--recall", 0), ("--k", 0), ("--queries", "x"), ("--queries", 1)]
+    "bad",
+    [
+        *(("--recall", 1), ("--recall", 0), ("--k", 0)),
+        *(("--queries", "x"), ("--queries", 1), ("--tol", -1)),
+    ],
 )
 def test_usage(run, file, bad):
     result = run("choose", file, *bad)

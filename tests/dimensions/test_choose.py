@@ -250,6 +250,8 @@ def test_words_for_people(choice):
         ({"k": 0}, "k=0 must be a whole number of at least 1"),
         ({"queries": 2.5}, "queries=2.5 must be a whole number"),
         ({"largest": 65}, r"largest=65 must be a whole number from 1 to min.*=64"),
+        ({"tol": -1}, "'tol' parameter"),
+        ({"tol": np.nan}, "'tol' parameter"),
         ({"k": 1700}, "too few to hold out queries"),
     ],
 )

@@ -15,7 +15,7 @@ import click
 from sphericalpca.cli.console import against_svd, examples, open_console, write_line
 from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
-from sphericalpca.cli.wording import SEED, Names, warn
+from sphericalpca.cli.wording import SEED, TOLERANCE, Names, warn
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
@@ -75,7 +75,9 @@ def _dimension(text: str) -> float:
     help="Keeps what is known so far: a fit that was cut short, or that --max-iter ended, goes on "
     "from it.  Removed when a fit has converged and its model is written.",
 )
-@click.option("--tol", default=1e-4, show_default=True, help="Residual at which to stop.")
+@click.option(
+    "--tol", type=TOLERANCE, default=1e-4, show_default=True, help="Residual at which to stop."
+)
 @click.option(
     "--max-iter",
     default=1000,
