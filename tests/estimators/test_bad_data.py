@@ -99,6 +99,22 @@ def test_masked_entries_are_missing(X, method):
     fails(lambda: method(masked), "1 entries are masked", "impute or drop")
 
 
+def test_a_plan_of_rows_is_not_asked_for_its_columns(method):
+    """As polars' LazyFrame, which warns of every such question."""
+
+    class LazyFrame:
+        @property
+        def columns(self):
+            raise AssertionError("costly")
+
+        dtypes = columns
+
+        def collect(self):
+            """Compute the rows."""
+
+    fails(lambda: method(LazyFrame()), "X is a LazyFrame", "pass X.collect()")
+
+
 def test_columns_of_the_same_name():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.eye(3), columns=["a", "b", "a"])

@@ -12,7 +12,7 @@ from sphericalpca.estimators.remedies import NUMBERS_ONLY, REAL_ONLY, with_remed
 from sphericalpca.exceptions import DataError
 from sphericalpca.rows import column_words
 
-__all__ = ["is_single", "refuse_kinds", "refuse_repeated_names"]
+__all__ = ["is_single", "refuse_kinds", "refuse_plans", "refuse_repeated_names"]
 
 
 def is_single(X: Any) -> bool:
@@ -21,6 +21,15 @@ def is_single(X: Any) -> bool:
         isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize <= 4
         for dtype in _types(X)
     )
+
+
+def refuse_plans(X: Any) -> None:
+    """Refuse what is yet to be computed, such as a LazyFrame; asking it for columns is costly."""
+    if callable(getattr(type(X), "collect", None)) and not hasattr(X, "shape"):
+        raise DataError(
+            f"X is a {type(X).__name__}, which tells how to get rows but holds none: pass "
+            "X.collect()."
+        )
 
 
 def refuse_repeated_names(X: Any) -> None:

@@ -60,7 +60,7 @@ def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> str:
 
 
 def warn_of_zero_rows(count: int, total: int, what: str) -> None:
-    """Count rows that point nowhere, if there are any."""
+    """Count rows that point nowhere, if there are any; `what` suits one as well as many."""
     if count:
         have = "has" if count == 1 else "have"
         warn_caller(f"{count} of {total} rows {have} no direction and {what}.", NoDirectionWarning)
