@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,7 @@ def refuse_repeated_names(X: Any) -> None:
 
 
 def refuse_kinds(X: Any) -> None:
-    """Refuse nothing at all, text, masked entries, complex numbers, dates and the like."""
+    """Refuse nothing at all, text, dicts, masked entries, complex numbers, dates and the like."""
     if X is None or (isinstance(X, np.ndarray) and X.shape == (0,)):
         what = "None" if X is None else "empty"
         raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
@@ -49,6 +50,9 @@ def refuse_kinds(X: Any) -> None:
         raise DataError(
             f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {NUMBERS_ONLY}"
         )
+    if isinstance(X, (Iterator, Mapping, Set)):
+        pass_on = "np.column_stack(list(X.values()))" if isinstance(X, Mapping) else "list(X)"
+        raise DataError(f"X is a {type(X).__name__}, not an array of rows: pass {pass_on}.")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         count = int(np.ma.getmaskarray(X).sum())
         raise DataError(
