@@ -18,7 +18,15 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-__all__ = ["beside", "check_writable", "replacing", "replacing_folder", "sweep", "write_whole"]
+__all__ = [
+    "beside",
+    "check_writable",
+    "refuse_devices",
+    "replacing",
+    "replacing_folder",
+    "sweep",
+    "write_whole",
+]
 
 # Processes of other machines may write to the same folder, with the same numbers as ours.
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
@@ -212,10 +220,14 @@ def _pass_permissions(old: Path, new: Path) -> None:
 
 
 def _refuse_others_than_files(path: Path) -> None:
-    """A device that somebody with all rights writes to would be replaced by a file, too."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, but a file is written: choose a name.")
-    if path.exists() and not path.is_file():
+    refuse_devices(path)
+
+
+def refuse_devices(path: Path) -> None:
+    """A device that somebody with all rights writes to would be replaced by a file, too."""
+    if path.exists() and not (path.is_file() or path.is_dir()):
         raise FileExistsError(f"{path} is a device, pipe or socket: choose the name of a file.")
 
 

@@ -107,7 +107,8 @@ def _remedies(choice: DimensionChoice, queries: int) -> str:
     more = choice.n_components < min(choice.n_features, n_rows)
     larger = choice.n_queries == queries < n_rows // 5
     raised = [*(["--largest"] if more else []), *(["--queries"] if larger else [])]
-    return " or ".join([*(f"raise {option}" for option in raised), "lower --recall"])
+    rows = ["pass more rows"] if choice.n_queries >= n_rows // 5 and choice.is_doubtful else []
+    return " or ".join([*(f"raise {option}" for option in raised), *rows, "lower --recall"])
 
 
 @contextmanager

@@ -183,8 +183,8 @@ def _refuse_foreign(file: DataFile, options: Options, suffix: str) -> None:
         for name in ("column", "columns"):
             if getattr(options, name) is not None:
                 raise DataError(
-                    f"{name} is for Parquet and Arrow files, but {file.name} is neither: leave it "
-                    "out."
+                    f"{name}=... is for Parquet and Arrow files, but {file.name} is neither: leave "
+                    "it out."
                 )
     if suffix not in {*HDF5, ".npz"} and options.key is not None:
         raise DataError(
