@@ -105,7 +105,7 @@ def test_vectors_in_a_column_of_arrow(X):
     [
         (iter, "X is a list_iterator", "pass list(X)"),
         (lambda rows: (row for row in rows), "X is a generator", "pass list(X)"),
-        (lambda rows: {"a": rows[0]}, "X is a dict", "pass np.column_stack(list(X.values()))"),
+        (lambda rows: {"a": rows[0]}, "X is a dict", "pass one of its entries, or np.column_stack"),
         (lambda rows: set(rows[0]), "X is a set", "pass list(X)"),
     ],
 )

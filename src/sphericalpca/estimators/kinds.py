@@ -51,8 +51,9 @@ def refuse_kinds(X: Any) -> None:
             f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {NUMBERS_ONLY}"
         )
     if isinstance(X, (Iterator, Mapping, Set)):
-        pass_on = "np.column_stack(list(X.values()))" if isinstance(X, Mapping) else "list(X)"
-        raise DataError(f"X is a {type(X).__name__}, not an array of rows: pass {pass_on}.")
+        keyed = "one of its entries, or np.column_stack(list(X.values())) if these are the columns"
+        rows = keyed if isinstance(X, Mapping) else "list(X)"
+        raise DataError(f"X is a {type(X).__name__}, not an array of rows: pass {rows}.")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         count = int(np.ma.getmaskarray(X).sum())
         raise DataError(
