@@ -212,12 +212,13 @@ main(["--help"])
 
 
 @pytest.mark.parametrize("words", ["--help", "fit --help", "datasets list", "datasets list --json"])
-def test_behind_a_closed_pipe_the_program_ends_as_others_do(words):
+@pytest.mark.parametrize("colours", [{}, {"FORCE_COLOR": "1"}], ids=["plain", "rich"])
+def test_behind_a_closed_pipe_the_program_ends_as_others_do(words, colours):
     """In silence, and as a shell reports of programs that SIGPIPE ends."""
     reading, writing = os.pipe()
     os.close(reading)
     pipes = {"stdout": writing, "stderr": subprocess.PIPE, "capture_output": False}
-    done = program(*words.split(), **pipes)
+    done = program(*words.split(), **pipes, env={**os.environ, **colours})
     os.close(writing)
     assert done.stderr == ""
     assert done.returncode == 128 + signal.SIGPIPE
