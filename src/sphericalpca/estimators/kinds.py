@@ -50,7 +50,8 @@ def refuse_kinds(X: Any) -> None:
         raise DataError(
             f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {NUMBERS_ONLY}"
         )
-    if isinstance(X, (Iterator, Mapping, Set)):
+    # Sparse matrices by keys have a shape, and are dicts as well.
+    if isinstance(X, (Iterator, Mapping, Set)) and not hasattr(X, "shape"):
         keyed = "one of its entries, or np.column_stack(list(X.values())) if these are the columns"
         rows = keyed if isinstance(X, Mapping) else "list(X)"
         raise DataError(f"X is a {type(X).__name__}, not an array of rows: pass {rows}.")
