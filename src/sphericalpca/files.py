@@ -21,6 +21,7 @@ from pathlib import Path
 __all__ = [
     "beside",
     "check_writable",
+    "refuse_devices",
     "refuse_pipes",
     "replacing",
     "replacing_folder",
@@ -101,7 +102,7 @@ def check_writable(path: Path) -> None:
 
 def refuse_pipes(path: Path) -> None:
     """An `OSError` in place of a wait without end, if what is to be read is no file."""
-    if path.exists() and not path.is_file() and not path.is_dir():
+    if _is_special(path):
         raise OSError(errno.EINVAL, "It is a device, pipe or socket", str(path))
 
 
@@ -226,11 +227,19 @@ def _pass_permissions(old: Path, new: Path) -> None:
 
 
 def _refuse_others_than_files(path: Path) -> None:
-    """A device that somebody with all rights writes to would be replaced by a file, too."""
     if path.is_dir():
         raise IsADirectoryError(f"{path} is a folder, but a file is written: choose a name.")
-    if path.exists() and not path.is_file():
+    refuse_devices(path)
+
+
+def refuse_devices(path: Path) -> None:
+    """A device that somebody with all rights writes to would be replaced by a file, too."""
+    if _is_special(path):
         raise FileExistsError(f"{path} is a device, pipe or socket: choose the name of a file.")
+
+
+def _is_special(path: Path) -> bool:
+    return path.exists() and not (path.is_file() or path.is_dir())
 
 
 def _check_replaceable(path: Path, ours: Collection[str]) -> None:

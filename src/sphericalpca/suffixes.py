@@ -14,9 +14,12 @@ ROWS = (
 )
 # Whoever finds a file of that name would open it with something else.
 OTHERS = (
-    *(".csv", ".json", ".jsonl", ".mat", ".tsv"),
+    *(".csv", ".html", ".json", ".jsonl", ".mat", ".py", ".sql", ".tsv"),
+    *(".jpeg", ".jpg", ".pdf", ".png", ".svg"),
     *(".faiss", ".joblib", ".onnx", ".pickle", ".pkl", ".pt", ".safetensors", ".skops"),
 )
+# Text of any kind may be called that, if it is of a kind that is text.
+PLAIN, TEXTS = (".md", ".txt"), (".json", ".py", ".sql")
 
 
 def check_suffix(path: Path, what: str, own: str) -> None:
@@ -32,7 +35,8 @@ def check_suffix(path: Path, what: str, own: str) -> None:
         The suffix of such files.
     """
     suffix = path.suffix.lower()
-    if suffix != own and suffix in (*ROWS, *OTHERS):
+    refused = (*ROWS, *OTHERS) if own in TEXTS else (*ROWS, *OTHERS, *PLAIN)
+    if suffix != own and suffix in refused:
         raise ValueError(
             f"{path} has the suffix of another kind of file, but {what} is written: call it "
             f"{path.with_suffix(own).name}, say."

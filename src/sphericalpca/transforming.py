@@ -163,5 +163,5 @@ def transform_file(
             n_zero += int((~V.any(axis=1)).sum())
             if watch is not None:
                 watch(len(V))
-    warn_of_zero_rows(n_zero, rows.shape[0], "are zero in the result")
+    warn_of_zero_rows(n_zero, rows.shape[0], "came out as zero")
     return n_zero

@@ -64,6 +64,7 @@ def test_the_first_rows_are_taken(run, file):
         (("-r", 25), 1, "-r 25 must be at most"),
         (("-r", 0), 2, "'-r'"),
         (("--rounds", 0), 2, "'--rounds'"),
+        (("--tol", -1), 2, "'--tol'"),
         (("--rows", 3, "-r", 4), 1, "-r 4 must be at most"),
     ],
 )
@@ -71,6 +72,14 @@ def test_wrong_numbers_are_refused(run, file, words, code, message):
     result = run("bench", file, *words)
     assert result.exit_code == code
     assert message in result.stderr
+
+
+def test_a_fit_without_convergence_is_told_once_by_options_that_there_are(run, file):
+    result = run("bench", file, "-r", 5, "--rounds", 2, "--tol", 0)
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("Warning: SphericalPCA stopped after 1000 iterations")
+    assert line.endswith("set --tol > 0 to stop at convergence.")
 
 
 def test_a_file_that_is_not_there(run, tmp_path):

@@ -90,9 +90,9 @@ def test_other_pictures_are_refused_before_the_work(run, tmp_path, name, what):
     assert not picture.exists()
 
 
-@pytest.mark.parametrize("option", ["-o", "--plot"])
-def test_nothing_is_overwritten_without_force(run, file, tmp_path, option):
-    there = tmp_path / "there.png"
+@pytest.mark.parametrize(("option", "name"), [("-o", "there"), ("--plot", "there.png")])
+def test_nothing_is_overwritten_without_force(run, file, tmp_path, option, name):
+    there = tmp_path / name
     there.write_text("precious")
     result = run("choose", file, *OPTIONS, option, there)
     assert result.exit_code == 1
@@ -124,7 +124,7 @@ def test_remedies_are_those_that_would_change_something(run, file):
     assert told.endswith("raise --largest or raise --queries or lower --recall.\n")
     cut, told = run(*out_of_reach, "--queries", 10_000, "--largest", 64).stderr.splitlines()
     assert cut == "--queries 10000 was cut to 359: at most a fifth of the rows is held out."
-    assert told.endswith("recall of 0.999: lower --recall.")
+    assert told.endswith("recall of 0.999: pass more rows or lower --recall.")
 
 
 def test_one_interval_has_the_same_digits_everywhere(run, file):
@@ -134,6 +134,16 @@ def test_one_interval_has_the_same_digits_everywhere(run, file):
     assert f"(95% interval {interval}, " in told
     assert told.endswith("The target 0.7 is reached by the lower end of the interval.\n")
     assert CurvePoint(8, 0.95, 0.89999, 0.97, 0.5, 32, 32).interval == "0.899 to 0.970"
+
+
+def test_a_fit_without_convergence_is_told_by_options_that_there_are(run, tmp_path):
+    np.save(tmp_path / "rows.npy", np.random.default_rng(0).standard_normal((60, 5)))
+    options = ("--recall", 0.1, "--k", 2, "--queries", 10, "--largest", 2)
+    result = run("choose", tmp_path / "rows.npy", *options, "--tol", 1e-30)
+    assert result.exit_code == 0
+    told = next(line for line in result.stderr.splitlines() if "iterations" in line)
+    assert "max_iter" not in told
+    assert told.endswith("Raise --tol.")
 
 
 def test_zero_rows_do_no_harm(run, tmp_path):
@@ -148,7 +158,11 @@ def test_zero_rows_do_no_harm(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "bad", [("--recall", 1), ("--recall", 0), ("--k", 0), ("--queries", "x"), ("--queries", 1)]
+    "bad",
+    [
+        *(("--recall", 1), ("--recall", 0), ("--k", 0)),
+        *(("--queries", "x"), ("--queries", 1), ("--tol", -1)),
+    ],
 )
 def test_usage(run, file, bad):
     result = run("choose", file, *bad)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 
@@ -43,6 +44,23 @@ def test_what_is_read_is_not_overwritten_even_by_force(run, folder, words):
     assert result.exit_code == 1
     assert "is what is read here: choose another name" in result.stderr
     assert _content(folder) == before
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes that have names")
+@pytest.mark.parametrize(
+    "words",
+    [
+        *("fit none.npy -r 3 -o", "fit none.npy -r 3 -o new --checkpoint", "choose none.npy -o"),
+        *("transform none none.npy -o", "export none --to json -o"),
+    ],
+)
+@pytest.mark.parametrize("force", [[], ["--force"]])
+def test_devices_and_pipes_are_refused_before_anything_is_read(run, folder, words, force):
+    os.mkfifo("pipe")
+    result = run(*words.split(), "pipe", *force)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("pipe is a device, pipe or socket: choose the name of a file.\n")
+    assert (folder / "pipe").is_fifo()
 
 
 @pytest.mark.parametrize("command", ["fit rows.npy -r 3", "choose rows.npy --k 2 --queries 9"])

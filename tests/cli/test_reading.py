@@ -63,3 +63,25 @@ def test_a_model_in_place_of_rows(run, tmp_path, monkeypatch, words):
     result = run(*words.replace("IN", "model.safetensors").split())
     assert result.exit_code == 1
     assert "'model.safetensors' has the suffix of a model, not of rows" in result.stderr
+
+
+@pytest.mark.parametrize("words", ["fit - -r 3 -o new", "choose -", "bench -"])
+def test_a_dash_is_no_file(run, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    result = run(*words.split())
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: Nothing is read from a pipe")
+
+
+def test_an_option_for_other_files_is_named_as_one(run, tmp_path):
+    np.save(tmp_path / "rows.npy", np.ones((9, 3)))
+    result = run("fit", tmp_path / "rows.npy", "--column", "x", "-r", 1, "-o", tmp_path / "m")
+    assert result.stderr.startswith("Error: --column ... is for Parquet and Arrow files")
+
+
+def test_one_is_told_in_the_singular(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    np.save("row.npy", np.ones((1, 3)))
+    assert "1 x 3 to 1 component, " in run("fit", "row.npy", "-r", 1, "-o", "model").stdout
+    told = run("transform", "model", "row.npy", "-o", "v.npy").stdout
+    assert told == "v.npy: 1 unit vector of 1 number.\n"

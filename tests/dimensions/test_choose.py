@@ -197,6 +197,12 @@ def test_at_most_the_largest(X):
     assert max(found.column("n_components")) == 6
 
 
+def test_more_rows_are_asked_for_where_only_they_would_help():
+    X = np.random.default_rng(0).standard_normal((60, 4))
+    with pytest.warns(ShortfallWarning, match=r"4 keep 1\.000 .* Pass more rows or lower recall\."):
+        choose_components(X, recall=0.99, k=2, random_state=0)
+
+
 @pytest.mark.parametrize("recall", [0.05, 0.999])
 def test_targets_at_the_ends(X, recall):
     with warnings.catch_warnings(record=True) as said:
@@ -250,6 +256,8 @@ def test_words_for_people(choice):
         ({"k": 0}, "k=0 must be a whole number of at least 1"),
         ({"queries": 2.5}, "queries=2.5 must be a whole number"),
         ({"largest": 65}, r"largest=65 must be a whole number from 1 to min.*=64"),
+        ({"tol": -1}, "'tol' parameter"),
+        ({"tol": np.nan}, "'tol' parameter"),
         ({"k": 1700}, "too few to hold out queries"),
     ],
 )

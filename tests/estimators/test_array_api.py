@@ -114,7 +114,7 @@ def test_weights_and_rows_without_direction(xp, data, where, request):
             xp.asarray(data), sample_weight=xp.asarray(weight)
         )
     np.testing.assert_allclose(as_numpy(ours.components_), model.components_, atol=1e-7)
-    with pytest.warns(match="2 of 60 rows have no direction and are zero"):
+    with pytest.warns(match="2 of 60 rows have no direction and came out as zero"):
         V = as_numpy(ours.transform(xp.asarray(data)))
     assert not V[[3, 7]].any()
 

@@ -91,12 +91,50 @@ def test_vectors_in_a_column_of_a_frame(X):
         fails(lambda data=data: SphericalPCA().fit(data), "vectors for entries", "np.stack(column)")
 
 
+def test_vectors_in_a_column_of_arrow(X):
+    arrow = pytest.importorskip("pyarrow")
+    column = arrow.array(X.tolist())
+    for data in (column, arrow.chunked_array([column]), arrow.table({"vector": column})):
+        fails(lambda data=data: SphericalPCA().fit(data), "vectors for entries", "np.stack(column)")
+    stacked = SphericalPCA(2).fit(np.stack(column))
+    np.testing.assert_array_equal(stacked.components_, SphericalPCA(2).fit(X).components_)
+
+
+@pytest.mark.parametrize(
+    ("make", "what", "remedy"),
+    [
+        (iter, "X is a list_iterator", "pass list(X)"),
+        (lambda rows: (row for row in rows), "X is a generator", "pass list(X)"),
+        (lambda rows: {"a": rows[0]}, "X is a dict", "pass one of its entries, or np.column_stack"),
+        (lambda rows: set(rows[0]), "X is a set", "pass list(X)"),
+    ],
+)
+def test_what_is_no_array_of_rows(X, method, make, what, remedy):
+    fails(lambda: method(make(X.tolist())), what, remedy)
+
+
 def test_masked_entries_are_missing(X, method):
     masked = np.ma.masked_array(X, mask=False)
     expected = SphericalPCA(2).fit(X).components_
     np.testing.assert_array_equal(SphericalPCA(2).fit(masked).components_, expected)
     masked[3, 1] = np.ma.masked
     fails(lambda: method(masked), "1 entries are masked", "impute or drop")
+
+
+def test_a_plan_of_rows_is_not_asked_for_its_columns(method):
+    """As polars' LazyFrame, which warns of every such question."""
+
+    class LazyFrame:
+        @property
+        def columns(self):
+            raise AssertionError("costly")
+
+        dtypes = columns
+
+        def collect(self):
+            """Compute the rows."""
+
+    fails(lambda: method(LazyFrame()), "X is a LazyFrame", "pass X.collect()")
 
 
 def test_columns_of_the_same_name():

@@ -47,7 +47,9 @@ def test_what_is_there_is_kept(plain_model, tmp_path, target):
     assert path.read_text() == "a thesis"
 
 
-@pytest.mark.parametrize("suffix", [".npy", ".npz", ".parquet", ".pkl", ".json", ".safetensors"])
+@pytest.mark.parametrize(
+    "suffix", [".npy", ".npz", ".parquet", ".pkl", ".json", ".safetensors", ".png", ".tsv"]
+)
 def test_none_has_the_name_of_another_kind_of_file(plain_model, tmp_path, target, suffix):
     path = tmp_path / f"out{suffix}"
     if suffix == f".{target}":
@@ -56,6 +58,18 @@ def test_none_has_the_name_of_another_kind_of_file(plain_model, tmp_path, target
     else:
         with pytest.raises(ValueError, match="the suffix of another kind of file"):
             export_model(plain_model, path, target, force=True)
+        assert not path.exists()
+
+
+@pytest.mark.parametrize("suffix", [".txt", ".TXT", ".md"])
+def test_only_text_is_called_text(plain_model, tmp_path, target, suffix):
+    path = tmp_path / f"out{suffix}"
+    if target in {"json", "pgvector", "qdrant", "lancedb"}:
+        export_model(plain_model, path, target)
+        assert path.read_text()
+    else:
+        with pytest.raises(ValueError, match="the suffix of another kind of file"):
+            export_model(plain_model, path, target)
         assert not path.exists()
 
 

@@ -7,7 +7,11 @@ what is slow to import is imported inside the command.
 from __future__ import annotations
 
 import importlib
+import os
+import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import click
@@ -42,6 +46,8 @@ Completion of commands and options, in the start-up file of the shell:
 """
 
 INTERRUPTED = 130
+# What shells report of programs that end because nobody reads on: 128 and the number of SIGPIPE.
+PIPE_CLOSED = 141
 
 # Errors that say what is wrong in their own words; anything else is a fault of ours.
 EXPECTED = (ValueError, ImportError, OSError, MemoryError)
@@ -66,8 +72,17 @@ class App(Commands):
         assert isinstance(command, click.Command)
         return command
 
+    def make_context(self, *args: Any, **options: Any) -> click.Context:
+        """Read the words; a call for help is answered here."""
+        with _ending_with_the_pipe():
+            return super().make_context(*args, **options)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error ends the program with one line on stderr."""
+        with _ending_with_the_pipe():
+            return self._invoke(ctx)
+
+    def _invoke(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except PASSED_ON:
@@ -87,6 +102,19 @@ class App(Commands):
         if not isinstance(error, ValueError) or name is None:
             return text
         return in_options(text, self.get_command(ctx, name))
+
+
+@contextmanager
+def _ending_with_the_pipe() -> Iterator[None]:
+    """Where nobody reads on, as behind ``| head -1``, the program ends in silence."""
+    try:
+        yield
+    except BrokenPipeError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError):  # what is no file has no pipe behind it
+                os.dup2(nowhere, stream.fileno())  # Python still empties its buffers
+        raise click.exceptions.Exit(PIPE_CLOSED) from None
 
 
 def _describe(error: Exception) -> str:

@@ -12,7 +12,7 @@ import click
 from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.cli.tables import print_table
-from sphericalpca.cli.wording import SEED
+from sphericalpca.cli.wording import SEED, TOLERANCE, telling_warnings
 
 if TYPE_CHECKING:
     from sphericalpca.evaluation import Lap
@@ -38,7 +38,13 @@ FEATURES = 384
     "--rows", type=COUNT, default=20_000, show_default=True, help="Take the first so many rows."
 )
 @click.option("--rounds", type=COUNT, default=3, show_default=True, help="Fits of each method.")
-@click.option("--tol", default=1e-4, show_default=True, help="Residual at which ours stops.")
+@click.option(
+    "--tol",
+    type=TOLERANCE,
+    default=1e-4,
+    show_default=True,
+    help="Residual at which ours stops.",
+)
 @reading_options
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of what is random.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
@@ -57,7 +63,8 @@ def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) ->
     console = open_console(stderr=True)
     quiet = options["quiet"] or not console.is_terminal
     what = f"{X.shape[0]:,} x {X.shape[1]:,} to {components} components"
-    with console.status(f"Fitting {what} ...") if not quiet else nullcontext():
+    shown = nullcontext() if quiet else console.status(f"Fitting {what} ...")
+    with telling_warnings(), shown:
         laps = race(
             X,
             components,

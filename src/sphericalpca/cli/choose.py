@@ -15,7 +15,7 @@ from sphericalpca.cli.console import examples, open_console, say
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
 from sphericalpca.cli.tables import print_table
-from sphericalpca.cli.wording import SEED, warn
+from sphericalpca.cli.wording import SEED, TOLERANCE, telling_warnings, warn
 from sphericalpca.exceptions import ShortfallWarning
 
 if TYPE_CHECKING:
@@ -45,7 +45,13 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("-o", "--output", type=FILE, help="Keep the model that was chosen.")
 @click.option("--plot", type=FILE, help="Draw the curve: .png, .pdf or .svg.")
 @reading_options
-@click.option("--tol", default=1e-4, show_default=True, help="Residual at which fits stop.")
+@click.option(
+    "--tol",
+    type=TOLERANCE,
+    default=1e-4,
+    show_default=True,
+    help="Residual at which fits stop.",
+)
 @click.option("--seed", type=SEED, default=0, show_default=True, help="Of the draw of queries.")
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
 @click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
@@ -78,8 +84,7 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
 
     names = ("recall", "k", "queries", "largest", "tol")
     source = open_files(files, options)
-    with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with telling_warnings(), _showing(quiet=options["quiet"]) as tell:
         warnings.simplefilter("ignore", ShortfallWarning)  # told below, by the options' names
         choice = choose_components(
             source,
@@ -87,8 +92,6 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
             progress=tell,
             **{name: options[name] for name in names},
         )
-    for warning in said:
-        warn(f"{warning.message}")
     tell_of_cut(options["queries"], choice.n_queries)
     if not choice.reached:
         warn(
@@ -104,7 +107,8 @@ def _remedies(choice: DimensionChoice, queries: int) -> str:
     more = choice.n_components < min(choice.n_features, n_rows)
     larger = choice.n_queries == queries < n_rows // 5
     raised = [*(["--largest"] if more else []), *(["--queries"] if larger else [])]
-    return " or ".join([*(f"raise {option}" for option in raised), "lower --recall"])
+    rows = ["pass more rows"] if choice.n_queries >= n_rows // 5 and choice.is_doubtful else []
+    return " or ".join([*(f"raise {option}" for option in raised), *rows, "lower --recall"])
 
 
 @contextmanager

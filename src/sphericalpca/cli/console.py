@@ -31,7 +31,14 @@ def open_console(*, stderr: bool = False) -> Console:
     """A console that takes text literally: brackets in file names are not markup."""
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
-    return Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    # rich would end the program, with a status of its own.
+    console.on_broken_pipe = _raise_again  # type: ignore[method-assign]
+    return console
+
+
+def _raise_again() -> None:
+    raise  # noqa: PLE0704 - called where an error is being handled
 
 
 def say(text: str) -> None:

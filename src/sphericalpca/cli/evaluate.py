@@ -21,7 +21,7 @@ from sphericalpca.cli.reading import (
     reading_options,
     tell_of_cut,
 )
-from sphericalpca.cli.wording import SEED, warn
+from sphericalpca.cli.wording import SEED, telling_warnings
 from sphericalpca.exceptions import DataError, MissingExtraError
 
 if TYPE_CHECKING:
@@ -109,8 +109,7 @@ def _evaluate(
 ) -> Evaluation:
     from sphericalpca import evaluation  # noqa: PLC0415 - slow to import
 
-    with _showing(quiet=options["quiet"]) as tell, warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
+    with telling_warnings(), _showing(quiet=options["quiet"]) as tell:
         # Where only one of the two has names of columns there is nothing to compare.
         warnings.filterwarnings("ignore", message="X .* feature names, but")
         found = evaluation.evaluate(
@@ -121,8 +120,6 @@ def _evaluate(
             random_state=options["seed"],
             progress=tell,
         )
-    for line in dict.fromkeys(str(warning.message) for warning in said):
-        warn(line)
     tell_of_cut(options["queries"], found.n_queries)
     return found
 

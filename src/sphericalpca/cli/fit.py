@@ -15,7 +15,7 @@ import click
 from sphericalpca.cli.console import against_svd, examples, open_console, write_line
 from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
-from sphericalpca.cli.wording import SEED, Names, warn
+from sphericalpca.cli.wording import SEED, TOLERANCE, Names, counted, warn
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
@@ -75,7 +75,9 @@ def _dimension(text: str) -> float:
     help="Keeps what is known so far: a fit that was cut short, or that --max-iter ended, goes on "
     "from it.  Removed when a fit has converged and its model is written.",
 )
-@click.option("--tol", default=1e-4, show_default=True, help="Residual at which to stop.")
+@click.option(
+    "--tol", type=TOLERANCE, default=1e-4, show_default=True, help="Residual at which to stop."
+)
 @click.option(
     "--max-iter",
     default=1000,
@@ -225,9 +227,9 @@ def _tell_result(
         click.echo(json.dumps(found))
         return
     write_line(
-        f"{output}: {found['n_samples']:,} x {found['n_features']:,} to {found['n_components']} "
-        f"components, mean cosine {model.mean_cosine_:.4f}, residual {model.residual_:.1e}, "
-        f"{model.n_passes_:g} passes."
+        f"{output}: {found['n_samples']:,} x {found['n_features']:,} to "
+        f"{counted(found['n_components'], 'component')}, mean cosine {model.mean_cosine_:.4f}, "
+        f"residual {model.residual_:.1e}, {model.n_passes_:g} passes."
     )
     if found["svd_ratio"] is not None:
         what = "directions" if model.normalize else "lengths"  # as many as f adds up

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from sphericalpca.files import check_writable
+from sphericalpca.files import check_writable, refuse_devices
 
 __all__ = [
     "check_apart",
@@ -28,6 +28,7 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
     What the command `reads`, files or patterns, is never overwritten: force is for older results.
     """
     _check_name(output)
+    refuse_devices(output)
     if output.exists() and _is_among(output, reads):
         raise FileExistsError(f"{output} is what is read here: choose another name to write to.")
     if output.exists() and not force:
@@ -40,6 +41,7 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 def check_checkpoint(checkpoint: Path) -> None:
     """Refuse a file whose folder is not there: it would be left behind when the file is not."""
     _check_name(checkpoint)
+    refuse_devices(checkpoint)
     _check_parent(checkpoint)
 
 

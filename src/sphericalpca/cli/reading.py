@@ -68,6 +68,8 @@ def open_files(
     from sphericalpca.rows.sources.opening import open_rows_for  # noqa: PLC0415
 
     names = getattr(model, "feature_names_in_", None)
+    if "-" in files and not Path("-").exists():
+        raise DataError("Nothing is read from a pipe, as rows are read several times: name a file.")
     try:
         rows = open_rows_for(
             names,

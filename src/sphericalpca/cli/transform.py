@@ -18,6 +18,7 @@ from sphericalpca.cli.reading import (
     showing_rows,
     split_names,
 )
+from sphericalpca.cli.wording import counted
 
 __all__ = ["transform"]
 
@@ -74,5 +75,6 @@ def transform(
     if n_zero:
         told = "row has no direction and is" if n_zero == 1 else "rows have no direction and are"
         write_line(f"Warning: {n_zero:,} {told} zero in {output}.", err=True)
-    line = f"{output}: {rows.shape[0]:,} unit vectors of {found['n_components']} numbers."
+    vectors = counted(rows.shape[0], "unit vector")
+    line = f"{output}: {vectors} of {counted(len(fitted.components_), 'number')}."
     write_line(json.dumps(found) if options["as_json"] else line)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from difflib import get_close_matches
 from typing import Any
 
@@ -10,10 +13,21 @@ import click
 
 from sphericalpca.cli.console import write_line
 
-__all__ = ["SEED", "Commands", "Names", "counted", "did_you_mean", "in_options", "warn"]
+__all__ = [
+    "SEED",
+    "TOLERANCE",
+    "Commands",
+    "Names",
+    "counted",
+    "did_you_mean",
+    "in_options",
+    "telling_warnings",
+    "warn",
+]
 
 # What scikit-learn takes for a random_state.
 SEED = click.IntRange(0, 2**32 - 1)
+TOLERANCE = click.FloatRange(min=0)
 
 # What Python calls otherwise than the command line does.
 PYTHON = {"components": "n_components", "seed": "random_state", "at": "k"}
@@ -74,3 +88,13 @@ def warn(text: str) -> None:
     context = click.get_current_context(silent=True)
     told = in_options(text, context.command if context else None)
     write_line(f"Warning: {told}", err=True)
+
+
+@contextmanager
+def telling_warnings() -> Iterator[None]:
+    """Python's warnings as ours, when all is done, and each of them once."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        yield
+    for line in dict.fromkeys(str(warning.message) for warning in said):
+        warn(line)

@@ -112,6 +112,11 @@ class DimensionChoice:
         """
         return np.array([getattr(point, name) for point in self.curve])
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the target is missed by the interval only, which more queries make narrower."""
+        return not self.reached and self.chosen.recall >= self.recall
+
     def to_dict(self) -> dict[str, Any]:
         """All numbers, for JSON; NaN becomes None.
 
@@ -161,7 +166,12 @@ def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
     point = choice.chosen
     # At most a fifth of the rows is held out.
     larger = choice.n_queries < (choice.n_base + choice.n_queries) // 5
-    possible = {"raise largest": more_are_possible, "raise queries": larger, "lower recall": True}
+    possible = {
+        "raise largest": more_are_possible,
+        "raise queries": larger,
+        "pass more rows": not larger and choice.is_doubtful,
+        "lower recall": True,
+    }
     remedies = [remedy for remedy, helps in possible.items() if helps]
     warn_caller(
         f"No number of components up to {choice.n_components} surely keeps a recall of "

@@ -104,6 +104,7 @@ def choose_components(
     # As plain numbers they can be told as JSON.
     recall, k, queries, confidence = float(recall), int(k), int(queries), float(confidence)
     door = SphericalPCA(tol=tol, random_state=0)
+    door._validate_params()
     X = check_matrix(door, X, reset=True, on_host=True)
     limit = _checked_limit(largest, X.shape)
     rng, clock = generator(random_state), Clock()
@@ -112,7 +113,7 @@ def choose_components(
     aim, measure = _Aim(recall, limit, tol), Measure(held, confidence, clock)
     search = _Search(X, door, measure, clock=clock, aim=aim, rng=rng, tell=progress)
     model = search.run()
-    report_fit(model, search.rows)
+    report_fit(model, search.rows, only_tol=True)
     choice = DimensionChoice(
         n_components=model.n_components_,
         reached=search.points[model.n_components_].low >= recall,

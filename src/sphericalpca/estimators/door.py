@@ -13,7 +13,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from sphericalpca.estimators.columns import check_source, column_names, where_not_a_number
-from sphericalpca.estimators.kinds import is_single, refuse_kinds, refuse_repeated_names
+from sphericalpca.estimators.kinds import (
+    is_single,
+    refuse_kinds,
+    refuse_plans,
+    refuse_repeated_names,
+)
 from sphericalpca.estimators.lazy import check_lazy, is_dask
 from sphericalpca.estimators.namespaces import brought, is_foreign
 from sphericalpca.estimators.remedies import IMPUTE, is_about_text, with_remedy
@@ -65,6 +70,7 @@ def check_matrix(
     """
     given = X
     try:
+        refuse_plans(X)
         refuse_repeated_names(X)
         if isinstance(X, RowSource) or is_dask(X):
             return _checked_elsewhere(estimator, X, watch, reset=reset, in_memory=in_memory)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from sphericalpca.estimators.remedies import NUMBERS_ONLY, REAL_ONLY, with_remed
 from sphericalpca.exceptions import DataError
 from sphericalpca.rows import column_words
 
-__all__ = ["is_single", "refuse_kinds", "refuse_repeated_names"]
+__all__ = ["is_single", "refuse_kinds", "refuse_plans", "refuse_repeated_names"]
 
 
 def is_single(X: Any) -> bool:
@@ -21,6 +22,15 @@ def is_single(X: Any) -> bool:
         isinstance(dtype, np.dtype) and dtype.kind == "f" and dtype.itemsize <= 4
         for dtype in _types(X)
     )
+
+
+def refuse_plans(X: Any) -> None:
+    """Refuse what is yet to be computed, such as a LazyFrame; asking it for columns is costly."""
+    if callable(getattr(type(X), "collect", None)) and not hasattr(X, "shape"):
+        raise DataError(
+            f"X is a {type(X).__name__}, which tells how to get rows but holds none: pass "
+            "X.collect()."
+        )
 
 
 def refuse_repeated_names(X: Any) -> None:
@@ -32,7 +42,7 @@ def refuse_repeated_names(X: Any) -> None:
 
 
 def refuse_kinds(X: Any) -> None:
-    """Refuse nothing at all, text, masked entries, complex numbers, dates and the like."""
+    """Refuse nothing at all, text, dicts, masked entries, complex numbers, dates and the like."""
     if X is None or (isinstance(X, np.ndarray) and X.shape == (0,)):
         what = "None" if X is None else "empty"
         raise DataError(f"X is {what}. Pass at least one row, as a 2D array.")
@@ -40,6 +50,11 @@ def refuse_kinds(X: Any) -> None:
         raise DataError(
             f"X is text, {str(X)[:100]!r}: if it names a file, pass open_rows(X). {NUMBERS_ONLY}"
         )
+    # Sparse matrices by keys have a shape, and are dicts as well.
+    if isinstance(X, (Iterator, Mapping, Set)) and not hasattr(X, "shape"):
+        keyed = "one of its entries, or np.column_stack(list(X.values())) if these are the columns"
+        rows = keyed if isinstance(X, Mapping) else "list(X)"
+        raise DataError(f"X is a {type(X).__name__}, not an array of rows: pass {rows}.")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         count = int(np.ma.getmaskarray(X).sum())
         raise DataError(

@@ -27,7 +27,9 @@ NARROW = ("float16", "bfloat16")
 
 def is_foreign(X: Any) -> bool:
     """Whether X is an array of another library than NumPy."""
-    return hasattr(X, "__dlpack__") and not isinstance(X, (np.ndarray, np.generic))
+    # Columns of pyarrow can be handed over, too, but are no arrays.
+    handed = hasattr(X, "__dlpack__") and hasattr(X, "dtype")
+    return handed and not isinstance(X, (np.ndarray, np.generic))
 
 
 def home_of(X: Any) -> Home:

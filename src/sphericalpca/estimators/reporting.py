@@ -12,7 +12,7 @@ from sphericalpca.exceptions import NoDirectionWarning, warn_caller
 from sphericalpca.iterate import StopReason
 from sphericalpca.rows import Rows
 
-__all__ = ["report_fit", "warn_of_zero_rows", "warn_unfinished"]
+__all__ = ["report_fit", "warn_of_max_iter", "warn_of_zero_rows", "warn_unfinished"]
 
 # Rounding errors of float32 keep residuals from going further down,
 SINGLE_FLOOR = 1e-6
@@ -22,8 +22,8 @@ NEAR = 10
 logger = logging.getLogger("sphericalpca")
 
 
-def report_fit(model: Any, rows: Rows) -> None:
-    """Tell how a fit ended."""
+def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
+    """Tell how a fit ended; `only_tol` as in `warn_of_max_iter`."""
     n, m = rows.shape
     logger.info(
         "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %g passes, "
@@ -33,26 +33,34 @@ def report_fit(model: Any, rows: Rows) -> None:
         model.mean_cosine_,
     )
     warn_of_zero_rows(rows.totals.without_direction, n, "took no part in the fit")
+    warn_of_max_iter(model, rows.dtype, only_tol=only_tol)
+
+
+def warn_of_max_iter(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> None:
+    """Tell if `max_iter` ended a fit; `only_tol` if the caller can choose nothing but that."""
     if model.stop_reason_ == StopReason.MAX_ITER:
+        most = f"{model.max_iter}" if only_tol else f"max_iter={model.max_iter}"
         warn_caller(
-            f"SphericalPCA stopped after max_iter={model.max_iter} iterations at residual "
-            f"{model.residual_:.3g}, tol={model.tol:g}. {_remedy(model, rows)}",
+            f"SphericalPCA stopped after {most} iterations at residual {model.residual_:.3g}, "
+            f"tol={model.tol:g}. {_remedy(model, dtype, only_tol=only_tol)}",
             ConvergenceWarning,
         )
 
 
-def _remedy(model: Any, rows: Rows) -> str:
+def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> str:
     """What to do about a fit that `max_iter` ended."""
     if model.tol == 0:
         return "With tol=0 every fit ends here: set tol > 0 to stop at convergence."
-    too_fine = rows.dtype == np.float32 and model.tol < SINGLE_FLOOR
+    too_fine = dtype == np.float32 and model.tol < SINGLE_FLOOR
     if too_fine and model.residual_ < NEAR * SINGLE_FLOOR:
         return "In float32 residuals end near 1e-6: raise tol, or pass X in float64."
+    if only_tol:
+        return "Raise tol."
     return "Raise max_iter, raise tol, or try another solver or start."
 
 
 def warn_of_zero_rows(count: int, total: int, what: str) -> None:
-    """Count rows that point nowhere, if there are any."""
+    """Count rows that point nowhere, if there are any; `what` suits one as well as many."""
     if count:
         have = "has" if count == 1 else "have"
         warn_caller(f"{count} of {total} rows {have} no direction and {what}.", NoDirectionWarning)

@@ -167,7 +167,7 @@ class SphericalKMeans(
         """
         check_is_fitted(self)
         rows = as_rows(check_matrix(self, X, reset=False, in_memory=True))
-        warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "get the label -1")
+        warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "got the label -1")
         return _labels(rows, self.cluster_centers_)
 
     def transform(self, X: Any) -> Array:

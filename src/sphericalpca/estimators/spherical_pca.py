@@ -299,7 +299,7 @@ class SphericalPCA(
         home = self._home("transform", X)
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self._U)
-        warn_of_zero_rows(home.zero_rows(V), rows.shape[0], "are zero in the result")
+        warn_of_zero_rows(home.zero_rows(V), rows.shape[0], "came out as zero")
         return home.put(V)
 
     def inverse_transform(self, X: Any) -> Any:

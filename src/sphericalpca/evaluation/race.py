@@ -10,10 +10,12 @@ from typing import Any
 
 from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.door import check_count, check_matrix
+from sphericalpca.estimators.reporting import warn_of_max_iter
 from sphericalpca.exceptions import NoDirectionWarning, silently
 from sphericalpca.linalg import orthonormal
 from sphericalpca.problem import Problem
@@ -86,12 +88,13 @@ def race(
     makers = _methods(n_components, tol, random_state, dense=not sparse.issparse(X))
     models: dict[str, Any] = {}
     seconds: dict[str, list[float]] = {name: [] for name in makers}
-    with silently(NoDirectionWarning):
+    with silently(NoDirectionWarning, ConvergenceWarning):
         for _ in range(rounds):
             for name, make in makers.items():
                 model, began = make(), time.perf_counter()
                 models[name] = model.fit(X)
                 seconds[name].append(time.perf_counter() - began)
+    warn_of_max_iter(models[OURS], X.dtype, only_tol=True)  # once, not in every round
     medians = {name: statistics.median(times) for name, times in seconds.items()}
     problem = Problem(as_rows(X))
     return [

@@ -80,6 +80,33 @@ def test_identifiers_are_not_taken_for_coordinates(X, save_table, dense):
     assert whole.shape == (100, 2)
 
 
+@pytest.mark.parametrize("name", [None, "when", ["when", "where"]])
+@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+def test_the_index_of_a_data_frame_is_no_coordinate(X, tmp_path, dense, dtype, name):
+    """What a file holds is what pandas reads from it: rows that were drawn keep their numbers."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame((10 * X[:, :3]).astype(dtype), columns=["x0", "x1", "x2"])
+    frame["when"], frame["where"] = np.arange(100).astype(dtype)[::-1], frame["x0"]
+    frame = (frame if name is None else frame.set_index(name)).sample(50, random_state=0)
+    path = tmp_path / "table.parquet"
+    frame.to_parquet(path)
+    expected = pandas.read_parquet(path)
+    for columns in (None, ["*"]):
+        source = open_rows(path, columns=columns)
+        assert list(source.columns) == list(expected.columns)
+        np.testing.assert_array_equal(matrix(source, dense), expected.to_numpy())
+    if name is not None:
+        assert open_rows(path, columns=["x0", "when"]).shape == (50, 2)
+
+
+def test_an_index_is_known_by_its_name_where_pandas_notes_are_lost_or_no_sense(X, tmp_path):
+    table = pa.table({"x": X[:, 0], "__index_level_0__": X[:, 1]})
+    for note in (None, "[", "1", "[]", '{"index_columns": 1}', '{"index_columns": [{}, null]}'):
+        table = table.replace_schema_metadata(None if note is None else {"pandas": note})
+        pa.parquet.write_table(table, tmp_path / "table.parquet")
+        assert open_rows(tmp_path / "table.parquet").columns == ("x",)
+
+
 def test_a_column_may_have_the_name_of_a_pattern(X, save_table, dense):
     path = save_table({"x*": X[:, 0], "xy": X[:, 1]})
     np.testing.assert_array_equal(matrix(open_rows(path, columns=["x*"]), dense), X[:, :1])

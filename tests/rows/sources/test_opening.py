@@ -121,7 +121,7 @@ def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
         (["rows.npy", "none.npy"], "There is no file 'none.npy'"),
         ("rows.csv", "suffix '.csv'.*one of .npy, .npz.*convert it once: python -c"),
         ("rows", r"suffix ''.*: convert it\.$"),
-        ("folder", "'folder' is not a file.*pattern such as 'folder/[*].npy'"),
+        ("folder", "'folder' is a folder.*pattern such as 'folder/[*].npy'"),
         ([], "list of paths is empty"),
         ("nul\0.npy", "cannot be opened"),
     ],
@@ -134,6 +134,13 @@ def test_paths_that_lead_nowhere(X, tmp_path, monkeypatch, path, words):
     Path("folder").mkdir()
     with pytest.raises(DataError, match=words):
         open_rows(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes that have names")
+def test_a_pipe_cannot_be_read_again(tmp_path):
+    os.mkfifo(tmp_path / "rows.npy")
+    with pytest.raises(DataError, match=r"is a pipe or a device.*write them to a file first"):
+        open_rows(tmp_path / "rows.npy")
 
 
 @pytest.mark.skipif(os.name == "nt", reason="the line is run by a POSIX shell")
@@ -172,8 +179,8 @@ def test_what_is_no_path(path):
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ({"column": "v"}, "column is for Parquet and Arrow files"),
-        ({"columns": ["v"]}, "columns is for Parquet and Arrow files"),
+        ({"column": "v"}, "column=... is for Parquet and Arrow files"),
+        ({"columns": ["v"]}, "columns=... is for Parquet and Arrow files"),
         ({"key": "train"}, "key='train' is for HDF5 and .npz files"),
     ],
 )

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
@@ -40,14 +41,27 @@ class Selection:
 def select(schema: Any, options: Options, file: DataFile) -> Selection:
     """The columns that the options name, or those that are meant if they name none."""
     types = {field.name: field.type for field in schema}
-    selection = _selected(types, options, file)
+    selection = _selected(types, _index_of(schema), options, file)
     _refuse_repeated(selection.names, [field.name for field in schema], file)
     return selection
 
 
-def _selected(types: dict[str, Any], options: Options, file: DataFile) -> Selection:
+def _index_of(schema: Any) -> set[str]:
+    """The index of a data frame, which pandas writes as columns: it tells rows apart."""
+    try:
+        told = schema.pandas_metadata["index_columns"]
+        named = {name for name in told if isinstance(name, str)}
+    except (KeyError, RecursionError, TypeError, ValueError):  # none, or not from pandas
+        named = set()
+    # Others that copy the table leave out what pandas noted, and keep the name.
+    return named | {name for name in schema.names if re.fullmatch(r"__index_level_\d+__", name)}
+
+
+def _selected(
+    types: dict[str, Any], index: Collection[str], options: Options, file: DataFile
+) -> Selection:
     if options.columns is not None:
-        return _numbers(_spelled_out(options.columns, types), types, file)
+        return _numbers(_spelled_out(options.columns, types, index), types, file)
     if options.column is not None:
         return _lists(options.column, types, file)
     vectors = [name for name, kind in types.items() if _is_vector(kind)]
@@ -60,7 +74,7 @@ def _selected(types: dict[str, Any], options: Options, file: DataFile) -> Select
         )
     if vectors:
         return _lists(vectors[0], types, file)
-    numbers = tuple(name for name, kind in types.items() if _is_number(kind))
+    numbers = tuple(n for n, kind in types.items() if _is_number(kind) and n not in index)
     if not numbers:
         raise DataError(
             f"{file.name} has no column of numbers or lists of numbers (it has "
@@ -103,12 +117,14 @@ def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: Dat
         )
 
 
-def _spelled_out(names: tuple[str, ...], types: dict[str, Any]) -> tuple[str, ...]:
+def _spelled_out(
+    names: tuple[str, ...], types: dict[str, Any], index: Collection[str]
+) -> tuple[str, ...]:
     """Patterns replaced by the columns of numbers that match, in the order of the file."""
     found: list[str] = []
     for name in names:
         matches = [other for other in types if fnmatchcase(other, name)]
-        numbers = [other for other in matches if _is_number(types[other])]
+        numbers = [other for other in matches if _is_number(types[other]) and other not in index]
         found += [name] if name in types or not numbers else numbers
     return tuple(found)
 

@@ -30,12 +30,15 @@ class DataFile:
             raise DataError(f"There is no file {str(path)!r}: check the path.") from None
         except (OSError, ValueError) as error:
             raise DataError(f"{str(path)!r} cannot be opened: {_reason(error)}.") from None
-        if not path.is_file() and not path.is_dir():
-            raise DataError(f"{str(path)!r} is a device, pipe or socket: pass a file.")
         if path.is_dir():
             raise DataError(
-                f"{str(path)!r} is not a file: pass a file, a list of files, or a pattern such as "
+                f"{str(path)!r} is a folder: pass a file, a list of files, or a pattern such as "
                 f"{str(path / '*.npy')!r}."
+            )
+        if not path.is_file():
+            raise DataError(
+                f"{str(path)!r} is a pipe or a device, but rows are read several times: write them "
+                "to a file first."
             )
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 

@@ -77,7 +77,8 @@ def open_rows(
     columns : list of str, optional
         Which columns of numbers of a Parquet or Arrow file are the columns of the matrix, by name
         or by pattern, such as ``"x*"``.  If there is no column of lists, all columns of numbers
-        by default; whole numbers beside others may be identifiers, so they must be named.  A
+        by default; whole numbers beside others may be identifiers, so they must be named.  The
+        index of a data frame is a column of the file, but none of the matrix unless named.  A
         model that was fitted to such columns knows their names, and wants them in that order:
         pass its ``feature_names_in_``.
     key : str, optional
@@ -190,8 +191,8 @@ def _refuse_foreign(file: DataFile, options: Options, suffix: str) -> None:
         for name in ("column", "columns"):
             if getattr(options, name) is not None:
                 raise DataError(
-                    f"{name} is for Parquet and Arrow files, but {file.name} is neither: leave it "
-                    "out."
+                    f"{name}=... is for Parquet and Arrow files, but {file.name} is neither: leave "
+                    "it out."
                 )
     if suffix not in {*HDF5, ".npz"} and options.key is not None:
         raise DataError(
