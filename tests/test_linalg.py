@@ -68,6 +68,15 @@ def test_row_norms_scale_with_the_rows(dtype, size):
     np.testing.assert_allclose(norms / size, expected, rtol=10 * _eps(dtype))
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("length", [255, 256, 257, 600, 100_000])
+def test_long_float32_rows_keep_their_digits(length, order):
+    # Equal numbers, as pixels of a bright picture are: rounding errors all have one sign.
+    A = np.array([np.full(length, 0.1), np.arange(length) % 7], dtype=np.float32, order=order)
+    exact = np.linalg.norm(A.astype(np.float64), axis=1)
+    np.testing.assert_allclose(row_norms(A), exact, rtol=1e-5)
+
+
 def test_row_norms_of_rows_of_all_magnitudes_at_once():
     size = np.array([0.0, 1e-300, 1e-200, 1e-150, 1.0, 1e100, 1e150, 1e300])
     A = np.outer(size, [3.0, 0.0, -4.0])

@@ -45,6 +45,8 @@ SMALL_PRODUCT = 4_000_000
 PIECE = 50_000
 # So many products may be added up in the type of the data.
 SHORT_SUM = 1024
+# So many squares of a row may: NumPy adds them up one after the other.
+SHORT_ROW = 256
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -158,7 +160,7 @@ def row_norms(A: Array) -> Array:
     """
     info = np.finfo(A.dtype)
     with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("ij,ij->i", A, A)
+        squares = _row_squares(A)
     # Below tiny/eps a sum of squares may have lost digits to underflow.
     low, high = info.tiny / info.eps, info.max
     if squares.size and squares.min() > low and squares.max() < high:
@@ -172,6 +174,19 @@ def row_norms(A: Array) -> Array:
         rest /= np.where(peak > 0, peak, 1)[:, None]
         norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
     return norms
+
+
+def _row_squares(A: Array) -> Array:
+    """Sums of squares of the rows; those of long rows piece by piece, added in float64.
+
+    In one piece a float32 row of a hundred thousand equal numbers would lose half its digits.
+    """
+    if A.shape[1] <= SHORT_ROW or A.dtype == np.float64:
+        return np.asarray(np.einsum("ij,ij->i", A, A))
+    total = np.zeros(len(A))
+    for piece in _slices([*range(0, A.shape[1], SHORT_ROW), A.shape[1]]):
+        total += np.einsum("ij,ij->i", A[:, piece], A[:, piece])
+    return total
 
 
 def unit_rows(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
