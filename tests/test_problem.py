@@ -147,6 +147,15 @@ def test_single_precision_is_near_double(case, layout, U, make_problem):
     assert single.value == pytest.approx(double.value, rel=1e-6)
 
 
+@pytest.mark.parametrize("count", [2**15, 2**15 + 1, 1_000_000])
+def test_very_many_short_float32_rows_keep_the_digits_of_the_gradient(count, rng):
+    X = (rng.random((count, 2)) + 0.5).astype(np.float32)
+    U = np.array([[0.6], [0.8]], dtype=np.float32)
+    G = Problem(as_rows(X, normalize=False)).evaluate(U).gradient
+    # All rows have a positive projection, so that V is one.
+    np.testing.assert_allclose(G[:, 0], X.sum(axis=0, dtype=np.float64), rtol=3e-6)
+
+
 def test_canonical_form_is_ordered_signed_and_of_the_same_value(problem, explicit, U, case):
     form = problem.canonical(U)
     V = explicit.best_V(form.U)

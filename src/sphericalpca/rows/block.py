@@ -18,6 +18,8 @@ Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
 # A projection shorter than this many rounding errors of its row has no direction.
 VANISHING = 10.0
+# So many rows are added up in float32: BLAS may add one after the other, and lose digits.
+TALL = 2**15
 
 
 @dataclass(frozen=True)
@@ -102,7 +104,7 @@ class Block:
         column = self._pulls if factor is None else _column(factor * self.scale, V.dtype)
         if column is not None:
             V = np.multiply(V, column, out=V if overwrite else None)
-        G = np.asarray(times(self.matrix.T, V))
+        G = np.asarray(_transposed_times(self.matrix, V))
         if self.shift is not None:
             G -= np.outer(self.shift, V.sum(axis=0))
         return G.astype(np.float64) * self.heaviest if default and self.heaviest != 1 else G
@@ -210,6 +212,17 @@ class Block:
         if sparse.issparse(self.matrix):
             return sparse.diags_array(column) @ self.matrix, inverse
         return self.matrix * column[:, None], inverse
+
+
+def _transposed_times(matrix: Matrix, V: Array) -> Array:
+    """matrix'V; pieces of a block with very many short rows are added in float64."""
+    if len(V) <= TALL or V.dtype == np.float64 or sparse.issparse(matrix):
+        return np.asarray(times(matrix.T, V))
+    total = np.zeros((matrix.shape[1], V.shape[1]))
+    for first in range(0, len(V), TALL):
+        piece = slice(first, first + TALL)
+        total += times(matrix[piece].T, V[piece])
+    return total
 
 
 def _column(factor: Array, dtype: Any) -> Array | None:
