@@ -26,6 +26,7 @@ __all__ = [
     "frobenius",
     "in_range",
     "inner",
+    "leading_eigenvectors",
     "orthonormal",
     "orthonormal_outside",
     "polar",
@@ -283,6 +284,20 @@ def _column_basis(R: Array, cutoff: float, full: float = 0.0) -> Array:
     squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
     kept = squares > cutoff * max(squares[-1], full, np.finfo(np.float64).tiny)
     return product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
+
+
+def leading_eigenvectors(A: Array, count: int) -> tuple[Array, Array]:
+    """The largest eigenvalues of a symmetric matrix, decreasing, and their vectors (m x count).
+
+    LAPACK's methods for some of the eigenvalues may come back with fewer, and no word, where
+    all are equal up to rounding, as for white data.  Then it has to find all of them.
+    """
+    m = len(A)
+    options = {"check_finite": False}
+    values, vectors = scipy.linalg.eigh(A, subset_by_index=(m - count, m - 1), **options)
+    if len(values) < count:
+        values, vectors = scipy.linalg.eigh(A, driver="evd", **options)
+    return values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
 def orthonormal(A: Array) -> Array:
