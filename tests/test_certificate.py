@@ -81,6 +81,16 @@ def test_the_bound_is_never_below_the_optimum_by_sign_enumeration(seed):
     assert found.bound >= best * (1 - 1e-12)
 
 
+@pytest.mark.parametrize("m", [4, 7, 13])
+def test_the_bound_of_an_orthonormal_basis_is_not_below_its_optimum(m, random_U):
+    # The projection with r / m throughout its diagonal exists, and is best by concavity.  Its
+    # weighted covariance is a multiple of the identity, where eigenvalues are easily missed.
+    for r, seed in product(range(1, m), range(4)):
+        problem = Problem(as_rows(random_U(m, m, seed)))
+        found = certify(problem, random_U(m, r, seed + 100))
+        assert found.bound >= m * np.sqrt(r / m) * (1 - 1e-12)
+
+
 def test_value_bound_and_gap_belong_together(case, layout, make_problem, random_U, plain):
     U = random_U(case.X.shape[1], case.r)
     found = certify(make_problem(case, layout), U)

@@ -15,6 +15,7 @@ from sphericalpca.linalg import (
     frobenius,
     in_range,
     inner,
+    leading_eigenvectors,
     orthonormal,
     orthonormal_outside,
     polar,
@@ -66,6 +67,15 @@ def test_row_norms_scale_with_the_rows(dtype, size):
     norms = row_norms(A * dtype(size))
     assert norms.dtype == np.float64
     np.testing.assert_allclose(norms / size, expected, rtol=10 * _eps(dtype))
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("length", [255, 256, 257, 600, 100_000])
+def test_long_float32_rows_keep_their_digits(length, order):
+    # Equal numbers, as pixels of a bright picture are: rounding errors all have one sign.
+    A = np.array([np.full(length, 0.1), np.arange(length) % 7], dtype=np.float32, order=order)
+    exact = np.linalg.norm(A.astype(np.float64), axis=1)
+    np.testing.assert_allclose(row_norms(A), exact, rtol=1e-5)
 
 
 def test_row_norms_of_rows_of_all_magnitudes_at_once():
@@ -190,6 +200,35 @@ def test_orthonormal_spans_the_columns(dtype, size):
     assert Q.dtype == np.float64
     assert _is_orthonormal(Q)
     assert principal_angles(Q, A).max() < 100 * _eps(dtype)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_leading_eigenvectors_of_white_data_are_not_missed(dtype, count, rng):
+    # Of such matrices LAPACK, asked for some eigenvalues, finds none in one case of thirty.
+    for m in np.tile(np.arange(5, 30), 8):
+        Q = np.linalg.qr(rng.standard_normal((60, m)))[0].astype(dtype)
+        values, E = leading_eigenvectors(Q.T @ Q, count)
+        assert E.shape == (m, count)
+        np.testing.assert_allclose(values, 1.0, atol=100 * _eps(dtype))
+        np.testing.assert_allclose(E.T @ E, np.eye(count), atol=100 * _eps(dtype))
+
+
+@pytest.mark.parametrize("short", [0, 1, 3])
+def test_leading_eigenvectors_are_found_where_lapack_returns_fewer(short, rng, monkeypatch):
+    whole = scipy.linalg.eigh
+
+    def eigh(A, subset_by_index=None, **options):
+        values, E = whole(A, subset_by_index=subset_by_index, **options)
+        return (values[:short], E[:, :short]) if subset_by_index is not None else (values, E)
+
+    B = rng.standard_normal((8, 8))
+    A = B @ B.T
+    expected, vectors = np.linalg.eigh(A)
+    monkeypatch.setattr(scipy.linalg, "eigh", eigh)
+    values, E = leading_eigenvectors(A, 3)
+    np.testing.assert_allclose(values, expected[:-4:-1])
+    np.testing.assert_allclose(np.abs(E.T @ vectors[:, :-4:-1]), np.eye(3), atol=1e-9)
 
 
 def test_canonical_rotation_diagonalises_in_decreasing_order(rng):

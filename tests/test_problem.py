@@ -147,6 +147,28 @@ def test_single_precision_is_near_double(case, layout, U, make_problem):
     assert single.value == pytest.approx(double.value, rel=1e-6)
 
 
+@pytest.mark.parametrize("count", [2048, 2049, 1_000_000])
+def test_very_many_short_float32_rows_keep_the_digits_of_the_gradient(count, rng):
+    X = (rng.random((count, 2)) + 0.5).astype(np.float32)
+    U = np.array([[0.6], [0.8]], dtype=np.float32)
+    G = Problem(as_rows(X, normalize=False)).evaluate(U).gradient
+    # All rows have a positive projection, so that V is one.
+    np.testing.assert_allclose(G[:, 0], X.sum(axis=0, dtype=np.float64), rtol=3e-6)
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("centred", [False, True])
+def test_equal_rows_in_float32_do_not_add_up_their_rounding_errors(layout, centred, rng, random_U):
+    X = np.eye(5)[rng.integers(1, 5, size=200_000)]
+    X[:, 0] = 1
+    mean = X.mean(axis=0) if centred else None
+    U = random_U(5, 3)
+    single = layout(X.astype(np.float32))
+    G = Problem(as_rows(single, mean=mean)).evaluate(U).gradient
+    exact = Problem(as_rows(X, mean=mean)).evaluate(U).gradient
+    assert np.linalg.norm(G - exact) <= 3e-5 * np.linalg.norm(exact)
+
+
 def test_canonical_form_is_ordered_signed_and_of_the_same_value(problem, explicit, U, case):
     form = problem.canonical(U)
     V = explicit.best_V(form.U)

@@ -17,11 +17,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import scipy.linalg
 import scipy.optimize
 import scipy.sparse.linalg
 
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, leading_eigenvectors
 from sphericalpca.problem import Problem, lengths_of_projections
 from sphericalpca.rows import as_rows
 
@@ -144,8 +143,7 @@ def _leading_eigenvectors(
     m = problem.rows.shape[1]
     r = min(r, m)
     if m <= DIRECT_SIZE:
-        A = problem.gram(factor)
-        values, E = scipy.linalg.eigh(A, subset_by_index=(m - r, m - 1), check_finite=False)
+        values, E = leading_eigenvectors(problem.gram(factor), r)
     else:
         A = scipy.sparse.linalg.LinearOperator(
             (m, m),

@@ -26,6 +26,7 @@ __all__ = [
     "frobenius",
     "in_range",
     "inner",
+    "leading_eigenvectors",
     "orthonormal",
     "orthonormal_outside",
     "polar",
@@ -45,6 +46,8 @@ SMALL_PRODUCT = 4_000_000
 PIECE = 50_000
 # So many products may be added up in the type of the data.
 SHORT_SUM = 1024
+# So many squares of a row may: NumPy adds them up one after the other.
+SHORT_ROW = 256
 
 Array = npt.NDArray[np.floating[Any]]
 
@@ -158,7 +161,7 @@ def row_norms(A: Array) -> Array:
     """
     info = np.finfo(A.dtype)
     with np.errstate(over="ignore", under="ignore"):
-        squares = np.einsum("ij,ij->i", A, A)
+        squares = _row_squares(A)
     # Below tiny/eps a sum of squares may have lost digits to underflow.
     low, high = info.tiny / info.eps, info.max
     if squares.size and squares.min() > low and squares.max() < high:
@@ -172,6 +175,19 @@ def row_norms(A: Array) -> Array:
         rest /= np.where(peak > 0, peak, 1)[:, None]
         norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
     return norms
+
+
+def _row_squares(A: Array) -> Array:
+    """Sums of squares of the rows; those of long rows piece by piece, added in float64.
+
+    In one piece a float32 row of a hundred thousand equal numbers would lose half its digits.
+    """
+    if A.shape[1] <= SHORT_ROW or A.dtype == np.float64:
+        return np.asarray(np.einsum("ij,ij->i", A, A))
+    total = np.zeros(len(A))
+    for piece in _slices([*range(0, A.shape[1], SHORT_ROW), A.shape[1]]):
+        total += np.einsum("ij,ij->i", A[:, piece], A[:, piece])
+    return total
 
 
 def unit_rows(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
@@ -268,6 +284,20 @@ def _column_basis(R: Array, cutoff: float, full: float = 0.0) -> Array:
     squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
     kept = squares > cutoff * max(squares[-1], full, np.finfo(np.float64).tiny)
     return product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
+
+
+def leading_eigenvectors(A: Array, count: int) -> tuple[Array, Array]:
+    """The largest eigenvalues of a symmetric matrix, decreasing, and their vectors (m x count).
+
+    LAPACK's methods for some of the eigenvalues may come back with fewer, and no word, where
+    all are equal up to rounding, as for white data.  Then it has to find all of them.
+    """
+    m = len(A)
+    options = {"check_finite": False}
+    values, vectors = scipy.linalg.eigh(A, subset_by_index=(m - count, m - 1), **options)
+    if len(values) < count:
+        values, vectors = scipy.linalg.eigh(A, driver="evd", **options)
+    return values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])
 
 
 def orthonormal(A: Array) -> Array:

@@ -165,7 +165,7 @@ class Problem:
         """Hessian on the Grassmannian, for D with U'D = 0."""
         U, G = evaluation.U, evaluation.gradient
         H = self.hessian_product(U, D)
-        return np.asarray(H - U @ (U.T @ H) - D @ symmetric(U.T @ G))
+        return np.asarray(H - product(U, inner(U, H)) - product(D, symmetric(inner(U, G))))
 
     def canonical(self, U: Array) -> CanonicalForm:
         """The canonical form of U: one exact V step, then a rotation."""

@@ -21,7 +21,9 @@ from sphericalpca import (
 )
 from sphericalpca.dimensions import choose
 from sphericalpca.dimensions.choose import geometric_sizes
+from sphericalpca.dimensions.measure import Clock, Measure
 from sphericalpca.metrics import HeldOut
+from sphericalpca.rows import as_rows
 
 QUERIES = 150
 
@@ -339,3 +341,13 @@ def test_numbers_of_numpy_are_told_as_json(X):
 def test_what_is_shown_is_short(choice):
     assert len(repr(choice)) < 500
     assert f"n_components={choice.n_components}" in repr(choice)
+
+
+def test_rows_that_a_subspace_misses_count_in_the_mean_cosine_of_the_curve(rng):
+    X = np.repeat(np.eye(3), 10, axis=0)
+    X = np.vstack([X, np.zeros((5, 3))])
+    held = HeldOut.draw(X, 5, 3, rng)
+    weight = as_rows(X, weight=held.weight).facts.weight
+    point = Measure(held, 0.95, Clock()).point(X[:, :1], weight)
+    base = np.setdiff1d(np.arange(30), held.ids)
+    assert point.mean_cosine == pytest.approx(np.mean(base < 10))

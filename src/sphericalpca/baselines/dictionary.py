@@ -1,6 +1,7 @@
 """K-SVD: sparse codes by matching pursuit, then one atom after the other by its own SVD.
 
-The update of the atoms never raises the loss ||X - C D||^2; the coding, being greedy, may.
+The update of the atoms never raises the loss ||X - C D||^2, unless atoms become one, and then
+by a few millionths of ||X||^2 at most; the coding, being greedy, may.
 A row could keep its codes where new ones are worse, and then nothing would rise.  But the
 atoms would settle on codes that the pursuit does not find again, and what counts in the
 end, the loss with the codes of the pursuit, comes out higher.

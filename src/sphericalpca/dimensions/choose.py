@@ -19,7 +19,7 @@ from sphericalpca.estimators.batch import fitted_to
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
 from sphericalpca.estimators.reporting import report_fit
-from sphericalpca.linalg import Array, canonical_rotation, polar
+from sphericalpca.linalg import Array, canonical_rotation, polar, product
 from sphericalpca.metrics import HeldOut
 from sphericalpca.rows import Matrix, Rows, RowSource, as_rows
 
@@ -247,7 +247,7 @@ class _Search:
                 step = start.curvature.step(here)
                 if step is not None and here.residual < NEAR:
                     Q = canonical_rotation(here.moment)[0].astype(step.dtype)
-                    return polar((here.U + step) @ Q).factor
+                    return polar(product(here.U + step, Q)).factor
         draft = self._fit(size, start.U, tol=max(self._aim.tol, DRAFT))
         return np.ascontiguousarray(draft.components_.T)
 
@@ -278,7 +278,7 @@ class _Search:
 
     def _record(self, Z: Array) -> bool:
         """Measure reduced rows; whether they reach the target."""
-        point = self._measure.point(Z)
+        point = self._measure.point(Z, self.rows.facts.weight)
         self.points[point.n_components] = point
         if self._tell is not None:
             self._tell(point)

@@ -51,7 +51,7 @@ class Ladder:
             Z = np.ascontiguousarray(self._Z[:, self.size :])
             moment = inner(Z * weight.astype(Z.dtype)[:, None], Z)
             Q = canonical_rotation(moment.astype(np.float64))[0].astype(Z.dtype)
-            self._U[:, self.size :], self._Z[:, self.size :] = further @ Q, product(Z, Q)
+            self._U[:, self.size :], self._Z[:, self.size :] = product(further, Q), product(Z, Q)
 
     @property
     def highest(self) -> int:

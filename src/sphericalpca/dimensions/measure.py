@@ -6,6 +6,8 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import numpy as np
+
 from sphericalpca.dimensions.choice import CurvePoint
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.metrics import HeldOut, Share, mean_share
@@ -59,16 +61,16 @@ class Measure:
             found = self.held.recall(self.held.search(Z, k), k)
         return mean_share(found, k, self._confidence)
 
-    def point(self, Z: Array) -> CurvePoint:
-        """A point of the curve; Z holds projections of unit rows."""
-        share, r, lengths = self.recall(Z), Z.shape[1], row_norms(Z)
-        base = (self.held.weight > 0) & (lengths > 0)
+    def point(self, Z: Array, weight: Array) -> CurvePoint:
+        """A point of the curve; Z holds projections of unit rows with these weights."""
+        share, r = self.recall(Z), Z.shape[1]
+        mean_cosine = float(np.average(row_norms(Z), weights=weight))
         return CurvePoint(
             n_components=r,
             recall=share.mean,
             low=share.low,
             high=share.high,
-            mean_cosine=min(float(lengths[base].mean()), 1.0),
+            mean_cosine=min(mean_cosine, 1.0),
             bytes_per_vector=FLOAT32 * r,
             index_bytes=FLOAT32 * r * self.held.n_base,
         )

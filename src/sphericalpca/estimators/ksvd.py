@@ -71,7 +71,8 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Number of iterations.
     history_ : dict of ndarray of shape (n_iter_,)
         "coded" and "objective", the loss after the coding and after the update of the
-        atoms.  The update never raises it; the coding, being greedy, may.
+        atoms.  The update never raises it, but for a few millionths of ``||X||^2`` where atoms
+        become one; the coding, being greedy, may.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had column names.

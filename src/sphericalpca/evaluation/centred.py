@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import scipy.linalg
 
-from sphericalpca.linalg import Array, orthonormal
+from sphericalpca.linalg import Array, leading_eigenvectors, orthonormal
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Block
 from sphericalpca.solvers.start import GRAM_FEATURES, svd_start
@@ -29,8 +28,7 @@ def centred_pca(problem: Problem, r: int, rng: np.random.Generator) -> tuple[Arr
     if m <= GRAM_FEATURES:
         # Rows have length one and weights are 0 or 1, so that the Gram matrix is not scaled.
         C = np.asarray(problem.gram(), dtype=np.float64) - weight * np.outer(mean, mean)
-        _, vectors = scipy.linalg.eigh(C, subset_by_index=(m - r, m - 1))
-        return mean, np.asarray(vectors[:, ::-1])
+        return mean, leading_eigenvectors(C, r)[1]
 
     def covariance_times(Q: Array) -> Array:
         return problem.covariance_times(Q) - weight * np.outer(mean, mean @ Q)

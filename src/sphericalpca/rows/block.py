@@ -18,6 +18,11 @@ Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
 # A projection shorter than this many rounding errors of its row has no direction.
 VANISHING = 10.0
+# So many rows are added up in float32: BLAS may add one after the other, and lose digits.
+SHORT_SUM = 2048
+# Sparse products always do.  From so many rows on they are made in float64, which costs time; where
+# there are fewer, rows are long and differ, and their rounding errors too.
+LONG_SUM = 2**15
 
 
 @dataclass(frozen=True)
@@ -102,9 +107,9 @@ class Block:
         column = self._pulls if factor is None else _column(factor * self.scale, V.dtype)
         if column is not None:
             V = np.multiply(V, column, out=V if overwrite else None)
-        G = np.asarray(times(self.matrix.T, V))
+        G = _transposed_times(self.matrix, V)
         if self.shift is not None:
-            G -= np.outer(self.shift, V.sum(axis=0))
+            G -= np.outer(self.shift, V.sum(axis=0, dtype=np.float64))
         return G.astype(np.float64) * self.heaviest if default and self.heaviest != 1 else G
 
     def moment(self, V: Array) -> Array:
@@ -210,6 +215,20 @@ class Block:
         if sparse.issparse(self.matrix):
             return sparse.diags_array(column) @ self.matrix, inverse
         return self.matrix * column[:, None], inverse
+
+
+def _transposed_times(matrix: Matrix, V: Array) -> Array:
+    """matrix'V, in float64 where so many rows are added up that float32 would lose digits."""
+    if sparse.issparse(matrix):
+        wide = V.dtype != np.float64 and len(V) > LONG_SUM
+        return np.asarray(matrix.T @ (V.astype(np.float64) if wide else V))
+    if V.dtype == np.float64 or len(V) <= SHORT_SUM:
+        return np.asarray(times(matrix.T, V))
+    total = np.zeros((matrix.shape[1], V.shape[1]))
+    for first in range(0, len(V), SHORT_SUM):
+        piece = slice(first, first + SHORT_SUM)
+        total += times(matrix[piece].T, V[piece])
+    return total
 
 
 def _column(factor: Array, dtype: Any) -> Array | None:

@@ -21,7 +21,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
+from sphericalpca.linalg import Array, frobenius, inner, polar, product, row_norms, unit_rows
 from sphericalpca.problem import Problem, residual, symmetric
 from sphericalpca.rows import Block
 from sphericalpca.solvers.options import is_number
@@ -249,12 +249,13 @@ def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:
 
 def _pair(block: Block, Y: Array, V: Array) -> tuple[Any, ...]:
     """Alignment, energy and squared tangent gradient of a pair (U, V), Y = XU."""
-    inner = np.einsum("ij,ij->i", V, Y)
-    tangent = row_norms(2 * (Y - V * inner[:, None]))
-    return block.weight @ inner, block.weight @ row_norms(V) ** 2, block.weight @ tangent**2
+    aligned = np.einsum("ij,ij->i", V, Y)
+    tangent = row_norms(2 * (Y - V * aligned[:, None]))
+    return block.weight @ aligned, block.weight @ row_norms(V) ** 2, block.weight @ tangent**2
 
 
 def _subgradient(U: Array, pull: Array, moment: Array, tangent: float) -> float:
     """dist(0, dh) at a pair: the length of the gradient of h within the constraint set."""
-    gradient = 2.0 * (U @ moment - pull)
-    return math.hypot(frobenius(gradient - U @ symmetric(U.T @ gradient)), math.sqrt(tangent))
+    gradient = 2.0 * (product(U, moment) - pull)
+    turning = gradient - product(U, symmetric(inner(U, gradient)))
+    return math.hypot(frobenius(turning), math.sqrt(tangent))

@@ -60,7 +60,7 @@ class Span:
         B = B.astype(self._basis.dtype, copy=False)
         # One Newton-Schulz step: otherwise rounding errors of S would outlive every restart.
         SB = product(self.basis, B)
-        B = B @ (1.5 * np.eye(B.shape[1], dtype=B.dtype) - 0.5 * inner(SB, SB))
+        B = product(B, 1.5 * np.eye(B.shape[1], dtype=B.dtype) - 0.5 * inner(SB, SB))
         S, Z = product(self.basis, B), product(self.projections, B)
         self.columns = B.shape[1]
         self.basis[:], self.projections[:] = S, Z

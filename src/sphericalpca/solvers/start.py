@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import scipy.linalg
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import (
     Array,
     frobenius,
     inner,
+    leading_eigenvectors,
     orthonormal,
     orthonormal_outside,
     polar,
@@ -199,10 +199,8 @@ def _gram_curvature(problem: Problem, n_components: int) -> Curvature:
     m = problem.rows.shape[1]
     found = min(KNOWN_DIRECTIONS * n_components, m)
     A = problem.gram().astype(problem.rows.dtype, copy=False)
-    values, vectors = scipy.linalg.eigh(
-        A, subset_by_index=(m - found, m - 1), check_finite=False, overwrite_a=True
-    )
-    return Curvature(np.ascontiguousarray(vectors[:, ::-1]), values[::-1].astype(np.float64))
+    values, vectors = leading_eigenvectors(A, found)
+    return Curvature(vectors, values.astype(np.float64))
 
 
 def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:

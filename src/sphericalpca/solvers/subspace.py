@@ -85,7 +85,7 @@ class _State:
     @cached_property
     def residual(self) -> float:
         """Relative Riemannian gradient, from its parts outside and inside the span."""
-        within = self.pull - self.C @ symmetric(self.C.T @ self.pull)
+        within = self.pull - product(self.C, symmetric(inner(self.C, self.pull)))
         return math.hypot(self.outside_share, _share(frobenius(within), self._size))
 
     @cached_property

@@ -73,7 +73,7 @@ class NamespaceBlock(Block):
     def moment(self, V: Any) -> Array:
         """V'WV."""
         weighted = V if self._shares is None else V * self._shares
-        return np.asarray(on_host(weighted.T @ V), dtype=np.float64) * self.heaviest
+        return np.asarray(on_host(times(weighted.T, V)), dtype=np.float64) * self.heaviest
 
     def directions(self, Y: Any, *, overwrite: bool = False) -> tuple[Any, Any]:  # noqa: ARG002 - nothing is written to
         """Best components, and lengths of projections."""
@@ -122,7 +122,7 @@ class NamespaceBlock(Block):
             dtype = self.home.wide
         column = self.home.put(factor * self.scale, dtype)[:, None]
         B = xp.astype(self.matrix, dtype, copy=False) * column
-        return np.asarray(on_host(B.T @ B))
+        return np.asarray(on_host(times(B.T, B)))
 
     def cosines(self, other: Block) -> Array:
         """Cosines between two blocks."""
