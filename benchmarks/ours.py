@@ -14,8 +14,9 @@ from sklearn.exceptions import ConvergenceWarning
 from benchmarks.task import Fit, Method, Point, Task
 from sphericalpca import SphericalPCA
 from sphericalpca.iterate import Monitor, Solution, Solver, State
-from sphericalpca.linalg import Array, inner, orthonormal
+from sphericalpca.linalg import Array, orthonormal
 from sphericalpca.problem import Problem
+from sphericalpca.products import inner
 from sphericalpca.rows import Matrix, as_rows
 from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton, Subspace, solve
 

@@ -14,7 +14,6 @@ from sphericalpca.linalg import (
     fix_signs,
     frobenius,
     in_range,
-    inner,
     leading_eigenvectors,
     orthonormal,
     orthonormal_outside,
@@ -24,6 +23,7 @@ from sphericalpca.linalg import (
     row_norms,
     unit_rows,
 )
+from sphericalpca.products import inner
 
 MAGNITUDES = [
     *[(np.float64, c) for c in (1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e150)],

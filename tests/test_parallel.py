@@ -14,9 +14,8 @@ import pytest
 from scipy import sparse
 from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
-from sphericalpca import SphericalPCA, linalg
+from sphericalpca import SphericalPCA, products
 from sphericalpca import parallel as parallel_module
-from sphericalpca.linalg import combination, inner, product, scalar_products
 from sphericalpca.parallel import (
     allowed_threads,
     equal_ends,
@@ -26,6 +25,7 @@ from sphericalpca.parallel import (
     workers,
 )
 from sphericalpca.problem import Problem
+from sphericalpca.products import combination, inner, product, scalar_products
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Anderson, Subspace, solve
 
@@ -54,8 +54,8 @@ def three_threads():
 
 @pytest.fixture
 def _no_product_is_small(monkeypatch):
-    monkeypatch.setattr(linalg, "SMALL_PRODUCT", 0)
-    monkeypatch.setattr(linalg, "PIECE", 7)
+    monkeypatch.setattr(products, "SMALL_PRODUCT", 0)
+    monkeypatch.setattr(products, "PIECE", 7)
 
 
 # How many threads there are.

@@ -23,13 +23,11 @@ from sphericalpca.linalg import (
     canonical_rotation,
     fix_signs,
     frobenius,
-    inner,
     polar,
-    product,
     refined,
     row_norms,
-    times,
 )
+from sphericalpca.products import inner, product, times
 from sphericalpca.rows import Block, Rows, as_rows
 
 __all__ = [

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
-from sphericalpca.linalg import inner, product, times
 from sphericalpca.parallel import parallel
+from sphericalpca.products import inner, product, times
 from sphericalpca.rows.dense import DenseRows
 from sphericalpca.solvers import SOLVERS
 

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import kmeans_plusplus
 
-from sphericalpca.linalg import Array, times, unit_rows
+from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.products import times
 from sphericalpca.rows import Block, Matrix, Rows, as_rows
 
 __all__ = ["Assignment", "Clustering", "Labels", "assign", "lloyd", "starts", "unit_copy"]

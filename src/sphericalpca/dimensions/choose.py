@@ -19,8 +19,9 @@ from sphericalpca.estimators.batch import fitted_to
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
 from sphericalpca.estimators.reporting import report_fit
-from sphericalpca.linalg import Array, canonical_rotation, polar, product
+from sphericalpca.linalg import Array, canonical_rotation, polar
 from sphericalpca.metrics import HeldOut
+from sphericalpca.products import product
 from sphericalpca.rows import Matrix, Rows, RowSource, as_rows
 
 __all__ = ["choose_components", "geometric_sizes"]

@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from sphericalpca.iterate import iterate
-from sphericalpca.linalg import Array, canonical_rotation, inner, orthonormal_outside, product
+from sphericalpca.linalg import Array, canonical_rotation, orthonormal_outside
 from sphericalpca.problem import Problem
+from sphericalpca.products import inner, product
 from sphericalpca.rows import Rows, as_rows
 from sphericalpca.solvers import Anderson, Start
 

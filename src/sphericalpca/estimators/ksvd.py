@@ -26,7 +26,8 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.reporting import warn_unfinished
-from sphericalpca.linalg import Array, times
+from sphericalpca.linalg import Array
+from sphericalpca.products import times
 from sphericalpca.rows import Matrix, as_rows
 
 __all__ = ["KSVD"]

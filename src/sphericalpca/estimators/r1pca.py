@@ -26,8 +26,9 @@ from sphericalpca.estimators.door import (
 )
 from sphericalpca.estimators.reporting import warn_unfinished
 from sphericalpca.iterate import Solution, StopReason, iterate
-from sphericalpca.linalg import Array, times
+from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
+from sphericalpca.products import times
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
 from sphericalpca.solvers.start import svd_start
 

@@ -24,8 +24,8 @@ from sphericalpca.estimators.namespaces import home_of, model_on_host
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.estimators.saving import SavingMixin
 from sphericalpca.estimators.streaming import PartialFitMixin
-from sphericalpca.linalg import times
 from sphericalpca.problem import components
+from sphericalpca.products import times
 from sphericalpca.rows import NamespaceMatrix, on_host
 from sphericalpca.solvers import SOLVERS, Start
 

@@ -16,8 +16,9 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.linalg import Array, row_norms, times, unit_rows
+from sphericalpca.linalg import Array, row_norms, unit_rows
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
+from sphericalpca.products import times
 from sphericalpca.rows import Matrix, RowSource, in_memory
 
 __all__ = [

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.linalg import Array, inner, times, unit_rows
+from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.products import inner, pieces, times
 from sphericalpca.rows.facts import Facts
 
 __all__ = ["VANISHING", "Block", "Matrix"]
@@ -225,8 +226,7 @@ def _transposed_times(matrix: Matrix, V: Array) -> Array:
     if V.dtype == np.float64 or len(V) <= SHORT_SUM:
         return np.asarray(times(matrix.T, V))
     total = np.zeros((matrix.shape[1], V.shape[1]))
-    for first in range(0, len(V), SHORT_SUM):
-        piece = slice(first, first + SHORT_SUM)
+    for piece in pieces(0, len(V), SHORT_SUM):
         total += times(matrix[piece].T, V[piece])
     return total
 

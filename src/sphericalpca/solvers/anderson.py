@@ -21,8 +21,9 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sphericalpca.linalg import Array, combination, frobenius, polar, product, scalar_products
+from sphericalpca.linalg import Array, frobenius, polar
 from sphericalpca.problem import Evaluation, Problem
+from sphericalpca.products import combination, product, scalar_products
 from sphericalpca.solvers.curvature import Curvature
 from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.start import Start, start_of_U

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from sphericalpca.linalg import Array, inner, product
+from sphericalpca.linalg import Array
 from sphericalpca.problem import Evaluation
+from sphericalpca.products import inner, product
 
 __all__ = ["Curvature"]
 

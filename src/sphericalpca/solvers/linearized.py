@@ -21,8 +21,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sphericalpca.linalg import Array, frobenius, inner, polar, product, row_norms, unit_rows
+from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
 from sphericalpca.problem import Problem, residual, symmetric
+from sphericalpca.products import inner, product
 from sphericalpca.rows import Block
 from sphericalpca.solvers.options import is_number
 from sphericalpca.solvers.start import Start

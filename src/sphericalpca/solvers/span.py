@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from sphericalpca.linalg import Array, inner, product
+from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
+from sphericalpca.products import inner, product
 
 __all__ = ["Span"]
 

@@ -12,16 +12,15 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import (
     Array,
     frobenius,
-    inner,
     leading_eigenvectors,
     orthonormal,
     orthonormal_outside,
     polar,
-    product,
     real_array,
     refined,
 )
 from sphericalpca.problem import Problem
+from sphericalpca.products import inner, product
 from sphericalpca.solvers.curvature import Curvature
 
 __all__ = [

@@ -30,16 +30,14 @@ import numpy as np
 from sphericalpca.linalg import (
     Array,
     canonical_rotation,
-    combination,
     fix_signs,
     frobenius,
-    inner,
     orthonormal_outside,
     polar,
-    product,
     refined,
 )
 from sphericalpca.problem import CanonicalForm, Problem, symmetric
+from sphericalpca.products import combination, inner, product
 from sphericalpca.rows import Block, Rows
 from sphericalpca.solvers.start import svd_start
 

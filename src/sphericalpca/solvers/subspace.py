@@ -25,14 +25,13 @@ from sphericalpca.linalg import (
     Array,
     frobenius,
     in_range,
-    inner,
     orthonormal,
     orthonormal_outside,
     polar,
-    product,
     refined,
 )
 from sphericalpca.problem import Problem, symmetric
+from sphericalpca.products import inner, product
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.span import Span

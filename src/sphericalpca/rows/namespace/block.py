@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.linalg import Array, times
+from sphericalpca.linalg import Array
+from sphericalpca.products import times
 from sphericalpca.rows.block import VANISHING, Block
 from sphericalpca.rows.home import Home, on_host
 from sphericalpca.rows.namespace.lengths import unit_rows

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.linalg import Array, times
+from sphericalpca.linalg import Array
+from sphericalpca.products import times
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.home import Home, on_host
 
