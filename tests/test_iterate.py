@@ -71,6 +71,14 @@ def test_converging_in_the_last_iteration_is_converging(count):
     assert count(tol=0.2, max_iter=5).stop_reason is StopReason.CONVERGED
 
 
+def test_a_promised_step_that_leads_away_is_not_converging(count, monkeypatch):
+    monkeypatch.setattr(_Count, "residual", property(lambda state: 0.1 if state.k == 1 else 0.5))
+    monkeypatch.setattr(_Count, "promise", 1.0, raising=False)
+    found = count(tol=0.2, max_iter=3)
+    assert found.stop_reason is StopReason.MAX_ITER
+    assert found.n_iter == 3
+
+
 def test_a_monitor_can_stop_it(count, recorder):
     monitor = recorder(patience=3)
     found = count(tol=0.0, max_iter=100, monitor=monitor)

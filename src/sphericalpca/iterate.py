@@ -236,7 +236,8 @@ def _recorded(problem: Any, state: State, seconds: float) -> dict[str, float]:
 def _why_stop(
     run: Run, tol: float, max_iter: int, small_promise: float, *, stop: bool = False
 ) -> StopReason | None:
-    if tol > 0 and run.state.residual <= tol:
+    met = tol > 0 and run.state.residual <= tol
+    if met:
         # Where the loss is small its gradient is too, long before it is at its least.
         if run.arrived or getattr(run.state, "promise", 0.0) <= small_promise:
             return StopReason.CONVERGED
@@ -244,7 +245,7 @@ def _why_stop(
     if stop:
         return StopReason.CALLBACK
     if len(run.record) >= max_iter:
-        return StopReason.CONVERGED if run.arrived else StopReason.MAX_ITER
+        return StopReason.CONVERGED if met else StopReason.MAX_ITER
     return None
 
 
