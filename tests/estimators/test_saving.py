@@ -220,6 +220,7 @@ def test_a_wrong_header_is_refused(saved, path, change):
         (lambda facts: facts["fitted"].update(n_iter_=-1), "n_iter_ is -1"),
         (lambda facts: facts["fitted"].update(n_features_in_=9.0), "n_features_in_ is 9.0"),
         (lambda facts: facts["fitted"].update(stop_reason_=3), "stop_reason_ is 3"),
+        (lambda facts: facts["fitted"].pop("svd_ratio_"), "svd_ratio_ is missing"),
         (lambda facts: facts["constants"].update(lam="x"), "lam is 'x'"),
         (lambda facts: facts["parameters"].update(normalize="no"), "'normalize' parameter"),
         (lambda facts: facts["parameters"].update(n_components="no"), "'n_components' parameter"),

@@ -43,9 +43,11 @@ def fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
         raise ValueError(f"it holds a {header['class']}, not a {type(model).__name__}")
     _set_parameters(model, header["parameters"])
     model.solver_ = _solver_from(header["solver"])
-    for name, value in (UNKNOWN | header["fitted"]).items():
-        if name in FACTS:
-            setattr(model, name, _fact(name, value))
+    fitted = UNKNOWN | header["fitted"]
+    for name in FACTS:
+        if name not in fitted:
+            raise ValueError(f"{name} is missing")
+        setattr(model, name, _fact(name, fitted[name]))
     model.constants_ = {name: _number(name, v) for name, v in header["constants"].items()}
     model.components_, model.component_weights_ = arrays["components"], arrays["component_weights"]
     model.mean_ = arrays.get("mean")
