@@ -238,3 +238,14 @@ def test_there_is_only_one_subspace_of_all_dimensions(direct, monkeypatch, rng):
     np.testing.assert_allclose([found.value, found.bound], weighted, rtol=1e-12)
     assert found.gap == 0
     assert found.rigorous
+
+
+def test_the_bound_holds_where_lapack_misses_eigenvectors(rng):
+    # Rows of an orthonormal basis, of which every subspace with equal cosines is optimal.
+    for m in np.tile(np.arange(4, 20), 12):
+        r = int(rng.integers(1, m))
+        B = np.linalg.qr(rng.standard_normal((m, m)))[0]
+        problem = Problem(as_rows(np.vstack([B, B])))
+        best = _solve(problem, r, n_init=2, tol=1e-4)
+        found = certify(problem, np.linalg.qr(rng.standard_normal((m, r)))[0])
+        assert found.bound >= best.value * (1 - 1e-12)
