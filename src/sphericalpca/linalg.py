@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 # So many squares may be added up in the type of the data: NumPy adds one after the other.
-SHORT_ROW = 256
+SHORT_ROW = 1024
 
 
 def real_array(values: Any) -> Array:

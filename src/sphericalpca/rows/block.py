@@ -19,11 +19,12 @@ Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
 # A projection shorter than this many rounding errors of its row has no direction.
 VANISHING = 10.0
-# So many rows are added up in float32: BLAS may add one after the other, and lose digits.
-SHORT_SUM = 2048
+# Products of dense float32 blocks with more rows than that are made piece by piece: BLAS may add
+# one row after the other, and lose digits.  Pieces cost a twentieth of the time.
+TALL, PIECE = 8192, 2048
 # Sparse products always do.  From so many rows on they are made in float64, which costs time; where
 # there are fewer, rows are long and differ, and their rounding errors too.
-LONG_SUM = 2**15
+TALL_SPARSE = 2**15
 
 
 @dataclass(frozen=True)
@@ -221,12 +222,12 @@ class Block:
 def _transposed_times(matrix: Matrix, V: Array) -> Array:
     """matrix'V, in float64 where so many rows are added up that float32 would lose digits."""
     if sparse.issparse(matrix):
-        wide = V.dtype != np.float64 and len(V) > LONG_SUM
+        wide = V.dtype != np.float64 and len(V) > TALL_SPARSE
         return np.asarray(matrix.T @ (V.astype(np.float64) if wide else V))
-    if V.dtype == np.float64 or len(V) <= SHORT_SUM:
+    if V.dtype == np.float64 or len(V) <= TALL:
         return np.asarray(times(matrix.T, V))
     total = np.zeros((matrix.shape[1], V.shape[1]))
-    for piece in pieces(0, len(V), SHORT_SUM):
+    for piece in pieces(0, len(V), PIECE):
         total += times(matrix[piece].T, V[piece])
     return total
 
