@@ -96,7 +96,8 @@ def test_vectors_in_a_column_of_arrow(X):
     column = arrow.array(X.tolist())
     for data in (column, arrow.chunked_array([column]), arrow.table({"vector": column})):
         fails(lambda data=data: SphericalPCA().fit(data), "vectors for entries", "np.stack(column)")
-    stacked = SphericalPCA(2).fit(np.stack(column))
+    # Before version 17 an array of pyarrow gave np.stack its own kind of numbers.
+    stacked = SphericalPCA(2).fit(np.stack(column.to_numpy(zero_copy_only=False)))
     np.testing.assert_array_equal(stacked.components_, SphericalPCA(2).fit(X).components_)
 
 
@@ -118,7 +119,7 @@ def test_masked_entries_are_missing(X, method):
     expected = SphericalPCA(2).fit(X).components_
     np.testing.assert_array_equal(SphericalPCA(2).fit(masked).components_, expected)
     masked[3, 1] = np.ma.masked
-    fails(lambda: method(masked), "1 entries are masked", "impute or drop")
+    fails(lambda: method(masked), "masked at 1 of", "impute or drop")
 
 
 def test_a_plan_of_rows_is_not_asked_for_its_columns(method):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
 import signal
 import subprocess
 import sys
@@ -142,6 +142,15 @@ if __name__ == "__main__":
 """
 
 
+def _ended_by(running, blow):
+    """A Ctrl-C that falls into a destructor is lost; then people press it again."""
+    for _ in range(3):
+        running.send_signal(blow)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            return running.wait(15)
+    return running.wait()
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("blow", [signal.SIGKILL, signal.SIGINT])
 def test_no_acknowledged_row_is_lost_to_a_signal(tmp_path, jobs, blow):
@@ -155,8 +164,7 @@ def test_no_acknowledged_row_is_lost_to_a_signal(tmp_path, jobs, blow):
     while told.read_text().count("\n") < 12:
         assert running.poll() is None
         time.sleep(0.05)
-    os.kill(running.pid, blow)
-    assert running.wait() != 0
+    assert _ended_by(running, blow) != 0
     acknowledged = told.read_text().count("\n") - 1  # all but "ready"
     journal = Journal(tmp_path / "out" / "rows.csv")
     assert acknowledged <= len(journal.rows) < 800

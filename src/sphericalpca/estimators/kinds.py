@@ -58,8 +58,8 @@ def refuse_kinds(X: Any) -> None:
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         count = int(np.ma.getmaskarray(X).sum())
         raise DataError(
-            f"X is a masked array of which {count} entries are masked, that is missing: impute or "
-            "drop them, or pass X.data if they are to count."
+            f"X is a masked array, masked at {count} of {X.size} entries, that is missing there: "
+            "impute or drop them, or pass X.data if they are to count."
         )
     _refuse_types(X)
 

@@ -15,7 +15,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 from sklearn.preprocessing import normalize
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 import sphericalpca
 from sphericalpca.estimators import SphericalKMeans
@@ -43,11 +43,17 @@ def run_trial(trial: Trial, data_home: Path | None) -> list[dict[str, Any]]:
     and seconds are comparable; they are seconds of the processor, not of the clock.
     """
     data = draw(trial, data_home)
-    with threadpool_limits(limits=1), warnings.catch_warnings():
+    with _libraries().limit(limits=1), warnings.catch_warnings():
         # Iteration limits are part of the protocol; the rows say how many were made.
         warnings.simplefilter("ignore", ConvergenceWarning)
         X = data.X if METHODS[trial.method].raw else normalize(data.X)
         return _rows(trial, data, X)
+
+
+@cache
+def _libraries() -> ThreadpoolController:
+    # Looked for once: C calls Python back in the search, and a Ctrl-C in there is lost.
+    return ThreadpoolController()
 
 
 def _rows(trial: Trial, data: Draw, X: Matrix) -> list[dict[str, Any]]:
