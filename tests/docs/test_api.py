@@ -43,6 +43,11 @@ def is_ours(method):
     return getattr(inspect.unwrap(method), "__module__", "").startswith("sphericalpca")
 
 
+def is_method(member):
+    """Not a cached property, which is a routine for Python 3.13."""
+    return inspect.isfunction(member) or inspect.ismethod(member)
+
+
 THINGS = [
     getattr(importlib.import_module(room), name)
     for room, names in public_names().items()
@@ -55,7 +60,7 @@ METHODS = [
     method
     for thing in THINGS
     if isinstance(thing, type)
-    for name, method in inspect.getmembers(thing, inspect.isroutine)
+    for name, method in inspect.getmembers(thing, is_method)
     if not name.startswith("_") and is_ours(method)
 ]
 
