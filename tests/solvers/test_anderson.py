@@ -12,7 +12,7 @@ from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Anderson, Start
+from sphericalpca.solvers import Alternating, Anderson, Start, svd_start
 from sphericalpca.solvers.anderson import _History
 
 
@@ -170,6 +170,21 @@ def test_a_smooth_saddle_is_left(tilt):
     assert there.value > 1.02 * saddle.value
     assert found.value >= there.value * (1 - 1e-6)
     assert fast < slow
+
+
+def test_it_keeps_as_many_matrices_as_the_guide_says():
+    problem, r = Problem(as_rows(np.random.default_rng(0).standard_normal((400, 60)))), 5
+    known = svd_start(problem, r, np.random.default_rng(0))
+    for start, expected in ((known, 20), (Start(known.U), 18)):
+        counts = []
+
+        def count(run, counts=counts):
+            kept = Anderson().saved(run.state)
+            entries = sum(A.size for A in kept.values() if 60 in A.shape) - kept["U"].size
+            counts.append(entries / (60 * r))
+
+        iterate(problem, Anderson(), start, tol=0, max_iter=30, keep=count)
+        assert max(counts) == expected
 
 
 @pytest.mark.parametrize("memory", [0, -3, 2.0, True, "x"])

@@ -132,8 +132,8 @@ class Anderson:
     Parameters
     ----------
     memory : int
-        How many past steps are combined.  2 x `memory` matrices of shape (m, r) are kept,
-        and two more of eigenvectors.
+        How many past steps are combined.  2 x `memory` + 2 matrices of shape (m, r) are kept,
+        and two more of eigenvectors where the start knows some.
     """
 
     memory: int = 8
