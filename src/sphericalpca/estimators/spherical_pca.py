@@ -222,7 +222,8 @@ class SphericalPCA(
             A file that keeps what is known so far, written every few passes.  If it is there
             already, the fit goes on from it, and ends where it would have ended without the
             break; one of other data or parameters is refused, other `tol` or `max_iter` are
-            not.  It stays when the fit ends: remove it when the result is safe.
+            not, and its random numbers replace those of `random_state`.  It stays when the fit
+            ends: remove it when the result is safe.
         progress : callable, optional
             Given a `FitProgress` several times a second.
 
