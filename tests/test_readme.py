@@ -133,6 +133,23 @@ def test_the_table_is_the_one_that_the_rows_give():
     assert shown == summary_markdown(read_results(README.parent / "results").rows)
 
 
+def test_what_holds_and_what_does_not_is_what_the_report_finds():
+    from sphericalpca.experiments.report.content import gather  # noqa: PLC0415
+    from sphericalpca.experiments.report.read import read_results  # noqa: PLC0415
+
+    found = " ".join(
+        headline.text for headline in gather(read_results(README.parent / "results")).headlines
+    )
+    text = " ".join(README.read_text(encoding="utf-8").split())
+    ahead, count, level = re.search(
+        r"ahead of \"SVD \+ unit rows\" in (\d+) of the (\d+) comparisons, and level in (\d+)\.",
+        text,
+    ).groups()
+    assert f"ahead in {ahead}, level in {level} and behind in 0 of {count} comparisons" in found
+    near, pairs = re.search(r"Only (\d+) of the paper's (\d+) numbers come out", text).groups()
+    assert f"Of {pairs} that stand beside ours, {near} lie within 0.05" in found
+
+
 def test_the_toys_numbers_are_those_of_the_rows():
     text = " ".join(README.read_text(encoding="utf-8").split())
     shown = re.search(

@@ -16,6 +16,9 @@ __all__ = ["setup"]
 
 log = logging.getLogger(__name__)
 
+# A bar that may stretch is as tall as its line, or sinks where it has an exponent.
+STRETCHED, PLAIN = "<mo>‖</mo>", '<mo stretchy="false">‖</mo>'
+
 
 def _inline(translator: Any, node: nodes.math) -> None:
     translator.body.append(_formula(node, as_block=False))
@@ -32,7 +35,7 @@ def _formula(node: nodes.Element, *, as_block: bool) -> str:
     if re.search(r"\\frac\s*\d", node.astext()):  # docutils reads 12 above what follows
         log.warning("formula: write \\frac{1}{2} with braces", location=node)
     try:
-        return str(tex2mathml(node.astext(), as_block=as_block))
+        return str(tex2mathml(node.astext(), as_block=as_block)).replace(STRETCHED, PLAIN)
     except MathError as error:
         log.warning("formula: %s", error, location=node)
         return f"<code>{escape(node.astext())}</code>"

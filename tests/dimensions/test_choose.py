@@ -248,6 +248,11 @@ def test_words_for_people(choice):
     assert "\n" not in text
 
 
+def test_one_component_keeps():
+    choice = choose_components(np.tile([[3.0, 4.0]], (40, 1)), recall=0.5, random_state=0)
+    assert str(choice).startswith("1 of 2 components keeps 1.000 of the 10 nearest")
+
+
 @pytest.mark.parametrize(
     ("options", "match"),
     [

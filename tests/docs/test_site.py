@@ -132,6 +132,8 @@ def test_the_site_builds_and_is_whole_and_loads_nothing_from_outside(project, mo
     assert not loaded_from_outside(site, pages)
     assert not list(broken_links(site, pages))
     assert "math" in pages[site / "guide" / "model.html"].tags
+    formulas = (site / "guide" / "model.html").read_text(encoding="utf-8")
+    assert set(re.findall(r"<mo[^>]*>‖</mo>", formulas)) == {'<mo stretchy="false">‖</mo>'}
     assert "../api/names/sphericalpca.open_rows.html#sphericalpca.open_rows" in (
         pages[site / "guide" / "big-data.html"].links
     )

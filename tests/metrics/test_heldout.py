@@ -99,6 +99,8 @@ def test_fewer_neighbours_are_advised_only_where_they_would_do(rng):
     assert drawn(rng.standard_normal((30, 3)), 100, 24).k == 24
     with pytest.raises(DataError, match=r"at least 10 rows\.$"):
         drawn(rng.standard_normal((6, 3)), 100, 1)
+    with pytest.raises(DataError, match=r"^X has 1 row with a direction, too few"):
+        drawn(rng.standard_normal((1, 3)), 100, 1)
 
 
 def test_a_single_query_is_not_blamed_on_the_rows(rng):

@@ -269,5 +269,5 @@ def find(name: str) -> Dataset:
     if name in DATASETS:
         return DATASETS[name]
     close = difflib.get_close_matches(str(name), DATASETS, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    raise DataError(f"No data set {name!r}: {hint}There are {', '.join(DATASETS)}.")
+    hint = f"did you mean {close[0]!r}? There" if close else "there"
+    raise DataError(f"No data set {name!r}: {hint} are {', '.join(DATASETS)}.")

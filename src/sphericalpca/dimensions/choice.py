@@ -147,10 +147,11 @@ class DimensionChoice:
     def __str__(self) -> str:
         point = self.chosen
         return (
-            f"{self.n_components} of {self.n_features} components keep {point.recall:.3f} of the "
+            f"{self.n_components} of {self.n_features} components "
+            f"{'keeps' if self.n_components == 1 else 'keep'} {point.recall:.3f} of the "
             f"{self.k} nearest neighbours by cosine ({self.confidence:.0%} interval "
             f"{point.interval}, {self.n_queries:,} held-out queries, "
-            f"{self.n_base:,} other rows) in {point.bytes_per_vector} bytes per vector."
+            f"{self.n_base:,} other rows) in {point.bytes_per_vector:,} bytes per vector."
             + f" The target {self.recall:g} {'is' if self.reached else 'was not'} reached by the "
             "lower end of the interval."
         )

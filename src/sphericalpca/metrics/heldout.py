@@ -102,8 +102,9 @@ class HeldOut:
         n_base = len(there) - count
         if count < 2 or not 1 <= k <= n_base:
             fewer = f", or ask for at most {n_base} neighbours" if count >= 2 else ""
+            rows = "1 row" if len(there) == 1 else f"{len(there)} rows"
             raise DataError(
-                f"X has {len(there)} rows with a direction, too few to hold out queries and look "
+                f"X has {rows} with a direction, too few to hold out queries and look "
                 f"for k={k} neighbours among the rest: pass at least {max(10, 2 * k)} rows{fewer}."
             )
         ids = np.sort(rng.choice(there, count, replace=False))

@@ -17,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 
 from sphericalpca import DataError, MissingExtraError, SphericalPCA, open_rows
 from sphericalpca.rows.sources.budget import parse_budget
+from sphericalpca.rows.sources.datafile import DataFile
 from sphericalpca.rows.sources.paths import find_paths
 
 
@@ -300,3 +301,11 @@ def test_formats_that_need_a_package_say_so_and_others_do_without(X, write, tmp_
     assert parquet == str(MissingExtraError("Reading Parquet files", "pyarrow", "files"))
     assert arrow == str(MissingExtraError("Reading Arrow files", "pyarrow", "files"))
     assert hdf5 == str(MissingExtraError("Reading HDF5 files", "h5py", "files"))
+
+
+def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path):
+    np.save(tmp_path / "rows.npy", np.ones((3, 2)))
+    file = DataFile.at(tmp_path / "rows.npy")
+    refused = r"rows\.npy' cannot be read \(.*denied.*\): get the right to read it\.$"
+    with pytest.raises(DataError, match=refused), file.being_read():
+        raise PermissionError(13, "Permission denied", str(file.path))

@@ -75,6 +75,10 @@ class DataFile:
             raise
         except Exception as error:
             where = self.name if row is None else f"{self.name}, from row {row} on,"
+            if isinstance(error, PermissionError):
+                raise DataError(
+                    f"{where} cannot be read ({_reason(error)}): get the right to read it."
+                ) from error
             # A damaged file may ask for any amount of memory.
             short = ", or lower memory_budget" if isinstance(error, MemoryError) else ""
             raise DataError(
