@@ -31,6 +31,9 @@ class State(Protocol):
     """What the loop reads from a solver's state after each step, before it makes the next.
 
     Later a state may not know any more: solvers share large arrays among theirs.
+
+    A state may also have `promise`, the share by which the exact step lowers the loss at least:
+    `iterate` then makes one more step where that is worth it.
     """
 
     @property
