@@ -7,6 +7,7 @@ as fixtures.
 from __future__ import annotations
 
 import os
+import signal
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -167,6 +168,29 @@ class Recorder(Monitor):
         assert state.U.ndim == 2
         self.states.append(state)
         return len(self.states) >= self.patience
+
+
+# What a shell or a CI service may say of colours, widths and ways to the network.
+MOODS = ("FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TTY_COMPATIBLE")
+MOODS += ("TTY_INTERACTIVE", "COLUMNS", "LINES")
+PROXIES = tuple(f"{kind}_proxy" for kind in ("http", "https", "ftp", "all"))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _the_same_surroundings_everywhere():
+    """Whoever starts the suite: a terminal, a CI service, a script in the background.
+
+    A shell lets what it starts in the background ignore Ctrl-C, and children inherit that.
+    """
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*MOODS, *PROXIES, *map(str.upper, PROXIES)):
+            patch.delenv(name, raising=False)
+        patch.setenv("TERM", "xterm-256color")
+        before = signal.getsignal(signal.SIGINT)
+        if before is signal.SIG_IGN:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        yield
+        signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(scope="session", autouse=True)

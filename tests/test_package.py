@@ -8,6 +8,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -134,6 +135,11 @@ def test_version_is_one_and_the_same():
     except importlib.metadata.PackageNotFoundError:
         pytest.skip("run from the source tree, not installed")
     assert installed == sphericalpca.__version__
+
+
+def test_the_citation_is_of_this_version():
+    text = (Path(__file__).parents[1] / "CITATION.cff").read_text("utf-8")
+    assert re.findall(r"^version: (\S+)$", text, re.MULTILINE) == [sphericalpca.__version__]
 
 
 def test_package_says_that_it_is_typed():

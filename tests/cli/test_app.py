@@ -253,7 +253,7 @@ from sphericalpca.__main__ import main
 @click.command()
 def wait():
     click.echo("waiting")
-    time.sleep(60)
+    time.sleep(600)
 
 app.wait = wait
 app.COMMANDS["wait"] = "sphericalpca.cli.app:wait"
@@ -261,13 +261,12 @@ main(["wait"])
 """
 
 
-def test_ctrl_c():
+def test_ctrl_c(ctrl_c):
     words = [sys.executable, "-c", WAITING]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen(words, **pipes) as process:
         assert process.stdout.readline() == "waiting\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = ctrl_c(process)
     assert (process.returncode, out, err) == (130, "", "Interrupted.\n")
 
 

@@ -6,8 +6,6 @@ import dataclasses
 import io
 import json
 import os
-import pty
-import signal
 import subprocess
 import sys
 import threading
@@ -68,7 +66,7 @@ class Answers(BaseHTTPRequestHandler):
         self.wfile.write(body)
         self.wfile.flush()
         if self.server.withheld:
-            self.server.released.wait(20)
+            self.server.released.wait(120)
 
     def log_message(self, *args):
         pass
@@ -298,33 +296,21 @@ def patched(server):
     return [sys.executable, "-c", code, "datasets", "fetch", "glass", "--data-home"]
 
 
-def test_an_interrupted_download_leaves_nothing(server, home):
+def test_an_interrupted_download_leaves_nothing(server, home, ctrl_c):
     server.withheld = 1000
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     with subprocess.Popen([*patched(server), str(home)], **pipes) as process:
         while not server.count:
             assert process.poll() is None
             server.released.wait(0.02)
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=20)
+        out, err = ctrl_c(process)
     assert (process.returncode, out, err) == (130, "", "Interrupted.\n")
     assert not home.exists()
 
 
-def test_a_bar_on_a_terminal_and_results_in_the_pipe(server, home):
-    main, side = pty.openpty()
+def test_a_bar_on_a_terminal_and_results_in_the_pipe(server, home, on_a_terminal):
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "100"}
-    done = subprocess.run(
-        [*patched(server), str(home)],
-        stdout=subprocess.PIPE,
-        stderr=side,
-        env=environment,
-        check=False,
-        timeout=60,
-    )
-    os.close(side)
-    shown = os.read(main, 100_000).decode()
-    os.close(main)
+    done, shown = on_a_terminal([*patched(server), str(home)], env=environment)
     assert done.returncode == 0, shown
     assert done.stdout.decode() == f"glass: fetched, {home / 'glass.csv.gz'}\n"
     assert "glass" in shown

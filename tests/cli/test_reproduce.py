@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -209,7 +208,7 @@ def test_a_missing_package_is_named_with_its_extra(tmp_path, package):
     assert not (tmp_path / "o").exists()
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path):
+def test_ctrl_c_says_how_to_go_on(tmp_path, ctrl_c):
     """A terminal sends the signal to the whole group: parent and workers."""
     command = [sys.executable, "-m", "sphericalpca", "reproduce", "uci", "--embedded", "--jobs=2"]
     running = subprocess.Popen(
@@ -222,8 +221,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
     while not (tmp_path / "rows.csv").exists():
         assert running.poll() is None
         time.sleep(0.1)
-    os.killpg(running.pid, signal.SIGINT)
-    _, err = running.communicate()
+    _, err = ctrl_c(running, lambda blow: os.killpg(running.pid, blow))
     assert running.returncode == 130
     assert "Give the same command to go on" in err
     assert "Traceback" not in err

@@ -212,12 +212,14 @@ def test_the_time_left_is_that_of_a_line():
 
 def test_an_error_in_one_thread_stops_the_others():
     """Or a fit of a large file would go on for minutes after it failed."""
-    X, read = np.ones((400, 3)), []
+    X, read, failing = np.ones((400, 3)), [], threading.Event()
 
     def kernel(block):
         read.append(block.span.start)
         if block.span.start >= 200:
+            failing.set()
             raise _Stop
+        assert failing.wait(60)  # however late the other thread starts
         time.sleep(0.01)
         return (0.0,)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import os
 import resource
 import subprocess
 import sys
@@ -27,10 +29,18 @@ class Done:
             assert word in self.lines[0]
 
 
+def obey_permissions():
+    """Before a program starts: the superuser, too, may write only where the folder says so."""
+    if os.geteuid() == 0 and sys.platform == "linux":
+        drop, override = 24, 1  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+        ctypes.CDLL(None).prctl(drop, override, 0, 0, 0)
+
+
 def start(folder, *arguments, largest_file=None, **options):
     """Start the program; `largest_file` is as many bytes as a file may have."""
 
     def limit():
+        obey_permissions()
         if largest_file is not None:
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
@@ -47,7 +57,7 @@ def start(folder, *arguments, largest_file=None, **options):
 
 def run(folder, *arguments, **options):
     process = start(folder, *arguments, **options)
-    process.stdout_text, process.stderr_text = process.communicate(timeout=120)
+    process.stdout_text, process.stderr_text = process.communicate(timeout=300)
     return Done(
         subprocess.CompletedProcess(
             process.args, process.returncode, process.stdout_text, process.stderr_text

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from tests.faults.conftest import names, run, start
+from reliability.kill import VICTIMS
+from tests.faults.conftest import names, obey_permissions, run, start
 
 pytest.importorskip("safetensors")
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="limits and signals of Unix")
@@ -45,11 +46,14 @@ def closed(request, tmp_path):
     if request.param == "read-only":
         with _mounted(tmp_path / "disk", "ro") as folder:
             yield folder, "Read-only file system"
-    elif os.geteuid() == 0:
-        pytest.skip("the superuser may write anywhere")
     else:
         folder = tmp_path / "closed"
         folder.mkdir(mode=0o555)
+        touch = ["touch", str(folder / "probe")]
+        quiet = {"stderr": subprocess.DEVNULL, "preexec_fn": obey_permissions}
+        tried = subprocess.run(touch, check=False, **quiet)
+        if tried.returncode == 0:
+            pytest.skip("the superuser may write anywhere")
         yield folder, "Permission denied"
 
 
@@ -121,6 +125,41 @@ def test_a_file_that_goes_away_while_it_is_read(loss, tmp_path):
     assert "rows.npy" in last
     assert not (tmp_path / "model.st").exists()
     assert (tmp_path / "run.ckpt").exists()
+
+
+# The experiments: a folder of rows, pictures and a page.
+
+REPRODUCE = VICTIMS["reproduce"]
+
+
+def test_reproduce_on_a_full_disk(small_disk):
+    done = run(small_disk, *REPRODUCE.arguments.split())
+    assert done.code == 1
+    assert done.lines[-1].startswith("Error: ")
+    assert "No space left" in done.lines[-1]
+    assert names(small_disk) == []
+
+
+def test_reproduce_where_it_may_not_be_written(closed):
+    folder, reason = closed
+    run(folder, *REPRODUCE.arguments.split()).says("Error: ", f"out cannot be written ({reason}): ")
+    assert names(folder) == []
+
+
+def test_reproduce_when_the_disk_fills_up_amid_the_rows(tmp_path):
+    """The rows before stay, the torn one is measured again."""
+    command, rows = REPRODUCE.arguments.split(), tmp_path / "out" / "rows.csv"
+    assert run(tmp_path, *command).code == 0
+    wanted, whole = REPRODUCE.read(tmp_path, "out"), rows.read_text()
+    kept = "".join(whole.splitlines(keepends=True)[: whole.count("\n") // 2])
+    rows.write_text(kept)
+    done = run(tmp_path, *command, largest_file=len(kept) + 50)
+    assert done.code == 1
+    assert done.lines[-1].startswith("Error: ")
+    assert "rows.csv: File too large" in done.lines[-1]
+    assert rows.read_text().startswith(kept)
+    assert run(tmp_path, *command).code == 0
+    assert REPRODUCE.read(tmp_path, "out") == wanted
 
 
 def _wait_for(path, process):

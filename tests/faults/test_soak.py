@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import csv
+import os
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -15,14 +18,28 @@ def test_every_task_can_be_done(task, tmp_path):
     task(np.random.default_rng(0), tmp_path)
 
 
-def test_it_runs_and_writes_its_rows(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(soaking, "LOOK_EVERY", 8)
-    monkeypatch.setattr(soaking, "FLAT", 1.0)  # a few tasks only warm up
-    assert soaking.main(["--minutes", "0.005", "--out", str(tmp_path)]) == 0
+SHORT = """
+import sys
+from reliability import soak
+soak.LOOK_EVERY, soak.FLAT = 8, 1.0  # a few tasks only warm up
+sys.exit(soak.main(["--minutes", "0.005", "--out", sys.argv[1]]))
+"""
+
+
+def test_it_runs_and_writes_its_rows(tmp_path):
+    """In a process of its own: clusters of other tests open files and start threads here."""
+    done = subprocess.run(
+        [sys.executable, "-c", SHORT, str(tmp_path)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
     with (tmp_path / "soak.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["rounds"]) for row in rows] == [8 * (k + 1) for k in range(len(rows))]
-    assert "files +0, threads +0" in capsys.readouterr().out
+    assert "files +0, threads +0" in done.stdout
 
 
 def looks(memory, files=None, threads=None):

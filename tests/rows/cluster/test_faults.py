@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from sphericalpca import DataError, SphericalPCA
+from sphericalpca.estimators import progress
 from sphericalpca.exceptions import ClusterError
 from sphericalpca.linalg import principal_angles
 from sphericalpca.rows import as_rows
@@ -231,12 +232,13 @@ def hasty(monkeypatch):
     monkeypatch.setattr(patience, "BEAT", 0.1)
 
 
-def test_workers_that_stay_paused(X, five_workers, hasty):
+def test_workers_that_stay_paused(X, five_workers, request):
     def pause(dask_worker):
         dask_worker.status = distributed.core.Status.paused
 
     rows = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
     five_workers.client.run(pause)
+    request.getfixturevalue("hasty")  # only now: a busy machine may well stand still for a second
     with pytest.raises(ClusterError, match=r"for 1 seconds; 5 of its 5 workers are paused"):
         rows.sweep(lambda block: (float(len(block.weight)),))
     with pytest.raises(ClusterError, match="more memory"):
@@ -306,8 +308,9 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
 
 @pytest.mark.parametrize("known", [True, False])
 @pytest.mark.parametrize("watched", [True, False])
-def test_an_interrupt_while_data_are_loaded(X, two_processes, known, watched):
+def test_an_interrupt_while_data_are_loaded(X, two_processes, monkeypatch, known, watched):
     """The last chunk arrives only after it: whoever waited for it would wait for ever."""
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)  # on a fast machine all comes within a moment
     gate = distributed.Event(f"loading {known} {watched}")
 
     def wait(block, event, block_info=None):
@@ -320,14 +323,22 @@ def test_an_interrupt_while_data_are_loaded(X, two_processes, known, watched):
     if not known:
         late = late[da.ones(len(X), chunks=100, dtype=bool)]
     model, told = SphericalPCA(4), []
-    timer = threading.Timer(2.0, _thread.interrupt_main)
-    timer.start()
+
+    def interrupt():
+        """When something was told of; if nobody is told, when all but the last may have come."""
+        time.sleep(2)
+        if watched:
+            _eventually(lambda: told and told[-1].rows_read > 0)
+        _thread.interrupt_main()
+
+    somebody = threading.Thread(target=interrupt)
+    somebody.start()
     try:
         with pytest.raises(KeyboardInterrupt):
             model.fit(late, progress=told.append if watched else None)
     finally:
-        timer.cancel()
         gate.set()
+        somebody.join()
     assert not watched or 0 < told[-1].rows_read < len(X)
     assert not hasattr(model, "components_")
     assert _eventually(lambda: not two_processes.client.futures)
@@ -366,20 +377,23 @@ def test_non_finite_numbers_are_named_with_chunk_and_row(X, two_processes):
         SphericalPCA(2).fit(X).transform(unknown).compute()
 
 
-def test_the_first_error_does_not_wait_for_the_last_chunk(X, two_processes, tmp_path):
-    def load(block, block_id=None):
-        import time  # noqa: PLC0415
+def test_the_first_error_does_not_wait_for_the_last_chunk(X, two_processes):
+    gate = distributed.Event("the slow one may come")
 
+    def load(block, event, block_id=None):
         if block_id[0] == 0:
-            time.sleep(10)
-            (tmp_path / "slow one loaded").touch()
+            distributed.Event(event).wait(timeout=120)
             return block
         raise ZeroDivisionError("at once")
 
-    array = da.from_array(X, chunks=(600, 30)).map_blocks(load, meta=X[:0])
-    with pytest.raises(ZeroDivisionError, match="at once"):
-        SphericalPCA(2).fit(array)
-    assert not list(tmp_path.iterdir())
+    array = da.from_array(X, chunks=(600, 30)).map_blocks(load, event=gate.name, meta=X[:0])
+    began = time.monotonic()
+    try:
+        with pytest.raises(ZeroDivisionError, match="at once"):
+            SphericalPCA(2).fit(array)
+        assert time.monotonic() - began < 100
+    finally:
+        gate.set()
 
 
 def test_an_error_of_the_users_own_graph_is_told_as_it_is(X, two_processes):

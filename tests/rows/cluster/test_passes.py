@@ -222,7 +222,7 @@ def test_all_threads_of_a_worker_read(X, start_cluster):
             import threading  # noqa: PLC0415
             import time  # noqa: PLC0415
 
-            time.sleep(0.05)
+            time.sleep(0.3)  # longer than a busy machine takes to start three threads
             name = threading.current_thread().name
             return (np.array([float(name.endswith(f"_{k}")) for k in range(3)]),)
 
