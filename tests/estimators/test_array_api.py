@@ -72,7 +72,8 @@ def as_numpy(array):
 
 def assert_agree(model, ours, X, there):
     """A model of NumPy's and one of another library, each with its own data."""
-    close = {"atol": 1e-5, "rtol": 1e-5} if X.dtype == np.float32 else {"atol": 1e-7}
+    # A subspace is known less well than the residual at which its fit ended is small.
+    close = {"atol": 1e-4, "rtol": 1e-4} if X.dtype == np.float32 else {"atol": 1e-6}
     for name in ("components_", "component_weights_"):
         np.testing.assert_allclose(as_numpy(getattr(ours, name)), getattr(model, name), **close)
     V = ours.transform(there)

@@ -28,7 +28,7 @@ ESTIMATORS = st.sampled_from(list(MAKERS))
 
 @hostile(40)
 @given(matrices(), ESTIMATORS)
-def test_fit_transform_is_fit_and_transform(X, name):
+def test_fit_transform_answers_where_fit_and_transform_do(X, name):
     at_once, one_by_one = MAKERS[name](), MAKERS[name]()
     found = answer(lambda: at_once.fit_transform(X))
     expected = answer(lambda: one_by_one.fit(X).transform(X))

@@ -49,7 +49,7 @@ class Dictionary:
     change : float
         The last relative change of the loss.
     converged : bool
-        It is at most `tol`, and no atom was replaced.
+        It is at most `tol` or all rows are represented, and no atom was replaced.
     """
 
     D: Array
@@ -89,7 +89,9 @@ def learn_dictionary(
         losses.append(float(errors.sum()))
         renewed = _replace_unused(X, lengths, D, C, products=products, errors=errors)
         change = abs(losses[-2] - losses[-1]) / (losses[-2] or 1.0)
-        converged = tol > 0 and not renewed and change <= tol
+        # Where all rows are represented the loss is rounding error, and so is its change.
+        settled = change <= tol or losses[-1] <= REPRESENTED * losses[0]
+        converged = tol > 0 and not renewed and settled
     order = np.argsort(-np.square(C).sum(axis=0), kind="stable")
     atoms = fix_signs(D[order].T).T
     return Dictionary(atoms, np.array(coded), np.array(losses[1:]), change, converged)
