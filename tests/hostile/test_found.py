@@ -6,8 +6,14 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sphericalpca import DataError, SphericalPCA
-from sphericalpca.metrics import bootstrap_difference, nearest_neighbours, paired_difference
+from sphericalpca import R1PCA, DataError, SphericalPCA
+from sphericalpca.evaluation import race
+from sphericalpca.metrics import (
+    bootstrap_difference,
+    mean_share,
+    nearest_neighbours,
+    paired_difference,
+)
 from sphericalpca.solvers import SOLVERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -110,3 +116,27 @@ def test_large_differences(compare):
         assert getattr(far, name) / 1e300 == pytest.approx(getattr(near, name))
     with pytest.raises(ValueError, match="1 of 2 pairs are not finite"):
         compare([1e308, 0], [-1e308, 1])
+
+
+@pytest.mark.parametrize("X", [[[0.5, 0.2]], [[0.2], [0.3]]], ids=["row", "column"])
+def test_a_race_of_a_single_row_or_column_is_refused(X):
+    with pytest.raises(DataError, match="at least 2 rows and 2 columns"):
+        race(X, 1)
+
+
+def test_a_race_of_equal_rows():
+    ours, svd, centred = race(np.ones((5, 3)), 1, rounds=1)
+    assert ours.mean_cosine == pytest.approx(1) == svd.mean_cosine
+    assert 0 <= centred.mean_cosine <= 1  # about their mean nothing is left of them
+
+
+def test_complex_shares_are_refused():
+    with pytest.raises(ValueError, match="complex64 must be a list of numbers"):
+        mean_share(np.array([0.5 + 0j], dtype=np.complex64), 1)
+
+
+@pytest.mark.parametrize("model", [SphericalPCA(1, center=True), R1PCA(1)], ids=["ours", "R1PCA"])
+def test_one_very_long_sparse_row_about_its_mean(model):
+    """Nothing is left of it, and its rounding error squared is out of range."""
+    with pytest.raises(DataError, match="zero after centring"):
+        model.fit(sparse.csr_array([[1e200, 3e200, -2e200]]))

@@ -10,7 +10,8 @@ from laws import answer, hostile, n_rows
 from strategies import matrices
 
 from sphericalpca import KSVD, R1PCA, SphericalKMeans, SphericalPCA
-from sphericalpca.metrics import recall_at_k, recall_per_query
+from sphericalpca.evaluation import race
+from sphericalpca.metrics import mean_share, nmi_ceiling, recall_at_k, recall_per_query
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -64,3 +65,25 @@ def test_recalls_of_anything(found, true):
     assert each is None or ((each >= 0) & (each <= 1)).all()
     whole = answer(lambda: recall_at_k(found, true), also=(ValueError,))
     assert whole is None or 0 <= whole <= 1
+
+
+@hostile(20)
+@given(matrices())
+def test_races_of_anything(X):
+    laps = answer(lambda: race(X, 1, rounds=1))
+    assert laps is None or all(0 <= lap.mean_cosine <= 1 + 1e-6 for lap in laps)
+
+
+@hostile(20)
+@given(matrices() | st.lists(st.floats()) | st.lists(st.floats(0, 1)), st.integers(-1, 5))
+def test_shares_of_anything(shares, k):
+    found = answer(lambda: mean_share(shares, k), also=(ValueError,))
+    assert found is None or 0 <= found.low <= found.mean <= found.high <= 1
+
+
+@hostile(20)
+@given(st.floats(), st.lists(st.integers(-2, 60), max_size=3), st.booleans())
+def test_ceilings_of_anything(accuracy, sizes, mean):
+    found = answer(lambda: nmi_ceiling(accuracy, sizes, mean=mean), also=(ValueError,))
+    if found is not None and not (np.isnan(found) and not mean):  # no clustering is so accurate
+        assert 0 <= found <= 1 + 1e-12

@@ -20,6 +20,7 @@ from strategies import LAYOUTS, SHAPES, as_type, held, matrices, numbers, weight
 
 from sphericalpca import SphericalPCA, open_rows
 from sphericalpca.solvers import SOLVERS, Linearized
+from sphericalpca.transforming import transform_blocks
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -173,6 +174,8 @@ def test_rows_in_a_file_are_those_in_memory(tmp_path_factory, A, dtype, fortran)
         check_spherical(ours)
         atol = 20 * max(rounding(ours), rounding(theirs))
         assert ours.mean_cosine_ == pytest.approx(theirs.mean_cosine_, abs=atol)
+        V = np.concatenate(list(transform_blocks(ours, open_rows(path))))
+        np.testing.assert_array_equal(V, ours.transform(open_rows(path)))
 
 
 @hostile(20)

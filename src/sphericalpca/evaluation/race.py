@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 from scipy import sparse
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
@@ -16,7 +17,7 @@ from sklearn.preprocessing import normalize
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.door import check_count, check_matrix
 from sphericalpca.estimators.reporting import warn_of_max_iter
-from sphericalpca.exceptions import NoDirectionWarning, silently
+from sphericalpca.exceptions import DataError, NoDirectionWarning, silently
 from sphericalpca.linalg import orthonormal
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
@@ -73,6 +74,11 @@ def race(
     laps : list of Lap
         Spherical PCA first.
 
+    Raises
+    ------
+    DataError
+        If X cannot be used, or has less than 2 rows or columns.
+
     Examples
     --------
     >>> from sphericalpca.datasets import make_embeddings
@@ -84,6 +90,11 @@ def race(
     """
     X = check_matrix(SphericalPCA(), X, reset=True, in_memory=True)
     check_count("n_components", n_components, "min(n_samples, n_features)", min(X.shape), X.shape)
+    if min(X.shape) < 2:
+        raise DataError(
+            f"X has shape {X.shape}, but scikit-learn's methods want at least 2 rows and 2 "
+            "columns: pass more."
+        )
     X = normalize(X)
     makers = _methods(n_components, tol, random_state, dense=not sparse.issparse(X))
     models: dict[str, Any] = {}
@@ -92,7 +103,9 @@ def race(
         for _ in range(rounds):
             for name, make in makers.items():
                 model, began = make(), time.perf_counter()
-                models[name] = model.fit(X)
+                # Equal rows have no variance about their mean, and PCA divides by it.
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    models[name] = model.fit(X)
                 seconds[name].append(time.perf_counter() - began)
     warn_of_max_iter(models[OURS], X.dtype, only_tol=True)  # once, not in every round
     medians = {name: statistics.median(times) for name, times in seconds.items()}

@@ -216,8 +216,9 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     >>> round(share.mean, 3), share.low < share.mean < share.high
     (0.925, True)
     """
-    values = np.asarray(shares, dtype=np.float64)
+    values = np.asarray(shares)
     _check_shares(values, k, confidence)
+    values = values.astype(np.float64)
     n, mean = len(values), float(values.mean())
     spread, chance = float(values.var(ddof=1)) if n > 1 else 0.0, mean * (1 - mean)
     trials = float(n)
@@ -232,10 +233,11 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
 
 
 def _check_shares(values: Array, k: int, confidence: float) -> None:
-    if values.ndim != 1 or values.size == 0 or not ((values >= 0) & (values <= 1)).all():
+    numbers = values.dtype.kind in "biuf" and values.ndim == 1 and values.size > 0
+    if not numbers or not ((values >= 0) & (values <= 1)).all():
         raise ValueError(
-            f"shares of shape {values.shape} must be a list of numbers from 0 to 1, one for each "
-            "query, with at least one query."
+            f"shares of shape {values.shape} and type {values.dtype} must be a list of numbers "
+            "from 0 to 1, one for each query, with at least one query."
         )
     if not isinstance(k, Integral) or k < 1:
         raise ValueError(f"k={k!r} must be an integer >= 1: the trials that a share consists of.")

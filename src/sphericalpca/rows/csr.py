@@ -85,10 +85,11 @@ class SparseRows(MemoryRows):
         given = _row_maxima(
             self._X.data[self._X.indptr[span.start] : self._X.indptr[span.stop]], indptr
         )
-        rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2
-        # `outside` is a difference of sums, exact to rounding of shift'shift only.
-        rounding += 64 * np.finfo(np.float64).eps * (shift @ shift)
         with np.errstate(over="ignore"):
+            # Infinite where next to nothing is left of large numbers: then no row has a length.
+            rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2
+            # `outside` is a difference of sums, exact to rounding of shift'shift only.
+            rounding += 64 * np.finfo(np.float64).eps * (shift @ shift)
             return np.asarray(size * np.sqrt(np.where(squares > rounding, squares, 0.0)))
 
 
