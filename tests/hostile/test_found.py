@@ -140,3 +140,10 @@ def test_one_very_long_sparse_row_about_its_mean(model):
     """Nothing is left of it, and its rounding error squared is out of range."""
     with pytest.raises(DataError, match="zero after centring"):
         model.fit(sparse.csr_array([[1e200, 3e200, -2e200]]))
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e-154, 1e154, 1e300])
+def test_the_scale_of_a_given_start_says_nothing(X, size):
+    U = np.random.default_rng(0).standard_normal((5, 2))
+    found, expected = (SphericalPCA(2, init=U * c, max_iter=1).fit(X) for c in (size, 1.0))
+    np.testing.assert_allclose(found.components_, expected.components_, atol=1e-7)

@@ -12,6 +12,7 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import (
     Array,
     frobenius,
+    in_range,
     leading_eigenvectors,
     orthonormal,
     orthonormal_outside,
@@ -162,7 +163,8 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
             f"shape ({m}, {n_components}) and ({n}, {n_components}); pass init=U for U alone."
         )
     U, V = init if pair else (init, None)
-    U = _given_matrix("U", U, (m, n_components))
+    # Its scale says nothing; squares of very large numbers are out of range.
+    U, _ = in_range(_given_matrix("U", U, (m, n_components)))
     defect = frobenius(inner(U, U) - np.eye(n_components))
     if 1e-6 < defect < 1e-3:  # columns of a fit in float32
         U = refined(U)
