@@ -145,7 +145,7 @@ def against_algorithm_1(setting: Setting) -> Finding:
     task = Task(random_subspace(X.shape[1], 10), tol=0.0, cap=2.0 if setting.quick else CAP)
     best = fit_model(X, 10, init=task.start, tol=1e-6)
     target = NEAR * best.mean_cosine_ * len(X)
-    values = len(X) - best.history_["objective"] / 2.0
+    values = len(X) - best.history_["loss"] / 2.0
     iterations = int(np.argmax(values >= target)) + 1
     outcomes = race(
         {

@@ -16,7 +16,7 @@ from sphericalpca import SphericalPCA
 from sphericalpca.iterate import Monitor, Solution, Solver, State
 from sphericalpca.linalg import Array, orthonormal
 from sphericalpca.problem import Problem
-from sphericalpca.products import inner
+from sphericalpca.products import inner_products
 from sphericalpca.rows import Matrix, as_rows
 from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton, Subspace, solve
 
@@ -85,11 +85,11 @@ def _read_solution(found: Solution) -> Fit:
 
 
 def _fit(U: Array, passes: float, history: Mapping[str, Array], note: str) -> Fit:
-    columns = (history[name].tolist() for name in ("seconds", "passes", "objective"))
+    columns = (history[name].tolist() for name in ("seconds", "passes", "loss"))
     trace = tuple(Point(*row) for row in zip(*columns, strict=True))
     # In float32 U is orthonormal to 1e-7 only, and the checks are in float64.  Beyond that it
     # is left as it is, for the checks to see.
-    skewness = np.abs(inner(U, U).astype(np.float64) - np.eye(U.shape[1])).max()
+    skewness = np.abs(inner_products(U, U).astype(np.float64) - np.eye(U.shape[1])).max()
     if skewness < SKEWNESS[U.dtype.name]:
         U = orthonormal(U)
     return Fit(U, float(passes), trace, note)

@@ -112,7 +112,7 @@ def _read_model(path: Path) -> None:
     assert (np.isclose(lengths, 1, atol=1e-3) | (lengths == 0)).all()
     assert np.isfinite(model.inverse_transform(V)).all()
     assert len(model.get_feature_names_out()) == model.n_components_
-    numbers = [model.mean_cosine_, model.objective_, model.residual_, model.svd_ratio_]
+    numbers = [model.mean_cosine_, model.loss_, model.residual_, model.svd_ratio_]
     assert all(isinstance(number, (int, float)) for number in numbers)
     assert model.truncate(1).n_components_ == 1
     repr(model)

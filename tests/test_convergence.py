@@ -18,7 +18,7 @@ def _history(steps, decrease, subgradient):
     steps = np.asarray(steps)
     objective = 5.0 - np.cumsum(decrease)
     return {
-        "objective": objective,
+        "loss": objective,
         "delta_U": 0.6 * steps,
         "delta_V": 0.8 * steps,
         "decrease_ratio": np.asarray(decrease) / steps**2,
@@ -59,7 +59,7 @@ def test_rounding_of_the_loss_is_no_violation():
 
 def test_a_run_that_stands_still_violates_nothing():
     history = {
-        "objective": np.ones(3),
+        "loss": np.ones(3),
         "delta_U": np.zeros(3),
         "delta_V": np.zeros(3),
         "decrease_ratio": np.full(3, math.inf),

@@ -59,7 +59,7 @@ def digests():
                 options = {"solver": solver, "init": init, "n_init": 2, "max_iter": 5, "tol": 0.0}
                 model = SphericalPCA(3, random_state=4, **options).fit(data)
                 content = model.components_.tobytes() + model.transform(data).tobytes()
-                content += model.history_["objective"].tobytes()
+                content += model.history_["loss"].tobytes()
                 yield f"{name} {solver} {init} {hashlib.sha256(content).hexdigest()}"
 """
 PRINT = FITS + "\nprint(*digests(), sep='\\n')"
@@ -80,7 +80,7 @@ def test_another_seed_is_another_start():
     X = np.random.default_rng(0).standard_normal((60, 8))
     options = {"init": "random", "max_iter": 1, "tol": 0.0}
     with pytest.warns(match="max_iter=1"):
-        one, other = (SphericalPCA(random_state=s, **options).fit(X).objective_ for s in (0, 1))
+        one, other = (SphericalPCA(random_state=s, **options).fit(X).loss_ for s in (0, 1))
     assert one != other
 
 
@@ -108,7 +108,7 @@ def test_the_loss_is_the_same_to_1e_6_on_any_number_of_threads(X, solver, kind, 
     for threads in (1, 2, 7, 16):
         with threadpool_limits(threads, user_api="blas"):
             model = SphericalPCA(3, solver=solver, tol=1e-4, max_iter=60, random_state=0).fit(data)
-        losses.append(model.objective_)
+        losses.append(model.loss_)
     np.testing.assert_allclose(losses, losses[0], rtol=1e-6)
 
 

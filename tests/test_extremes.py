@@ -88,7 +88,7 @@ def _solve(problem, solver, **options):
 def test_solutions_are_the_same(twins, solver):
     near, far = (_solve(problem, solver) for problem in twins())
     assert far.value == pytest.approx(near.value, rel=1e-5)
-    np.testing.assert_allclose(far.history["objective"], near.history["objective"], rtol=1e-4)
+    np.testing.assert_allclose(far.history["loss"], near.history["loss"], rtol=1e-4)
 
 
 def test_the_value_of_raw_rows_scales_with_them(twins, magnitude):

@@ -28,7 +28,7 @@ class _Count:
         return float(self.k)
 
     @property
-    def objective(self):
+    def loss(self):
         return -float(self.k)
 
     @property
@@ -94,9 +94,9 @@ def test_the_monitor_sees_every_iteration(count, recorder):
 
 def test_the_history_has_one_entry_per_iteration_and_the_solvers_own_measures(count):
     found = count(tol=0.0, max_iter=6)
-    assert set(found.history) == {"objective", "residual", "passes", "flops", "seconds", "twice"}
+    assert set(found.history) == {"loss", "residual", "passes", "flops", "seconds", "twice"}
     assert all(column.shape == (6,) for column in found.history.values())
-    np.testing.assert_array_equal(found.history["objective"], [-1, -2, -3, -4, -5, -6])
+    np.testing.assert_array_equal(found.history["loss"], [-1, -2, -3, -4, -5, -6])
     np.testing.assert_array_equal(found.history["twice"], [0, 2, 4, 6, 8, 10])
     assert (np.diff(found.history["seconds"]) >= 0).all()
 

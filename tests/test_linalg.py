@@ -23,7 +23,7 @@ from sphericalpca.linalg import (
     row_norms,
     unit_rows,
 )
-from sphericalpca.products import inner
+from sphericalpca.products import inner_products
 
 MAGNITUDES = [
     *[(np.float64, c) for c in (1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e150)],
@@ -55,7 +55,7 @@ def _is_orthonormal(U, dtype=np.float64):
 def test_long_sums_keep_the_digits_of_single_precision(height, columns):
     A = np.abs(_gauss((height, columns))).astype(np.float32)
     B = np.abs(_gauss((height, columns), seed=1)).astype(np.float32)
-    found = inner(A, B)
+    found = inner_products(A, B)
     assert found.dtype == np.float32
     np.testing.assert_allclose(found, A.astype(float).T @ B.astype(float), rtol=1e-6)
 

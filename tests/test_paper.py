@@ -299,7 +299,7 @@ def test_the_sum_of_squared_steps_needs_a_factor_two(flip):
 def test_the_loss_falls_where_the_paper_prints_that_it_rises(zoo, run):
     found, _ = run("theory uv", "noise")
     theory = analyse(found.history, found.constants)
-    change = np.diff(found.history["objective"])
+    change = np.diff(found.history["loss"])
     steps = np.diff(theory.path_length)
     assert (steps > 0).all()
     assert (change < 0).all()
@@ -312,8 +312,8 @@ def test_the_loss_does_not_tend_to_zero(run):
     certificate = certify(problem, found.U)
     assert certificate.rigorous
     floor = problem.loss(certificate.bound)
-    assert floor > 0.1 * found.history["objective"][-1]
-    assert (found.history["objective"] >= floor).all()
+    assert floor > 0.1 * found.history["loss"][-1]
+    assert (found.history["loss"] >= floor).all()
 
 
 def test_from_components_that_are_not_unit_the_first_step_may_raise_the_loss(zoo, make_problem):
@@ -420,7 +420,7 @@ def test_below_the_constant_algorithm_1_may_cycle(seed, recorder):
     assert found.constants["lipschitz"] > 75
     proven = _toy_run(Linearized(**TOY), 1500, **options)
     assert proven.history["delta_U"][-1] < 1e-4
-    assert proven.history["objective"][-1] < 0.1 * found.history["objective"][-1]
+    assert proven.history["loss"][-1] < 0.1 * found.history["loss"][-1]
 
 
 @pytest.mark.parametrize("seed", range(3))

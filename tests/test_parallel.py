@@ -25,7 +25,7 @@ from sphericalpca.parallel import (
     workers,
 )
 from sphericalpca.problem import Problem
-from sphericalpca.products import combination, inner, product, scalar_products
+from sphericalpca.products import combination, inner_products, product, scalar_products
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Anderson, Subspace, solve
 
@@ -304,7 +304,7 @@ def test_tall_products_are_those_of_numpy(threads, dtype, height, rng):
     many = [rng.standard_normal((height, 4)).astype(dtype) for _ in factors]
     close = {"rtol": 0, "atol": 100 * np.finfo(dtype).eps}
     with parallel():
-        found = [product(A, C), inner(A, B), combination(factors, many)]
+        found = [product(A, C), inner_products(A, B), combination(factors, many)]
         products = scalar_products(A, many)
     expected = [A @ C, A.T @ B, sum(f * M for f, M in zip(factors, many, strict=True))]
     for one, other in zip(found, expected, strict=True):
@@ -346,7 +346,7 @@ def test_the_loss_does_not_depend_on_the_number_of_threads(X, solver):
 def test_two_runs_on_as_many_threads_are_the_same_to_the_last_bit(X, solver, dtype, threads):
     one, other = (_solve(X, solver, threads, dtype, tol=0.0, max_iter=12)[0] for _ in range(2))
     assert one.U.tobytes() == other.U.tobytes()
-    assert one.history["objective"].tobytes() == other.history["objective"].tobytes()
+    assert one.history["loss"].tobytes() == other.history["loss"].tobytes()
 
 
 def test_a_fit_is_the_same_on_any_number_of_threads(threads, rng):
@@ -356,5 +356,5 @@ def test_a_fit_is_the_same_on_any_number_of_threads(threads, rng):
         found = SphericalPCA(2, tol=1e-7).fit(data)
         with threadpool_limits(1, user_api="blas"):
             expected = SphericalPCA(2, tol=1e-7).fit(data)
-        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-12)
+        assert found.loss_ == pytest.approx(expected.loss_, rel=1e-12)
         np.testing.assert_allclose(found.components_, expected.components_, atol=1e-5)

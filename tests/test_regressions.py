@@ -113,7 +113,7 @@ def test_auto_stays_within_its_passes_and_flops(name):
     assert _units(model, X) <= limit.flops
     # Were the data easier than they were, the limits would say nothing.
     assert slow.n_passes_ >= limit.ratio * model.n_passes_
-    assert model.objective_ <= slow.objective_ * (1 + 1e-4)
+    assert model.loss_ <= slow.loss_ * (1 + 1e-4)
 
 
 def _drawn_text(texts):

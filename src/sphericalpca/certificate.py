@@ -163,13 +163,13 @@ def _best_mixture(vertices: Array, weight: Array, last: Array) -> Array:
     """
     scale = 1.0 / float(weight.sum())
 
-    def objective(a: Array) -> tuple[float, Array]:
+    def minus_value(a: Array) -> tuple[float, Array]:
         root = np.sqrt(np.maximum(a @ vertices, 1e-300))
         return -scale * float(weight @ root), -scale * 0.5 * (vertices @ (weight / root))
 
     start = np.append(0.9 * last, 0.1)
     found = scipy.optimize.minimize(
-        objective,
+        minus_value,
         start,
         jac=True,
         method="SLSQP",

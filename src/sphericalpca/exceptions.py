@@ -1,16 +1,19 @@
-"""What can go wrong, each also a builtin, so that ``except ValueError`` keeps working.
+"""Errors and warnings, each also a builtin, so that ``except ValueError`` keeps working.
 
 ::
 
     ClusterError(RuntimeError)       a Dask cluster cannot do what it was asked
     DataError(ValueError)            the data, the weights or a given start break a rule
+    ParameterError(ValueError)       an argument breaks a rule
     MissingExtraError(ImportError)   an optional package is not installed
-    NoDirectionWarning(UserWarning)  some rows are zero and point nowhere
-    ShortfallWarning(UserWarning)    a recall that was asked for is not reached
+    NoDirectionWarning(UserWarning)  some rows are zero and have no direction
+    ShortfallWarning(UserWarning)    the recall asked for is not reached
 
-Messages name the value found, the rule it breaks and the remedy.  Parameters of an
-estimator are checked by scikit-learn itself, which raises its own ``ValueError``;
-unfinished fits give scikit-learn's ``ConvergenceWarning``.
+Each carries the value found, the rule it breaks and the remedy as fields, and puts them into one
+sentence.  Where these name a parameter they hold a `Parameter`, so that the command line can print
+its own options in place of Python's arguments.  Constructor parameters of an estimator are checked
+by scikit-learn, which raises its own ``ValueError``; unfinished fits give scikit-learn's
+``ConvergenceWarning``.
 """
 
 from __future__ import annotations
@@ -18,30 +21,105 @@ from __future__ import annotations
 import sys
 import unicodedata
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
 
 __all__ = [
     "ClusterError",
     "DataError",
+    "Explained",
     "MissingExtraError",
     "NoDirectionWarning",
+    "Parameter",
+    "ParameterError",
+    "Phrase",
     "ShortfallWarning",
     "printable",
     "silently",
     "warn_caller",
 ]
 
-
-class ClusterError(RuntimeError):
-    """A Dask cluster lost its workers, its scheduler, or data that cannot be made again."""
+_UNSET: Any = object()
 
 
-class DataError(ValueError):
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter named in a message: ``tol``, or with its value ``tol=0.1``.
+
+    The value ``...`` stands for one that the reader is to choose.
+    """
+
+    name: str
+    value: Any = _UNSET
+
+    @property
+    def has_value(self) -> bool:
+        """Whether the message says its value."""
+        return self.value is not _UNSET
+
+    def __str__(self) -> str:
+        if not self.has_value:
+            return self.name
+        return f"{self.name}={'...' if self.value is ... else repr(self.value)}"
+
+
+# A piece of a message: text, a parameter, or several of these in order.
+Phrase = str | Parameter | tuple[str | Parameter, ...]
+
+
+class Explained(Exception):
+    """An error or warning that says what was found, which rule it breaks and what to do.
+
+    Attributes
+    ----------
+    value : str, Parameter or tuple of these
+        What was found; the beginning of the sentence.
+    rule : str, Parameter or tuple of these
+        What must hold; may be empty where the value says it all.
+    remedy : str, Parameter or tuple of these
+        What to do about it; may be empty.
+    """
+
+    def __init__(self, value: Phrase, rule: Phrase = "", remedy: Phrase = "") -> None:
+        self.value, self.rule, self.remedy = value, rule, remedy
+        super().__init__(self.render())
+
+    def render(self, spell: Callable[[Parameter], str] = str) -> str:
+        """The sentence, with parameters written as `spell` does.
+
+        It reads "tol=-1 must be positive: lower it." where the value is a parameter, else
+        "X has 3 columns, but must have 4: ...".
+        """
+        value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
+        link = " " if isinstance(self.value, Parameter) else ", but "
+        sentence = f"{value}{link}{rule}" if rule else value
+        sentence = f"{sentence}: {remedy}" if remedy else sentence
+        return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.value, self.rule, self.remedy)
+
+
+def _join(phrase: Phrase, spell: Callable[[Parameter], str]) -> str:
+    pieces = phrase if isinstance(phrase, tuple) else (phrase,)
+    return "".join(spell(piece) if isinstance(piece, Parameter) else piece for piece in pieces)
+
+
+class ClusterError(Explained, RuntimeError):
+    """A Dask cluster lost its workers, its scheduler, or data that cannot be recomputed."""
+
+
+class DataError(Explained, ValueError):
     """The data, the sample weights or a given start cannot be used."""
 
 
-class MissingExtraError(ImportError):
+class ParameterError(Explained, ValueError):
+    """An argument of a function, or an option of a solver, cannot be used."""
+
+
+class MissingExtraError(Explained, ImportError):
     """A feature needs an optional package that is not installed.
 
     Parameters
@@ -55,17 +133,23 @@ class MissingExtraError(ImportError):
     """
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
-        super().__init__(
-            f"{feature} needs {package}, which is not installed: "
-            f"pip install 'sphericalpca[{extra}]'"
-        )
+        self._arguments = (feature, package, extra)
+        found = f"{feature} needs {package}, which is not installed"
+        super().__init__(found, remedy=f"pip install 'sphericalpca[{extra}]'")
+
+    def render(self, spell: Callable[[Parameter], str] = str) -> str:
+        """The sentence; a command to copy ends without a full stop."""
+        return super().render(spell).removesuffix(".")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), self._arguments
 
 
-class NoDirectionWarning(UserWarning):
+class NoDirectionWarning(Explained, UserWarning):
     """Some rows are zero, so no angle can be measured from them."""
 
 
-class ShortfallWarning(UserWarning):
+class ShortfallWarning(Explained, UserWarning):
     """No number of components that was allowed keeps the recall that was asked for."""
 
 
@@ -94,8 +178,11 @@ def _spelled(character: str) -> str:
     return character
 
 
-def warn_caller(message: str, category: type[Warning]) -> None:
-    """Warn at the line outside this package and scikit-learn that led here."""
+def warn_caller(message: str | Warning, category: type[Warning] | None = None) -> None:
+    """Warn at the line outside this package and scikit-learn that led here.
+
+    A warning object needs no category.
+    """
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and _is_machinery(frame.f_globals.get("__name__", "")):
         level, frame = level + 1, frame.f_back

@@ -45,7 +45,7 @@ class State(Protocol):
         """f(U), with the best V."""
 
     @property
-    def objective(self) -> float:
+    def loss(self) -> float:
         """The loss h at the current pair (U, V)."""
 
     @property
@@ -88,14 +88,14 @@ class Solution:
     ----------
     U : array, shape (m, r)
     value : float
-        f(U), the objective that is maximised.
+        f(U), which is maximised.
     start_value : float
         f at the starting point.
     residual : float
     n_iter : int
     stop_reason : StopReason
     history : dict of arrays, each of length n_iter
-        `objective`, `residual`, `passes`, `flops`, `seconds`, and the solver's own measures.
+        `loss`, `residual`, `passes`, `flops`, `seconds`, and the solver's own measures.
     constants : dict of float
         The solver's constants for this problem, if it has any.
     state : State
@@ -227,7 +227,7 @@ def _begin(problem: Any, solver: Solver, start: Any) -> Run:
 
 def _recorded(problem: Any, state: State, seconds: float) -> dict[str, float]:
     return {
-        "objective": state.objective,
+        "loss": state.loss,
         "residual": state.residual,
         "passes": problem.rows.passes,
         "flops": problem.rows.flops,

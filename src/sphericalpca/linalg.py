@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from sphericalpca.products import Array, inner, pieces, product
+from sphericalpca.products import Array, inner_products, pieces, product
 
 __all__ = [
     "Array",
@@ -134,7 +134,7 @@ def polar(M: Array) -> Polar:
     then to the SVD, which also completes the factor to r orthonormal columns.
     """
     M, size = in_range(M)
-    eigenvalues, Q = np.linalg.eigh(np.asarray(inner(M, M), dtype=np.float64))
+    eigenvalues, Q = np.linalg.eigh(np.asarray(inner_products(M, M), dtype=np.float64))
     # Squares below this share of the largest leave too few digits for the factor.
     if eigenvalues[0] <= np.sqrt(np.finfo(M.dtype).eps) * eigenvalues[-1]:
         if M.dtype != np.float64:
@@ -152,7 +152,7 @@ def polar(M: Array) -> Polar:
 def refined(Q: Array) -> Array:
     """One Newton-Schulz step: nearly orthonormal columns become so to the last digits."""
     r = Q.shape[1]
-    return product(Q, 1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * inner(Q, Q))
+    return product(Q, 1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * inner_products(Q, Q))
 
 
 def orthonormal_outside(S: Array, R: Array) -> Array:
@@ -165,14 +165,14 @@ def orthonormal_outside(S: Array, R: Array) -> Array:
     D = _column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75)
     if D.shape[1] == 0:
         return D
-    within = inner(S, D)
+    within = inner_products(S, D)
     D -= product(S, within)
     # What lost half its length lay within the span.
     D = _column_basis(D, 0.25, 1.0)
     if frobenius(within) > 0.1:
         # Much of R was rounding error.  Made longer once more, what is left of it could double
         # from one call to the next.
-        D -= product(S, inner(S, D))
+        D -= product(S, inner_products(S, D))
         D = refined(D)
     return D
 
@@ -183,7 +183,7 @@ def _column_basis(R: Array, cutoff: float, full: float = 0.0) -> Array:
     Directions with less than the share `cutoff` of the largest square, or of `full` if
     that is larger, are left out.
     """
-    squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
+    squares, Q = np.linalg.eigh(np.asarray(inner_products(R, R), dtype=np.float64))
     kept = squares > cutoff * max(squares[-1], full, np.finfo(np.float64).tiny)
     return product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
 

@@ -27,12 +27,12 @@ from sphericalpca.linalg import (
     refined,
     row_norms,
 )
-from sphericalpca.products import inner, product, times
+from sphericalpca.products import inner_products, product, times
 from sphericalpca.rows import Block, Rows, as_rows
 
 __all__ = [
     "CanonicalForm",
-    "Evaluation",
+    "Point",
     "Problem",
     "components",
     "lengths_of_projections",
@@ -42,7 +42,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Evaluation:
+class Point:
     """What one pass tells at U.
 
     Attributes
@@ -67,7 +67,7 @@ class Evaluation:
     @cached_property
     def pull(self) -> Array:
         """H = U'G, which is symmetric and not negative."""
-        return symmetric(inner(self.U, self.gradient))
+        return symmetric(inner_products(self.U, self.gradient))
 
     @cached_property
     def tangent(self) -> Array:
@@ -138,11 +138,11 @@ class Problem:
         total = totals.weight if components_energy is None else components_energy
         return float((totals.energy - alignment) + (total - alignment))
 
-    def evaluate(self, U: Array) -> Evaluation:
+    def evaluate(self, U: Array) -> Point:
         """Everything at U, from one pass."""
         U = self._cast(U)
         kernel = partial(_evaluate, project=lambda block: block.project(U), closing=self._closing)
-        return Evaluation(U, *self.rows.sweep(kernel, columns=2 * U.shape[1]))
+        return Point(U, *self.rows.sweep(kernel, columns=2 * U.shape[1]))
 
     def evaluate_within(self, Z: Array, C: Array) -> tuple[float, float, Array, Array]:
         """Value, cosines, gradient and moment at U = S C where Z = X S is at hand.
@@ -159,11 +159,13 @@ class Problem:
         kernel = partial(_hessian, U=self._cast(U), D=self._cast(D))
         return np.asarray(self.rows.sweep(kernel, columns=3 * D.shape[1])[0])
 
-    def riemannian_hessian_product(self, evaluation: Evaluation, D: Array) -> Array:
+    def riemannian_hessian_product(self, point: Point, D: Array) -> Array:
         """Hessian on the Grassmannian, for D with U'D = 0."""
-        U, G = evaluation.U, evaluation.gradient
+        U, G = point.U, point.gradient
         H = self.hessian_product(U, D)
-        return np.asarray(H - product(U, inner(U, H)) - product(D, symmetric(inner(U, G))))
+        return np.asarray(
+            H - product(U, inner_products(U, H)) - product(D, symmetric(inner_products(U, G)))
+        )
 
     def canonical(self, U: Array) -> CanonicalForm:
         """The canonical form of U: one exact V step, then a rotation."""
@@ -175,7 +177,7 @@ class Problem:
     def canonical_form(
         self, U: Array, value: float, cosines: float, moment: Array
     ) -> CanonicalForm:
-        """The canonical form of U, from what is known of it: see `Evaluation`."""
+        """The canonical form of U, from what is known of it: see `Point`."""
         Q, eigenvalues = canonical_rotation(moment)
         rotated = fix_signs(product(U, Q.astype(U.dtype)))
         return CanonicalForm(
@@ -237,7 +239,7 @@ def symmetric(A: Array) -> Array:
 def residual(U: Array, G: Array) -> float:
     """Relative Riemannian gradient of f on the Stiefel manifold; 0 at critical points."""
     size = frobenius(G)
-    return frobenius(G - product(U, symmetric(inner(U, G)))) / size if size > 0 else 0.0
+    return frobenius(G - product(U, symmetric(inner_products(U, G)))) / size if size > 0 else 0.0
 
 
 def _evaluate(block: Block, project: Callable[[Block], Array], *, closing: bool) -> tuple[Any, ...]:

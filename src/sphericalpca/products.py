@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 from sphericalpca.parallel import equal_ends, spread, workers
 
-__all__ = ["Array", "combination", "inner", "pieces", "product", "scalar_products", "times"]
+__all__ = [
+    "Array",
+    "combination",
+    "inner_products",
+    "pieces",
+    "product",
+    "scalar_products",
+    "times",
+]
 
 # Below this many multiplications threads cost more than they save.
 SMALL_PRODUCT = 4_000_000
@@ -49,7 +57,7 @@ def product(A: Array, B: Array) -> Array:
     return out
 
 
-def inner(A: Array, B: Array) -> Array:
+def inner_products(A: Array, B: Array) -> Array:
     """A'B for tall A and B, on all threads of the context.
 
     BLAS adds up one product after the other: over a hundred thousand rows in float32, with few

@@ -181,7 +181,7 @@ def test_without_dispatch_numpy_comes_out(data):
 def test_memory_that_may_not_be_written_to_is_not_shared(torch):
     fixed = np.ones((3, 2))
     fixed.flags.writeable = False
-    there = namespaces.home_of(torch.ones(1)).put(fixed)
+    there = namespaces.backend_of(torch.ones(1)).put(fixed)
     there[0, 0] = 5.0
     assert fixed[0, 0] == 1.0
 

@@ -136,7 +136,7 @@ def test_looking_on_changes_nothing(X, solver):
     watched = SphericalPCA(3, solver=solver, tol=5e-3).set_callbacks(Scorer()).fit(X)
     np.testing.assert_array_equal(watched.components_, plain.components_)
     assert watched.n_iter_ == plain.n_iter_
-    np.testing.assert_array_equal(watched.history_["objective"], plain.history_["objective"])
+    np.testing.assert_array_equal(watched.history_["loss"], plain.history_["loss"])
     assert watched.n_passes_ == plain.n_passes_, "reads for a callback are no reads of the solver"
     np.testing.assert_array_equal(watched.history_["flops"], plain.history_["flops"])
 

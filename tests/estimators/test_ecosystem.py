@@ -273,7 +273,7 @@ def test_solver_objects_and_names_agree(X):
         assert by_name.solver_ == by_object.solver_ == kind()
         assert by_name.solver == name  # the parameter stays what the user gave
     auto = SphericalPCA(tol=1e-2).fit(X)
-    assert set(auto.history_) >= {"objective", "residual", "passes", "flops", "seconds"}
+    assert set(auto.history_) >= {"loss", "residual", "passes", "flops", "seconds"}
 
 
 class TwoAtOnce:

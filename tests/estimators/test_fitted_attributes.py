@@ -88,7 +88,7 @@ def test_objective_is_the_loss_with_zero_rows_left_out(fitted, oracle):
     model, Z, w, tol = fitted
     U = model.components_.T.astype(float)
     brute_force = oracle.loss(Z, w, U, oracle.best_components(Z, U))
-    assert model.objective_ == pytest.approx(brute_force, rel=tol)
+    assert model.loss_ == pytest.approx(brute_force, rel=tol)
 
 
 def test_svd_ratio(fitted, oracle):
@@ -109,7 +109,7 @@ def test_residual(fitted, oracle):
 
 def test_history_has_exactly_n_iter_entries(fitted):
     model, *_ = fitted
-    keys = {"objective", "residual", "passes", "flops", "seconds"}
+    keys = {"loss", "residual", "passes", "flops", "seconds"}
     keys |= {
         "Linearized": {"delta_U", "delta_V", "decrease_ratio", "subgradient"},
         "Subspace": {"inner"},
@@ -133,7 +133,7 @@ def test_types_are_plain(fitted):
     assert type(model.n_passes_) is float
     assert model.n_passes_ % 0.5 == 0
     assert type(model.stop_reason_) is str
-    for name in ("mean_cosine_", "objective_", "svd_ratio_", "residual_"):
+    for name in ("mean_cosine_", "loss_", "svd_ratio_", "residual_"):
         assert type(getattr(model, name)) is float, name
     assert model.n_features_in_ == Z.shape[1]
     assert not hasattr(model, "feature_names_in_")

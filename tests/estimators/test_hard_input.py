@@ -32,7 +32,7 @@ def check(model, data, n_rows):
     V = model.transform(data)
     np.testing.assert_allclose(np.linalg.norm(V, axis=1), np.ones(n_rows), atol=atol)
     assert 0 <= model.mean_cosine_ <= 1 + atol
-    assert np.isfinite([model.objective_, model.residual_]).all()
+    assert np.isfinite([model.loss_, model.residual_]).all()
     found = model.certify(data)
     assert np.isfinite(found.bound)
     assert found.gap >= 0
@@ -48,7 +48,7 @@ def test_one_sample(kind, solver, normalize):
     check(model, kind(x), 1)
     np.testing.assert_allclose(model.components_, [[-0.6, 0, 0.8]], atol=1e-12)
     assert model.mean_cosine_ == pytest.approx(1)
-    assert model.objective_ == pytest.approx(0 if normalize else 16, abs=1e-12)  # (5 - 1)^2
+    assert model.loss_ == pytest.approx(0 if normalize else 16, abs=1e-12)  # (5 - 1)^2
 
 
 def test_one_number(solver):
@@ -79,7 +79,7 @@ def test_as_many_components_as_features(X, kind, solver, center):
     model = SphericalPCA(7, solver=solver, center=center).fit(kind(X))
     check(model, kind(X), 40)
     assert model.mean_cosine_ == pytest.approx(1)
-    assert model.objective_ == pytest.approx(0, abs=1e-10)
+    assert model.loss_ == pytest.approx(0, abs=1e-10)
 
 
 def test_as_many_components_as_rows(X, kind, solver):

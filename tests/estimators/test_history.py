@@ -57,7 +57,7 @@ def followed(request, X, weight, oracle):
 def test_objective_is_h_of_each_pair(followed, oracle):
     model, Z, w, pairs = followed
     expected = [oracle.loss(Z, w, U, V) for U, V in pairs[1:]]
-    np.testing.assert_allclose(model.history_["objective"], expected, rtol=1e-11)
+    np.testing.assert_allclose(model.history_["loss"], expected, rtol=1e-11)
 
 
 def test_steps_of_U_and_V(followed):
@@ -92,8 +92,8 @@ def test_the_closing_exact_V_step_is_no_entry(followed, oracle):
     U, V = pairs[-1]
     closed = oracle.loss(Z, w, U, oracle.best_components(Z, U))
     assert closed < oracle.loss(Z, w, U, V)  # the closing step gains something
-    assert model.objective_ == pytest.approx(closed, rel=1e-11)
-    assert len(model.history_["objective"]) == model.n_iter_ == 12
+    assert model.loss_ == pytest.approx(closed, rel=1e-11)
+    assert len(model.history_["loss"]) == model.n_iter_ == 12
     np.testing.assert_allclose(oracle.projector(model.components_), U @ U.T, atol=1e-11)
 
 
@@ -112,19 +112,19 @@ def test_constants_of_algorithm_1(X, weight, oracle):
 
 def test_theory_constants_never_raise_the_loss(X):
     history = SphericalPCA(3, solver="linearized", init="random", random_state=0).fit(X).history_
-    assert (np.diff(history["objective"]) <= 1e-12 * history["objective"][0]).all()
+    assert (np.diff(history["loss"]) <= 1e-12 * history["loss"][0]).all()
 
 
 def test_alternating_objective_is_the_loss_at_the_best_V(X, oracle):
     """Re-run with each iteration count: the record is what a shorter run reports."""
     Z, w = oracle.rows(X)
     full = SphericalPCA(3, solver="alternating", tol=1e-9).fit(X)
-    assert (np.diff(full.history_["objective"]) <= 1e-12 * full.history_["objective"][0]).all()
+    assert (np.diff(full.history_["loss"]) <= 1e-12 * full.history_["loss"][0]).all()
     for k in (1, 2, 5):
         short = SphericalPCA(3, solver="alternating", tol=0, max_iter=k).fit(X)
         U = short.components_.T
         h = oracle.loss(Z, w, U, oracle.best_components(Z, U))
-        assert full.history_["objective"][k - 1] == pytest.approx(h, rel=1e-11)
+        assert full.history_["loss"][k - 1] == pytest.approx(h, rel=1e-11)
         assert full.history_["residual"][k - 1] == pytest.approx(short.residual_, rel=1e-6)
 
 

@@ -132,7 +132,7 @@ def check_same(data, X, options, dtype):
     np.testing.assert_allclose(model.components_, expected.components_, atol=atol)
     np.testing.assert_allclose(V, expected.transform(X), atol=5 * atol)
     np.testing.assert_array_equal(V, model.transform(data))
-    assert model.objective_ == pytest.approx(expected.objective_, rel=atol)
+    assert model.loss_ == pytest.approx(expected.loss_, rel=atol)
     assert model.score(data) == pytest.approx(model.mean_cosine_, rel=1e-6)
     assert model.certify(data).gap == pytest.approx(expected.certify(X).gap, abs=1e-4)
     assert V.dtype == model.components_.dtype == dtype

@@ -89,8 +89,8 @@ def test_every_fit_answers_or_says_why_not(problem):
     dense = X.toarray() if sparse.issparse(X) else X
     w = np.ones(len(dense)) if weight is None else np.array(weight)
     size = w @ (np.abs(dense.astype(np.float64)).max(axis=1) ** 2 * dense.shape[1] + 1)
-    assert model.objective_ >= -10 * eps * size
-    assert np.isfinite(model.objective_)
+    assert model.loss_ >= -10 * eps * size
+    assert np.isfinite(model.loss_)
     assert 0 <= model.residual_ < np.inf
     for name, record in model.history_.items():
         assert not np.isnan(record).any(), name

@@ -163,16 +163,16 @@ def test_agrees_with_a_plain_ksvd(rng):
 @pytest.mark.parametrize(("k", "s"), [(2, 1), (5, 2), (12, 6), (20, 7)])
 def test_the_update_of_the_atoms_never_raises_the_loss(X, k, s, kind):
     model = KSVD(k, n_nonzero_coefs=s, random_state=0).fit(kind(X))
-    coded, losses = model.history_["coded"], model.history_["objective"]
+    coded, losses = model.history_["coded"], model.history_["loss"]
     assert len(coded) == len(losses) == model.n_iter_ == 30
     assert (losses <= coded + 1e-10 * (X**2).sum()).all()
     assert coded[0] < (X**2).sum()
-    assert model.objective_ == losses[-1]
+    assert model.loss_ == losses[-1]
 
 
 def test_with_one_non_zero_the_loss_never_rises(X):
     """Then the greedy codes are the best ones."""
-    losses = KSVD(5, n_nonzero_coefs=1, random_state=0).fit(X).history_["objective"]
+    losses = KSVD(5, n_nonzero_coefs=1, random_state=0).fit(X).history_["loss"]
     assert (np.diff(losses) <= 1e-10 * losses[0]).all()
     assert losses[-1] < losses[0]
 
@@ -218,7 +218,7 @@ def test_more_non_zeros_than_atoms_are_all_atoms(X):
 def test_one_atom_with_one_code_is_the_svd(X):
     model = KSVD(1).fit(X)
     singular, right = np.linalg.svd(X)[1:]
-    assert model.objective_ == pytest.approx((singular[1:] ** 2).sum())
+    assert model.loss_ == pytest.approx((singular[1:] ** 2).sum())
     assert abs(model.components_[0] @ right[0]) == pytest.approx(1)
 
 
@@ -236,7 +236,7 @@ def test_one_non_zero_is_clustering_by_line(X):
         right = np.linalg.svd(X[nearest == k], full_matrices=False)[2]
         assert abs(D[k] @ right[0]) == pytest.approx(1, abs=1e-8)
     expected = (X**2).sum() - (np.abs(products).max(axis=1) ** 2).sum()
-    assert model.objective_ == pytest.approx(expected)
+    assert model.loss_ == pytest.approx(expected)
 
 
 def test_a_planted_dictionary_is_found(rng):
@@ -288,7 +288,7 @@ def test_atoms_without_work_do_not_keep_it_running(seed):
 def test_more_atoms_than_distinct_rows():
     X = np.array([[1.0, 0, 0], [2, 0, 0], [0, 1, 0], [0, 3, 0], [0, 0, 0]])
     model = KSVD(5, n_nonzero_coefs=1, tol=1e-6, random_state=0).fit(X)
-    assert model.objective_ == pytest.approx(0, abs=1e-20)
+    assert model.loss_ == pytest.approx(0, abs=1e-20)
     assert np.isfinite(model.components_).all()
     np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-12)
 
@@ -346,7 +346,7 @@ def test_same_seed_same_atoms(X):
 def test_stopping_early_and_running_out(X):
     early = KSVD(3, tol=1e-2, random_state=0).fit(X)
     assert early.n_iter_ < 30
-    changes = np.abs(np.diff(early.history_["objective"])) / early.history_["objective"][:-1]
+    changes = np.abs(np.diff(early.history_["loss"])) / early.history_["loss"][:-1]
     assert changes[-1] <= 1e-2 < changes[:-1].min()
     with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-15.*Raise max_iter"):
         KSVD(6, tol=1e-15, max_iter=2, random_state=0).fit(X)

@@ -157,7 +157,7 @@ def test_a_series_of_weights(frame, lazy_frame):
     weight = frame["a"] ** 2
     found = SphericalPCA(2).fit(lazy_frame, sample_weight=lazy_frame["a"] ** 2)
     expected = SphericalPCA(2).fit(frame, sample_weight=weight)
-    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    assert found.loss_ == pytest.approx(expected.loss_, rel=1e-6)
 
 
 def test_data_frames_that_were_asked_for_are_computed(X, frame, lazy_frame):

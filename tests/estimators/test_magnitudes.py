@@ -59,7 +59,7 @@ def test_unit_rows_do_not_depend_on_the_magnitude(X, scaled, kind, options, orac
     P, Q = oracle.projector(plain.components_), oracle.projector(model.components_)
     np.testing.assert_allclose(Q, P, atol=20 * atol)
     np.testing.assert_allclose(V, plain.transform(X), atol=100 * atol)
-    for name in ("mean_cosine_", "objective_", "svd_ratio_", "component_weights_"):
+    for name in ("mean_cosine_", "loss_", "svd_ratio_", "component_weights_"):
         np.testing.assert_allclose(getattr(model, name), getattr(plain, name), rtol=atol)
     np.testing.assert_array_equal(model.transform(kind(scaled)), V)
     assert model.score(kind(scaled)) == pytest.approx(plain.mean_cosine_, rel=atol)
@@ -80,7 +80,7 @@ def test_raw_rows_of_any_magnitude(X, scaled, kind, options, oracle):
     np.testing.assert_allclose(np.linalg.norm(V, axis=1), 1, atol=atol)
     for record in model.history_.values():
         assert not np.isnan(record).any()
-    numbers = [model.objective_, model.residual_, model.svd_ratio_, model.mean_cosine_]
+    numbers = [model.loss_, model.residual_, model.svd_ratio_, model.mean_cosine_]
     assert np.isfinite(numbers).all()
     assert model.score(kind(scaled)) == pytest.approx(model.mean_cosine_, rel=atol)
     found = model.certify(kind(scaled))
@@ -105,7 +105,7 @@ def test_rows_of_mixed_magnitudes(X, kind, numbers, oracle):
     P, Q = oracle.projector(plain.components_), oracle.projector(model.components_)
     np.testing.assert_allclose(Q, P, atol=atol)
     np.testing.assert_allclose(model.transform(kind(mixed)), plain.transform(X), atol=10 * atol)
-    assert model.objective_ == pytest.approx(plain.objective_, rel=atol)
+    assert model.loss_ == pytest.approx(plain.loss_, rel=atol)
 
 
 @pytest.mark.parametrize("normalize", [True, False])
@@ -120,7 +120,7 @@ def test_entries_of_mixed_magnitudes(kind, normalize, numbers):
     assert (np.isclose(lengths, 1, atol=1e-5) | (lengths == 0)).all()
     C = model.components_
     np.testing.assert_allclose(C @ C.T, np.eye(2), atol=1e-5)
-    assert np.isfinite([model.objective_, model.mean_cosine_, model.residual_]).all()
+    assert np.isfinite([model.loss_, model.mean_cosine_, model.residual_]).all()
 
 
 def test_mixed_magnitudes_of_columns(X, kind):

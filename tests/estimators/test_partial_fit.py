@@ -68,7 +68,7 @@ def test_fitted_attributes(model, digits):
     assert model.n_iter_ == 6
     assert model.mean_ is None
     assert model.history_ == model.constants_ == {}
-    for unknown in ("objective_", "residual_", "svd_ratio_", "n_passes_"):
+    for unknown in ("loss_", "residual_", "svd_ratio_", "n_passes_"):
         assert np.isnan(getattr(model, unknown))
 
 

@@ -65,7 +65,7 @@ def test_cutoff_is_the_median_distance_from_pca(X):
 def test_loss_and_weights_are_those_of_the_formulas(X, center):
     model = R1PCA(2, center=center, tol=1e-8).fit(X)
     s = distance(centred(X, model), model.components_.T)
-    assert model.objective_ == pytest.approx(huber(s, model.cutoff_))
+    assert model.loss_ == pytest.approx(huber(s, model.cutoff_))
     np.testing.assert_allclose(model.weights_, [min(1, model.cutoff_ / d) for d in s], rtol=1e-6)
     assert 0.2 < (model.weights_ < 1).mean() < 0.8  # the cutoff parts the rows
 
@@ -75,9 +75,9 @@ def test_the_loss_never_rises(X, center, cutoff):
     model = R1PCA(2, cutoff=cutoff, center=center, tol=1e-9).fit(X)
     start = np.linalg.svd(centred(X, model), full_matrices=False)[2][:2].T
     losses = [huber(distance(centred(X, model), start), model.cutoff_)]
-    losses += list(model.history_["objective"])
+    losses += list(model.history_["loss"])
     assert (np.diff(losses) <= 1e-12 * losses[0]).all()
-    assert model.history_["objective"][-1] == model.objective_
+    assert model.history_["loss"][-1] == model.loss_
     assert len(model.history_["residual"]) == model.n_iter_
 
 
@@ -96,7 +96,7 @@ def test_no_nearby_subspace_is_better(X, rng):
     for _ in range(30):
         moved = model.components_.T + 0.03 * rng.standard_normal((7, 2))
         s = distance(Z, np.linalg.qr(moved)[0])
-        assert huber(s, model.cutoff_) > model.objective_
+        assert huber(s, model.cutoff_) > model.loss_
 
 
 def test_names_of_the_columns_that_come_out(X):

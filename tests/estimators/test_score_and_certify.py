@@ -157,7 +157,7 @@ def test_weights_equal_repetition(X, kind, solver, options):
     repeated = np.repeat(X, times, axis=0)
     many.fit(kind(repeated))
     np.testing.assert_allclose(kept.components_, many.components_, atol=1e-8)
-    for name in ("mean_cosine_", "objective_", "svd_ratio_", "component_weights_"):
+    for name in ("mean_cosine_", "loss_", "svd_ratio_", "component_weights_"):
         np.testing.assert_allclose(getattr(kept, name), getattr(many, name), rtol=1e-9)
     assert kept.n_iter_ == many.n_iter_
     for name in set(kept.history_) - {"seconds", "flops", "residual", "decrease_ratio"}:
@@ -176,7 +176,7 @@ def test_weights_of_one_are_no_weights(X):
     for weight in (np.ones(40), [1] * 40, np.ones(40, dtype=np.float32), 1.0):
         model = SphericalPCA(3).fit(X, sample_weight=weight)
         np.testing.assert_allclose(model.components_, plain.components_, atol=1e-12)
-        assert model.objective_ == pytest.approx(plain.objective_)
+        assert model.loss_ == pytest.approx(plain.loss_)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])

@@ -80,7 +80,7 @@ def test_zero_rows_take_no_part_and_stay_zero(X, weight, kind):
     with pytest.warns(NoDirectionWarning):
         model = SphericalPCA(3).fit(kind(with_zeros), sample_weight=weights)
     np.testing.assert_allclose(model.components_, clean.components_, atol=1e-12)
-    for name in ("mean_cosine_", "objective_", "svd_ratio_", "component_weights_"):
+    for name in ("mean_cosine_", "loss_", "svd_ratio_", "component_weights_"):
         np.testing.assert_allclose(getattr(model, name), getattr(clean, name), rtol=1e-12)
     with pytest.warns(NoDirectionWarning):
         V = model.transform(kind(with_zeros))
@@ -150,7 +150,7 @@ def test_dense_and_sparse_agree(X, weight, options):
             W = other.fit_transform(kind(X), sample_weight=weight)
             np.testing.assert_allclose(W, V, atol=1e-8)
             np.testing.assert_allclose(other.components_, dense.components_, atol=1e-8)
-            assert other.objective_ == pytest.approx(dense.objective_, rel=1e-10)
+            assert other.loss_ == pytest.approx(dense.loss_, rel=1e-10)
             assert other.mean_cosine_ == pytest.approx(dense.mean_cosine_, rel=1e-10)
             np.testing.assert_allclose(other.transform(X), V, atol=1e-8)
 
@@ -188,7 +188,7 @@ def test_full_rank_round_trip_recovers_the_directions(X):
     model = SphericalPCA(7).fit(X)
     back = model.inverse_transform(model.transform(X))
     np.testing.assert_allclose(back, X / np.linalg.norm(X, axis=1, keepdims=True), atol=1e-12)
-    assert model.objective_ == pytest.approx(0, abs=1e-10)
+    assert model.loss_ == pytest.approx(0, abs=1e-10)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -226,7 +226,7 @@ def test_truncate_shares_no_memory_that_could_change_the_full_model(X):
 
 def test_truncate_does_not_claim_what_only_the_data_can_tell(X):
     short = SphericalPCA(3).fit(X).truncate(2)
-    for name in ("mean_cosine_", "objective_", "residual_", "svd_ratio_"):
+    for name in ("mean_cosine_", "loss_", "residual_", "svd_ratio_"):
         assert np.isnan(getattr(short, name))
 
 

@@ -106,7 +106,7 @@ def check_spherical(model):
     np.testing.assert_allclose(model.component_weights_.sum(), 1, atol=1e-6)
     assert (model.component_weights_ >= 0).all()
     assert 0 <= model.mean_cosine_ <= 1 + atol
-    assert np.isfinite([model.objective_, model.residual_]).all()
-    assert model.objective_ >= 0
+    assert np.isfinite([model.loss_, model.residual_]).all()
+    assert model.loss_ >= 0
     for record in model.history_.values():
         assert not np.isnan(record).any()

@@ -25,8 +25,8 @@ def test_r1pca(X, r, center, cutoff):
         assert not hasattr(model, "components_")
         return
     check_orthonormal(model.components_, rounding(model))
-    assert np.isfinite(model.objective_)
-    assert model.objective_ >= 0
+    assert np.isfinite(model.loss_)
+    assert model.loss_ >= 0
     assert ((model.weights_ >= 0) & (model.weights_ <= 1)).all()
     V = model.transform(X)
     assert np.isfinite(V).all()

@@ -12,7 +12,7 @@ import pytest
 
 from sphericalpca import SphericalPCA
 from sphericalpca.parallel import parallel
-from sphericalpca.products import inner, product, times
+from sphericalpca.products import inner_products, product, times
 from sphericalpca.rows.dense import DenseRows
 from sphericalpca.solvers import SOLVERS
 
@@ -50,7 +50,7 @@ def test_a_product_does_not_pass_it_on(multiply, rows, rng):
 
 
 def test_an_inner_product_does_not_pass_it_on(rows):
-    np.testing.assert_allclose(inner(rows.view(_Alarming), rows), rows.T @ rows, rtol=1e-6)
+    np.testing.assert_allclose(inner_products(rows.view(_Alarming), rows), rows.T @ rows, rtol=1e-6)
 
 
 @pytest.mark.parametrize("solver", sorted(SOLVERS))

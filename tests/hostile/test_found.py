@@ -39,7 +39,7 @@ def test_a_row_of_weight_zero_that_is_too_long_for_squares(X):
     model = SphericalPCA(1, normalize=False).fit(X, sample_weight=[0, *[1] * 11])
     expected = SphericalPCA(1, normalize=False).fit(X[1:])
     np.testing.assert_allclose(model.components_, expected.components_, atol=1e-6)
-    assert model.objective_ == pytest.approx(expected.objective_)
+    assert model.loss_ == pytest.approx(expected.loss_)
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
@@ -69,7 +69,7 @@ def test_the_size_of_all_weights_does_not_matter(X, solver, size, dtype):
     # Constants of Algorithm 1 grow with the weights on one side of its step only.
     rel = 0.05 if solver == "linearized" else 1e-5
     assert model.mean_cosine_ == pytest.approx(plain.mean_cosine_, rel=rel)
-    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.loss_)
 
 
 @pytest.mark.parametrize("size", [5e-324, 1e-200, 1e200, 1e308])

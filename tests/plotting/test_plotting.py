@@ -57,26 +57,26 @@ def runs(X):
 class TestConvergence:
     def test_gap_is_loss_above_the_best_of_all(self, runs):
         display = ConvergenceDisplay.from_estimators(runs)
-        best = min(run.objective_ for run in runs.values())
+        best = min(run.loss_ for run in runs.values())
         assert display.best <= best
         np.testing.assert_allclose(display.best, best, rtol=1e-12)
         for name, line in zip(runs, display.lines_, strict=True):
             history = runs[name].history_
             np.testing.assert_array_equal(line.get_xdata(), history["passes"])
             drawn = ~np.isnan(line.get_ydata())
-            gap = history["objective"] - best
+            gap = history["loss"] - best
             np.testing.assert_allclose(line.get_ydata()[drawn], gap[drawn], atol=1e-10)
             assert (gap[~drawn] < 1e-10).all()
 
     def test_best_counts_the_closing_step(self, runs):
         """Algorithm 1's own V lags behind; the fit ends on the best V."""
         display = ConvergenceDisplay.from_estimator(runs["theory"])
-        assert display.best < runs["theory"].history_["objective"].min()
-        assert display.best == runs["theory"].objective_
+        assert display.best < runs["theory"].history_["loss"].min()
+        assert display.best == runs["theory"].loss_
 
     def test_what_is_rounding_is_not_drawn(self):
         loss = np.array([3.0, 1.0 + 1e-6, 1.0 + 1e-15, 1.0])
-        history = {"objective": loss, "passes": np.arange(1, 5)}
+        history = {"loss": loss, "passes": np.arange(1, 5)}
         curve = ConvergenceDisplay({"run": history}).curve("run")
         np.testing.assert_array_equal(np.isnan(curve), [False, False, True, True])
 
@@ -116,7 +116,7 @@ class TestConvergence:
 
     def test_truncated_model_still_has_its_history(self, runs):
         display = ConvergenceDisplay.from_estimator(runs["exact"].truncate(1))
-        assert display.best == runs["exact"].history_["objective"].min()
+        assert display.best == runs["exact"].history_["loss"].min()
 
     def test_missing_quantity_names_the_fit(self, runs):
         with pytest.raises(ValueError, match=r"'exact' has no 'delta_V'.*solver='linearized'"):
@@ -346,7 +346,7 @@ def test_the_sphere_takes_a_fitted_pipeline():
 
 
 def test_a_fit_that_begins_at_its_best_says_so():
-    history = {"objective": np.ones(1), "residual": np.full(1, 1e-5), "passes": np.array([3])}
+    history = {"loss": np.ones(1), "residual": np.full(1, 1e-5), "passes": np.array([3])}
     display = ConvergenceDisplay({"one": history}).plot()
     assert "residual" in display.ax_.texts[0].get_text()
     assert not ConvergenceDisplay({"one": history}).plot(quantity="residual").ax_.texts
@@ -364,7 +364,7 @@ def test_many_components_are_numbered_in_whole_numbers():
 
 @pytest.mark.parametrize(
     ("model", "missing"),
-    [(SphericalPCA(2), "objective"), (SphericalKMeans(2), "objective"), (KSVD(2), "passes")],
+    [(SphericalPCA(2), "loss"), (SphericalKMeans(2), "loss"), (KSVD(2), "passes")],
     ids=lambda value: type(value).__name__,
 )
 def test_a_fit_without_such_a_history_is_refused_by_name(model, missing):
@@ -381,8 +381,8 @@ def test_what_are_no_weights_is_refused(weights):
 
 
 def test_histories_may_be_lists_and_must_not_be_empty():
-    lists = {"objective": [3.0, 2.0, 1.0], "passes": [1, 2, 3]}
+    lists = {"loss": [3.0, 2.0, 1.0], "passes": [1, 2, 3]}
     drawn = ConvergenceDisplay({"by hand": lists}).plot()
     np.testing.assert_array_equal(drawn.lines_[0].get_ydata(), [2.0, 1.0, np.nan])
     with pytest.raises(ValueError, match="by hand"):
-        ConvergenceDisplay({"by hand": {"objective": []}})
+        ConvergenceDisplay({"by hand": {"loss": []}})

@@ -5,7 +5,7 @@ import pytest
 
 from sphericalpca.estimators.path import leading_means
 from sphericalpca.problem import Problem, components, lengths_of_projections
-from sphericalpca.rows import Home, NamespaceMatrix, as_rows, mean_of_rows
+from sphericalpca.rows import Backend, NamespaceMatrix, as_rows, mean_of_rows
 
 strict = pytest.importorskip("array_api_strict")
 
@@ -46,7 +46,7 @@ def X():
 
 
 def on_device(X):
-    return NamespaceMatrix(strict.asarray(X), Home(strict, strict.Device("CPU_DEVICE")))
+    return NamespaceMatrix(strict.asarray(X), Backend(strict, strict.Device("CPU_DEVICE")))
 
 
 @pytest.mark.parametrize("question", QUESTIONS)

@@ -97,7 +97,7 @@ def test_fits_are_those_of_rows_in_memory(X, weight, source, normalize, center):
             np.testing.assert_allclose(model.transform(data), V, atol=1e-6)
         told.append([str(warning.message) for warning in said])
         score, gap = model.score(data, sample_weight=weight), model.certify(data).gap
-        answers.append((model.objective_, model.components_.T, V, score, gap))
+        answers.append((model.loss_, model.components_.T, V, score, gap))
     (objective, U, V, score, gap), (expected_objective, W, expected_V, *expected) = answers[::-1]
     assert objective == pytest.approx(expected_objective, rel=1e-6)
     assert principal_angles(U, W).max() < 1e-3

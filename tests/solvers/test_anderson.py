@@ -128,7 +128,7 @@ def test_a_fall_is_answered_by_the_mirror_image(underway):
     assert mirrored.value >= state.value * (1 - 1e-15)
     assert principal_angles(mirrored.U, ahead.U).max() > 1e-6
     if problem.asked == 2:  # kept: then the exact step lies between the two
-        exact = polar(state.evaluation.gradient).factor
+        exact = polar(state.point.gradient).factor
         assert (
             principal_angles(mirrored.U, exact).max() < principal_angles(mirrored.U, ahead.U).max()
         )
@@ -138,7 +138,7 @@ def test_two_falls_bring_the_exact_step_and_forget_the_history(underway):
     problem, solver, state = underway
     problem.refused = 2
     after = solver.step(problem, state)
-    exact = polar(state.evaluation.gradient).factor
+    exact = polar(state.point.gradient).factor
     assert problem.asked == 3
     assert principal_angles(after.U, exact).max() < 1e-7
     assert after.history.steps == after.history.images == ()
@@ -203,4 +203,4 @@ def test_where_the_loss_is_small_it_ends_no_higher_than_alternation(dtype):
         ours, theirs = (
             SphericalPCA(40, solver=solver, init=U).fit(X) for solver in ("anderson", "alternating")
         )
-        assert ours.objective_ <= theirs.objective_ * (1 + 1e-4)
+        assert ours.loss_ <= theirs.loss_ * (1 + 1e-4)

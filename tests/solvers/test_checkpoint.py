@@ -38,7 +38,7 @@ SOLVERS = {
 }
 ABOUT = {"n_samples": 60, "n_components": 3}
 # What a run knows of itself, apart from what its reads of the data cost.
-TOLD = ("objective", "residual")
+TOLD = ("loss", "residual")
 
 
 class CutShortError(Exception):
@@ -121,7 +121,7 @@ def test_among_several_starts(tmp_path, after):
         _solve(Alternating(), path=tmp_path / "run", monitor=Crash(after), **options)
     found = _solve(Alternating(), path=tmp_path / "run", seed=99, **options)
     np.testing.assert_allclose(found.solution.U, whole.solution.U, atol=1e-12)
-    told, expected = found.solution.history["objective"], whole.solution.history["objective"]
+    told, expected = found.solution.history["loss"], whole.solution.history["loss"]
     np.testing.assert_allclose(told, expected, rtol=1e-12)
 
 

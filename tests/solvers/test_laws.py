@@ -118,7 +118,7 @@ def test_a_weight_equals_repeating_a_row_from_a_given_pair(rng, recorder, random
             )
         )
         np.testing.assert_allclose(one.U, other.U, atol=1e-11)
-        for measure in ("objective", "delta_U", "delta_V", "decrease_ratio", "subgradient"):
+        for measure in ("loss", "delta_U", "delta_V", "decrease_ratio", "subgradient"):
             np.testing.assert_allclose(one.history[measure], other.history[measure], rtol=1e-7)
 
 
@@ -191,6 +191,6 @@ def test_invariants_hold_for_any_rows(X, solver, normalize, data):
     found = _solve(problem, r, solver, tol=0.0, max_iter=6)
     assert np.abs(found.U.T @ found.U - np.eye(r)).max() < 1e-13
     rounding = 1e-13 * (problem.rows.totals.energy + problem.rows.totals.weight)
-    assert (np.diff(found.history["objective"]) <= rounding).all()
+    assert (np.diff(found.history["loss"]) <= rounding).all()
     assert found.value <= problem.rows.facts.weight @ problem.rows.facts.norm * (1 + 1e-12)
     assert 0 <= found.residual <= 1 + 1e-12

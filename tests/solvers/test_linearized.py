@@ -20,7 +20,7 @@ from sphericalpca.solvers import (
     solve,
 )
 
-MEASURES = ("objective", "delta_U", "delta_V", "decrease_ratio", "subgradient")
+MEASURES = ("loss", "delta_U", "delta_V", "decrease_ratio", "subgradient")
 
 
 def _paper_U(X, U, V, mu, w):
@@ -87,7 +87,7 @@ def _agree(ours, papers, rtol=1e-6):
             )
     moved = expected["delta_U"] ** 2 + expected["delta_V"] ** 2
     decrease = expected["decrease_ratio"] * moved
-    rounding = 1e-13 * expected["objective"][0]
+    rounding = 1e-13 * expected["loss"][0]
     np.testing.assert_allclose(
         history["decrease_ratio"] * moved, decrease, rtol=rtol, atol=rounding
     )
@@ -195,7 +195,7 @@ def test_without_V_a_run_starts_from_the_best_components(zoo, make_problem, plai
         iterate(make_problem(case), Linearized(order=order), start, tol=0.0, max_iter=9)
         for start in (Start(U), Start(U, V))
     )
-    np.testing.assert_allclose(one.history["objective"], other.history["objective"], rtol=1e-12)
+    np.testing.assert_allclose(one.history["loss"], other.history["loss"], rtol=1e-12)
 
 
 def test_lam_two_makes_the_V_step_exact(zoo, make_problem, plain, random_U):
@@ -203,7 +203,7 @@ def test_lam_two_makes_the_V_step_exact(zoo, make_problem, plain, random_U):
     explicit = plain.of(case)
     found = iterate(make_problem(case), Linearized(lam=2.0), Start(U), tol=0.0, max_iter=3)
     best = explicit.loss(found.U, explicit.best_V(found.U))
-    assert found.history["objective"][-1] == pytest.approx(best, rel=1e-12)
+    assert found.history["loss"][-1] == pytest.approx(best, rel=1e-12)
 
 
 def test_the_exact_alternation_is_never_slower_than_algorithm_1(zoo, make_problem, random_U, order):

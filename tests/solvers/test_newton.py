@@ -60,7 +60,7 @@ def _largest_rise(found, problem):
     size = np.finfo(problem.rows.dtype).eps * (
         problem.rows.totals.energy + problem.rows.totals.weight
     )
-    return np.diff(found.history["objective"]).max(initial=0.0) / size
+    return np.diff(found.history["loss"]).max(initial=0.0) / size
 
 
 # The way to the optimum.
@@ -229,8 +229,8 @@ class _Misled(Problem):
         super().__init__(rows)
         self.factor = factor
 
-    def riemannian_hessian_product(self, evaluation, D):
-        return self.factor * super().riemannian_hessian_product(evaluation, D)
+    def riemannian_hessian_product(self, point, D):
+        return self.factor * super().riemannian_hessian_product(point, D)
 
 
 @pytest.mark.parametrize("factor", [-1.0, 0.0, 0.01, 100.0])
@@ -280,7 +280,7 @@ def test_one_component_has_no_curvature_so_that_newton_is_alternation(zoo, make_
     one, other = (
         _run(problem, 1, solver, seed=3) for solver in (Newton(switch=np.inf), Alternating())
     )
-    np.testing.assert_allclose(one.history["objective"], other.history["objective"], rtol=1e-12)
+    np.testing.assert_allclose(one.history["loss"], other.history["loss"], rtol=1e-12)
 
 
 def test_all_components_are_done_at_once(rng):
@@ -303,7 +303,7 @@ def test_passes_are_products_and_evaluations(make):
     history = _run(problem, r, Newton(max_products=7)).history
     assert history["inner"].max() <= 7
     others = np.diff(history["passes"]) - history["inner"][1:]
-    # One evaluation a step, and one more where a trial failed.
+    # One point a step, and one more where a trial failed.
     assert set(others) <= {1, 2}
     assert (others[history["inner"][1:] == 0] == 1).all()
 
@@ -344,7 +344,7 @@ def _tangent(U, rng):
 def test_the_model_is_f_to_third_order(smooth, rng):
     problem, here, model = smooth
     E = _tangent(here.U, rng)
-    along = np.array([problem.evaluate(model.point(t * E)).value for t in STEPS]) / here.value
+    along = np.array([problem.evaluate(model.moved(t * E)).value for t in STEPS]) / here.value
     slope, bend = (model.slope * E).sum(), (model.bend(E) * E).sum()
     remainder = np.abs(along - (1 + STEPS * slope - STEPS**2 / 2 * bend))
     assert np.polyfit(np.log(STEPS), np.log(remainder), 1)[0] >= 2.8
@@ -361,7 +361,7 @@ def test_the_model_is_symmetric_and_tangent(smooth, rng):
 def test_a_step_along_the_slope_is_the_step_of_alternation(smooth):
     _, here, model = smooth
     exact = polar(here.gradient).factor
-    assert principal_angles(model.point(model.slope), exact).max() < 1e-7
+    assert principal_angles(model.moved(model.slope), exact).max() < 1e-7
 
 
 def test_in_the_model_s_coordinates_no_direction_bends_down_faster_than_one(smooth):

@@ -26,9 +26,7 @@ def _solve(problem, r, solver, **options):
 
 def _same_run(one, other, case, rtol=1e-9):
     """Two runs that differ in rounding only: same losses, and the same subspace if it is one."""
-    np.testing.assert_allclose(
-        one.history["objective"], other.history["objective"], rtol=rtol, atol=1e-11
-    )
+    np.testing.assert_allclose(one.history["loss"], other.history["loss"], rtol=rtol, atol=1e-11)
     assert one.value == pytest.approx(other.value, rel=rtol)
     if case.smooth:
         np.testing.assert_allclose(one.U @ one.U.T, other.U @ other.U.T, atol=1e-6)
@@ -49,7 +47,7 @@ def test_components_have_unit_rows(solved, case):
 def test_the_loss_never_rises(solved):
     solution, problem = solved
     rounding = 64 * EPS * (problem.rows.totals.energy + problem.rows.totals.weight)
-    assert (np.diff(solution.history["objective"]) <= rounding).all()
+    assert (np.diff(solution.history["loss"]) <= rounding).all()
     assert solution.value >= solution.start_value - rounding
 
 
@@ -61,7 +59,7 @@ def test_value_loss_and_residual_at_the_end_are_those_of_plain_numpy(solved, cas
     assert solution.residual == solution.history["residual"][-1]
     # The loss of the last pair is at least that of the best V at the same U.
     best = explicit.loss(U, explicit.best_V(U))
-    assert solution.history["objective"][-1] >= best - 1e-11
+    assert solution.history["loss"][-1] >= best - 1e-11
 
 
 def test_exact_V_steps_end_on_the_loss_of_the_best_components(name, layout, run, zoo, plain):
@@ -69,7 +67,7 @@ def test_exact_V_steps_end_on_the_loss_of_the_best_components(name, layout, run,
     for solver_name in ("alternating", "block uv"):
         solution, _ = run(solver_name, name, layout)
         best = explicit.loss(solution.U, explicit.best_V(solution.U))
-        assert solution.history["objective"][-1] == pytest.approx(best, rel=1e-10, abs=1e-11)
+        assert solution.history["loss"][-1] == pytest.approx(best, rel=1e-10, abs=1e-11)
 
 
 def test_dense_and_csr_runs_are_the_same(solver, case, make_problem):
@@ -81,7 +79,7 @@ def test_dense_and_csr_runs_are_the_same(solver, case, make_problem):
 def test_the_same_seed_gives_the_same_result(solver, case, layout, make_problem):
     one, other = (_solve(make_problem(case, layout), case.r, solver, n_init=2) for _ in "ab")
     assert one.U.tobytes() == other.U.tobytes()
-    assert one.history["objective"].tobytes() == other.history["objective"].tobytes()
+    assert one.history["loss"].tobytes() == other.history["loss"].tobytes()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -130,7 +128,7 @@ def test_rotating_the_features_rotates_the_answer(solver, zoo, make_problem, ran
     case, Q = zoo["weighted"], random_U(6, 6, seed=9)
     turned = Problem(as_rows(case.X @ Q, weight=case.weight))
     one, other = _solve(make_problem(case), 2, solver), _solve(turned, 2, solver)
-    np.testing.assert_allclose(one.history["objective"], other.history["objective"], rtol=1e-10)
+    np.testing.assert_allclose(one.history["loss"], other.history["loss"], rtol=1e-10)
     assert principal_angles(Q.T @ one.U, other.U).max() < 1e-6
 
 
@@ -205,7 +203,7 @@ def test_the_loss_never_rises_from_anywhere(solver, case, make_problem, dtype, r
     for seed in range(2):
         options = {"init": "random", "max_iter": 15, "rng": np.random.default_rng(seed)}
         found = solve(problem, case.r, solver=solver, tol=0.0, **options).solution
-        assert (np.diff(found.history["objective"]) <= rounding).all()
+        assert (np.diff(found.history["loss"]) <= rounding).all()
         assert found.value >= found.start_value * (1 - rounding)
 
 

@@ -56,7 +56,7 @@ def test_value_residual_and_closing_are_those_of_the_whole_problem(columns, layo
         here = other.evaluate(state.U)
         assert state.value == pytest.approx(here.value, rel=1e-8)
         assert state.residual == pytest.approx(here.residual, rel=1e-6, abs=1e-8)
-        assert state.objective == pytest.approx(other.loss(here.value), rel=1e-8)
+        assert state.loss == pytest.approx(other.loss(here.value), rel=1e-8)
         for one, two in zip(state.closing, here.closing, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
 
@@ -195,8 +195,8 @@ def test_long_after_convergence_nothing_drifts(dtype, columns):
     assert model.residual_ < 100 * eps
     rows = as_rows(X.astype(np.float64))
     true = Problem(rows).loss(Problem(rows).evaluate(C.T).value)
-    assert model.objective_ == pytest.approx(true, rel=20 * eps)
-    assert np.diff(model.history_["objective"]).max() <= 20 * eps * true
+    assert model.loss_ == pytest.approx(true, rel=20 * eps)
+    assert np.diff(model.history_["loss"]).max() <= 20 * eps * true
 
 
 @pytest.mark.parametrize("columns", [0, -3, 2.5, True, "a"])

@@ -31,14 +31,14 @@ class _State:
     """Huber's loss at U, and C_w U with the weights of U."""
 
     U: Array
-    objective: float
+    loss: float
     product: Array
     measures: Mapping[str, float] = field(default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def value(self) -> float:
-        return -self.objective
+        return -self.loss
 
     @cached_property
     def following(self) -> Array:

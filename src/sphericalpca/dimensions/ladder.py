@@ -11,7 +11,7 @@ import numpy as np
 from sphericalpca.iterate import iterate
 from sphericalpca.linalg import Array, canonical_rotation, orthonormal_outside
 from sphericalpca.problem import Problem
-from sphericalpca.products import inner, product
+from sphericalpca.products import inner_products, product
 from sphericalpca.rows import Rows, as_rows
 from sphericalpca.solvers import Anderson, Start
 
@@ -44,13 +44,13 @@ class Ladder:
     def __init__(self, U: Array, rows: Rows, weight: Array, further: Array) -> None:
         self.size, self._weight = int(U.shape[1]), weight
         if further.shape[1]:
-            further = orthonormal_outside(U, further - product(U, inner(U, further)))
+            further = orthonormal_outside(U, further - product(U, inner_products(U, further)))
         self._U = np.hstack([U, further])
         self._Z = rows.project(self._U)
         if further.shape[1]:
             # The strongest first.
             Z = np.ascontiguousarray(self._Z[:, self.size :])
-            moment = inner(Z * weight.astype(Z.dtype)[:, None], Z)
+            moment = inner_products(Z * weight.astype(Z.dtype)[:, None], Z)
             Q = canonical_rotation(moment.astype(np.float64))[0].astype(Z.dtype)
             self._U[:, self.size :], self._Z[:, self.size :] = product(further, Q), product(Z, Q)
 

@@ -21,7 +21,7 @@ from sphericalpca.estimators.door import (
 )
 from sphericalpca.estimators.fitting import about_fit, checked_problem, closed
 from sphericalpca.estimators.lazy import is_dask
-from sphericalpca.estimators.namespaces import check_same_home, home_of, settle
+from sphericalpca.estimators.namespaces import backend_of, check_same_backend, settle
 from sphericalpca.estimators.path import check_share_options, solve_share
 from sphericalpca.estimators.progress import ProgressMonitor
 from sphericalpca.exceptions import DataError
@@ -29,7 +29,7 @@ from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem
-from sphericalpca.rows import Home, Matrix, Rows, RowSource, as_rows, mean_of_rows, on_host
+from sphericalpca.rows import Backend, Matrix, Rows, RowSource, as_rows, mean_of_rows, on_host
 from sphericalpca.solvers import Checkpoint, Outcome, check_place, choose_solver, solve
 
 __all__ = ["BatchFitMixin", "fitted_to"]
@@ -70,7 +70,7 @@ class BatchFitMixin:
     random_state: Any
 
     def _fit(self, X: Any, y: Any, sample_weight: Any, checkpoint: Any, progress: Any) -> Rows:
-        home = home_of(X)
+        backend = backend_of(X)
         if checkpoint is not None:
             check_place(checkpoint)
         with keeping_the_last_fit(self), parallel():
@@ -85,7 +85,7 @@ class BatchFitMixin:
             monitor: Monitor = monitored(self, problem, given)
             monitor = monitor if watcher is None else watcher.around(monitor, problem.rows)
             self._fit_problem(problem, monitor, checkpoint)
-            settle(self, home)
+            settle(self, backend)
             monitor.close()
         return problem.rows
 
@@ -134,7 +134,7 @@ class BatchFitMixin:
         self.components_ = np.ascontiguousarray(form.U.T)
         self.component_weights_ = form.shares
         self.mean_cosine_ = form.mean_cosine
-        self.objective_ = max(problem.loss(form.value), 0.0)  # rounding aside it is positive
+        self.loss_ = max(problem.loss(form.value), 0.0)  # rounding aside it is positive
         self.svd_ratio_ = outcome.svd_ratio
         self.residual_ = found.residual
         self.n_iter_ = found.n_iter
@@ -162,14 +162,16 @@ class BatchFitMixin:
     def _U(self) -> Array:
         return np.asarray(on_host(self.components_)).T
 
-    def _home(self, method: str, X: Any) -> Home:
+    def _backend(self, method: str, X: Any) -> Backend:
         """Where results for X go."""
         return (
-            Home() if isinstance(X, RowSource) or is_dask(X) else check_same_home(self, X, method)
+            Backend()
+            if isinstance(X, RowSource) or is_dask(X)
+            else check_same_backend(self, X, method)
         )
 
     def _checked_problem(self, method: str, X: Any, sample_weight: Any) -> Problem:
         check_is_fitted(self)
-        self._home(method, X)
+        self._backend(method, X)
         X = check_matrix(self, X, reset=False)
         return self._problem(X, check_weights(sample_weight, X.shape[0]))

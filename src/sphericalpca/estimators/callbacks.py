@@ -78,6 +78,6 @@ class CallbackMonitor(Monitor):
             "components_": form.U.T,
             "component_weights_": form.shares,
             "mean_cosine_": form.mean_cosine,
-            "objective_": self._problem.loss(form.value),
+            "loss_": self._problem.loss(form.value),
             "residual_": state.residual,
         }

@@ -106,7 +106,7 @@ def _checked_on_device(
 ) -> NamespaceMatrix:
     if refused:
         raise DataError(
-            f"X is on {X.home.device}, where SphericalPCA's fit, transform, inverse_transform, "
+            f"X is on {X.backend.device}, where SphericalPCA's fit, transform, inverse_transform, "
             "score and certify can read it, but nothing else: move X to the host."
         )
     validate_data(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)

@@ -65,13 +65,13 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         of each positive.
     n_nonzero_coefs_ : int
         The number of non-zeros that was used.
-    objective_ : float
+    loss_ : float
         ``||X - C D||^2`` after the last update of the atoms; `transform` chooses the codes
         anew.
     n_iter_ : int
         Number of iterations.
     history_ : dict of ndarray of shape (n_iter_,)
-        "coded" and "objective", the loss after the coding and after the update of the
+        "coded" and "loss", the loss after the coding and after the update of the
         atoms.  The update never raises it, but for a few millionths of ``||X||^2`` where atoms
         become one; the coding, being greedy, may.
     n_features_in_ : int
@@ -153,9 +153,9 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_count("n_components", self.n_components, "n_samples", X.shape[0], X.shape)
             found = self._learn(X)
             self.components_ = found.D.astype(X.dtype)
-            self.objective_ = float(found.losses[-1])
+            self.loss_ = float(found.losses[-1])
             self.n_iter_ = len(found.losses)
-            self.history_ = {"coded": found.coded, "objective": found.losses}
+            self.history_ = {"coded": found.coded, "loss": found.losses}
         if self.tol > 0 and not found.converged:
             warn_unfinished(self, "the loss still changed, relatively, by", found.change)
         return self

@@ -17,13 +17,15 @@ from sphericalpca.solvers import SOLVERS
 
 __all__ = ["DAMAGES", "FACTS", "NAMES", "fill"]
 
-NUMBERS = ("mean_cosine_", "objective_", "svd_ratio_", "residual_", "n_passes_", "total_weight_")
+NUMBERS = ("mean_cosine_", "loss_", "svd_ratio_", "residual_", "n_passes_", "total_weight_")
 COUNTS = ("n_iter_", "n_features_in_", "n_samples_")
 REASON = "stop_reason_"
 FACTS = (*NUMBERS, *COUNTS, REASON)
 # Of what earlier versions did not write nobody knows.
 UNKNOWN = {"n_samples_": None, "total_weight_": None}
 NAMES = "feature_names_in_"
+# What version 0.1 called otherwise.
+RENAMED = {"objective_": "loss_", "history.objective": "history.loss"}
 
 # What filling a model from something else may end in.
 DAMAGES = (
@@ -43,7 +45,7 @@ def fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
         raise ValueError(f"it holds a {header['class']}, not a {type(model).__name__}")
     _set_parameters(model, header["parameters"])
     model.solver_ = _solver_from(header["solver"])
-    fitted = UNKNOWN | header["fitted"]
+    fitted = UNKNOWN | {RENAMED.get(name, name): v for name, v in header["fitted"].items()}
     for name in FACTS:
         if name not in fitted:
             raise ValueError(f"{name} is missing")
@@ -53,7 +55,7 @@ def fill(model: Any, header: Mapping[str, Any], arrays: Mapping[str, Array]) -> 
     model.mean_ = arrays.get("mean")
     _check_arrays(model)
     model.history_ = {
-        name.removeprefix("history."): values
+        RENAMED.get(name, name).removeprefix("history."): values
         for name, values in arrays.items()
         if name.startswith("history.")
     }

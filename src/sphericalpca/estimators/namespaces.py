@@ -15,9 +15,9 @@ from sklearn import get_config
 from sklearn.utils._array_api import _max_precision_float_dtype, get_namespace_and_device
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.rows import Home, NamespaceMatrix, host_view, on_host
+from sphericalpca.rows import Backend, NamespaceMatrix, host_view, on_host
 
-__all__ = ["brought", "check_same_home", "home_of", "is_foreign", "model_on_host", "settle"]
+__all__ = ["backend_of", "brought", "check_same_backend", "is_foreign", "model_on_host", "settle"]
 
 # Fitted attributes that are arrays; the history is not of the data's kind.
 FITTED_ARRAYS = ("components_", "component_weights_", "mean_")
@@ -32,12 +32,12 @@ def is_foreign(X: Any) -> bool:
     return handed and not isinstance(X, (np.ndarray, np.generic))
 
 
-def home_of(X: Any) -> Home:
+def backend_of(X: Any) -> Backend:
     """Where X lives, and so its results; NumPy's memory unless the dispatch is on."""
     if not (is_foreign(X) and get_config()["array_api_dispatch"]):
-        return Home()
+        return Backend()
     xp, _, device = get_namespace_and_device(X)
-    return Home(xp, device, double=_max_precision_float_dtype(xp, device) == xp.float64)
+    return Backend(xp, device, double=_max_precision_float_dtype(xp, device) == xp.float64)
 
 
 def brought(X: Any) -> Any:
@@ -46,38 +46,41 @@ def brought(X: Any) -> Any:
     Narrow floats become float32; on a device other types become its widest float.
     """
     _refuse_what_cannot_be_read(X)
-    home = home_of(X)
-    if home.xp is np:
+    backend = backend_of(X)
+    if backend.xp is np:
         return np.asarray(X)
-    xp = home.xp
+    xp = backend.xp
     if str(X.dtype).rpartition(".")[2] in NARROW:
         X = xp.astype(X, xp.float32)
     view = host_view(X)
     if view is not None:
         return view
     if X.dtype not in (xp.float32, xp.float64):
-        X = xp.astype(X, home.wide)
-    return NamespaceMatrix(X, home)
+        X = xp.astype(X, backend.wide)
+    return NamespaceMatrix(X, backend)
 
 
-def check_same_home(estimator: Any, X: Any, method: str) -> Home:
+def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
     """Where the results for X go; refused if X lives elsewhere than the data of the fit did."""
-    home = home_of(X)
-    fitted = home_of(estimator.components_)
-    if get_config()["array_api_dispatch"] and (home.xp, home.device) != (fitted.xp, fitted.device):
+    backend = backend_of(X)
+    fitted = backend_of(estimator.components_)
+    if get_config()["array_api_dispatch"] and (backend.xp, backend.device) != (
+        fitted.xp,
+        fitted.device,
+    ):
         raise DataError(
             f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
-            f"and the same device as those passed to fit(): X is in {_name(home)}, the model in "
+            f"and the same device as those passed to fit(): X is in {_name(backend)}, the model in "
             f"{_name(fitted)}. Move X, or fit again."
         )
-    return home
+    return backend
 
 
-def settle(estimator: Any, home: Home) -> None:
+def settle(estimator: Any, backend: Backend) -> None:
     """Move fitted arrays to where the data live."""
     for name in FITTED_ARRAYS:
         if getattr(estimator, name) is not None:
-            setattr(estimator, name, home.put(getattr(estimator, name)))
+            setattr(estimator, name, backend.put(getattr(estimator, name)))
 
 
 def model_on_host(model: Any) -> Any:
@@ -90,9 +93,9 @@ def model_on_host(model: Any) -> Any:
     return model
 
 
-def _name(home: Home) -> str:
-    name = home.xp.__name__.rpartition(".")[2]
-    return name if home.device is None else f"{name} on {home.device}"
+def _name(backend: Backend) -> str:
+    name = backend.xp.__name__.rpartition(".")[2]
+    return name if backend.device is None else f"{name} on {backend.device}"
 
 
 def _refuse_what_cannot_be_read(X: Any) -> None:

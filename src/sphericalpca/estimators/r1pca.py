@@ -74,13 +74,13 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The cutoff c that was used.
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
-    objective_ : float
+    loss_ : float
         Huber's loss.
     n_iter_ : int
         Number of iterations.
     stop_reason_ : {"converged", "max_iter"}
     history_ : dict of ndarray of shape (n_iter_,)
-        "objective", "residual" (the turn of the subspace), "passes", "flops" (of products
+        "loss", "residual" (the turn of the subspace), "passes", "flops" (of products
         with X) and "seconds".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
@@ -218,7 +218,7 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _store(self, rows: Rows, found: Solution) -> None:
         U, self.weights_ = canonical(rows, found.U, self.cutoff_)
         self.components_ = np.ascontiguousarray(U.T, dtype=rows.dtype)
-        self.objective_ = -found.value
+        self.loss_ = -found.value
         self.n_iter_ = found.n_iter
         self.stop_reason_ = str(found.stop_reason)
         self.history_ = found.history

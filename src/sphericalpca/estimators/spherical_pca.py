@@ -20,7 +20,7 @@ from sphericalpca.estimators.batch import BatchFitMixin
 from sphericalpca.estimators.callbacks import CallbackSupportMixin
 from sphericalpca.estimators.door import check_components, check_matrix
 from sphericalpca.estimators.lazy import is_dask, lazy_components
-from sphericalpca.estimators.namespaces import home_of, model_on_host
+from sphericalpca.estimators.namespaces import backend_of, model_on_host
 from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
 from sphericalpca.estimators.saving import SavingMixin
 from sphericalpca.estimators.streaming import PartialFitMixin
@@ -95,7 +95,7 @@ class SphericalPCA(
     mean_cosine_ : float
         Weighted mean cosine between a row and its image in the subspace; also if `normalize`
         is False, when f weighs the cosines by the lengths of the rows.
-    objective_ : float
+    loss_ : float
         The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
     svd_ratio_ : float
         f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 the
@@ -114,7 +114,7 @@ class SphericalPCA(
     stop_reason_ : {"converged", "max_iter", "callback", "stream"}
         Why the best start ended; "stream" after `partial_fit`.
     history_ : dict of ndarray of shape (n_iter_,)
-        "objective", "residual", "passes", "flops" (of products with X) and "seconds" after
+        "loss", "residual", "passes", "flops" (of products with X) and "seconds" after
         each iteration, the latter three counted from the first start.  "subspace" and
         "newton" add "inner" (looks at the small problem, Hessian products), "newton" also
         "radius", Algorithm 1 "delta_U", "delta_V", "decrease_ratio" and "subgradient".
@@ -271,7 +271,7 @@ class SphericalPCA(
         report_fit(self, rows)
         if is_dask(X):
             return lazy_components(model_on_host(self), X)
-        return home_of(X).put(components(rows, self._U))
+        return backend_of(X).put(components(rows, self._U))
 
     def transform(self, X: Any) -> Any:
         """Unit-norm components of the rows of X.
@@ -297,11 +297,11 @@ class SphericalPCA(
         check_is_fitted(self)
         if is_dask(X):
             return lazy_components(model_on_host(self), X)
-        home = self._home("transform", X)
+        backend = self._backend("transform", X)
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self._U)
-        warn_of_zero_rows(home.zero_rows(V), rows.shape[0], "came out as zero")
-        return home.put(V)
+        warn_of_zero_rows(backend.zero_rows(V), rows.shape[0], "came out as zero")
+        return backend.put(V)
 
     def inverse_transform(self, X: Any) -> Any:
         """Where components lie in the original space.
@@ -322,13 +322,13 @@ class SphericalPCA(
             If X has not `n_components_` columns, or numbers that are not finite.
         """
         check_is_fitted(self)
-        home = self._home("inverse_transform", X)
+        backend = self._backend("inverse_transform", X)
         V = check_components(X, self.n_components_)
         A, mean = on_host(self.components_), on_host(self.mean_)
         if isinstance(V, NamespaceMatrix):
             return V.times(A, mean)
         image = times(V, A)
-        return home.put(image if mean is None else image + mean)
+        return backend.put(image if mean is None else image + mean)
 
     def score(
         self,
@@ -387,7 +387,7 @@ class SphericalPCA(
         """A fitted model of the first components.
 
         It is near, not equal to, a fit with as many components.  What only the data can
-        tell (`mean_cosine_`, `objective_`, `residual_`, `svd_ratio_`) is NaN: see `score`.
+        tell (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) is NaN: see `score`.
         `component_weights_` are those of the full fit, rescaled to sum 1.  The history is
         that of the full fit.  In place of a given start `init` is "auto".
 
@@ -420,7 +420,7 @@ class SphericalPCA(
         short.components_ = deepcopy(self.components_[:n_components, :])
         shares = self.component_weights_[:n_components]
         short.component_weights_ = shares / float(on_host(shares).sum())
-        short.mean_cosine_ = short.objective_ = short.residual_ = short.svd_ratio_ = float("nan")
+        short.mean_cosine_ = short.loss_ = short.residual_ = short.svd_ratio_ = float("nan")
         return short
 
     @property

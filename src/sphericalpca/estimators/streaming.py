@@ -19,7 +19,7 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.fitting import checked_problem
-from sphericalpca.estimators.namespaces import home_of, settle
+from sphericalpca.estimators.namespaces import backend_of, settle
 from sphericalpca.estimators.reporting import warn_of_zero_rows
 from sphericalpca.exceptions import DataError
 from sphericalpca.parallel import parallel
@@ -97,7 +97,7 @@ class PartialFitMixin:
         self : SphericalPCA
             Fitted.  `mean_cosine_` is the mean over the stream, each row measured before
             the model has learned from its batch; `n_samples_seen_` counts rows,
-            `n_iter_` batches.  `solver_` is the state of the stream.  `objective_`, `residual_`,
+            `n_iter_` batches.  `solver_` is the state of the stream.  `loss_`, `residual_`,
             `svd_ratio_` and `n_passes_` are NaN, and there is no history.
 
         Notes
@@ -120,7 +120,7 @@ class PartialFitMixin:
 
 
 def _learn(model: Any, X: Any, sample_weight: Any) -> Rows:
-    home = home_of(X)
+    backend = backend_of(X)
     with keeping_the_last_fit(model), parallel():
         X = _checked_batch(model, X)
         model.mean_ = None
@@ -130,7 +130,7 @@ def _learn(model: Any, X: Any, sample_weight: Any) -> Rows:
             streaming = isinstance(getattr(model, "solver_", None), Stream)
             model.n_samples_ = getattr(model, "n_samples_", 0) + rows.shape[0]
             _store(model, past.after(rows), n_iter=1 + (model.n_iter_ if streaming else 0))
-            settle(model, home)
+            settle(model, backend)
     return rows
 
 
@@ -197,8 +197,8 @@ def _fitted_weight(model: Any) -> float:
     if math.isfinite(known):
         return float(known)
     missing = 1.0 - model.mean_cosine_
-    if model.normalize and math.isfinite(model.objective_) and missing > 1e-3:
-        return float(model.objective_ / (2.0 * missing))
+    if model.normalize and math.isfinite(model.loss_) and missing > 1e-3:
+        return float(model.loss_ / (2.0 * missing))
     return 0.0
 
 
@@ -210,6 +210,6 @@ def _store(model: Any, stream: Stream, n_iter: int) -> None:
     model.mean_cosine_ = form.mean_cosine
     model.n_iter_ = n_iter
     model.total_weight_ = stream.weight
-    model.objective_ = model.svd_ratio_ = model.residual_ = model.n_passes_ = math.nan
+    model.loss_ = model.svd_ratio_ = model.residual_ = model.n_passes_ = math.nan
     model.stop_reason_ = "stream"
     model.history_, model.constants_ = {}, {}

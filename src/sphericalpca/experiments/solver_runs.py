@@ -138,7 +138,9 @@ def _iteration_rows(data: str, solver: str, model: SphericalPCA) -> Table:
     theory = _theory(model)
     columns = {
         "iteration": np.arange(1, model.n_iter_ + 1),
-        **{name: history[name] for name in ("passes", "objective", "residual")},
+        "passes": history["passes"],
+        "objective": history["loss"],
+        "residual": history["residual"],
         **{name: history[name] for name in ("delta_U", "delta_V")},
         "decrease_ratio": history.get("decrease_ratio", nothing),
         "p1": nothing,
@@ -170,7 +172,7 @@ def _facts(model: SphericalPCA, X: Array) -> dict[str, Any]:
         **_rate_facts(theory.rate if theory is not None else fit_rate(steps)),
         "iterations": model.n_iter_,
         "passes": int(history["passes"][-1]),
-        "objective": float(history["objective"][-1]),
+        "objective": float(history["loss"][-1]),
         "mean_cosine": model.mean_cosine_,
         "residual": model.residual_,
         "stop_reason": model.stop_reason_,

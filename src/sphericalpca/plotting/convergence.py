@@ -72,12 +72,12 @@ class ConvergenceDisplay:
         if not histories:
             raise ValueError("histories is empty: at least one fit is needed to draw a curve.")
         for name, history in histories.items():
-            _check_history(name, history, "objective")
+            _check_history(name, history, "loss")
         self.histories = {
             name: {column: np.asarray(values) for column, values in history.items()}
             for name, history in histories.items()
         }
-        lowest = min(float(np.min(one["objective"])) for one in self.histories.values())
+        lowest = min(float(np.min(one["loss"])) for one in self.histories.values())
         self.best = lowest if best is None else float(best)
 
     @classmethod
@@ -152,7 +152,7 @@ class ConvergenceDisplay:
         display = cls({name: estimator.history_ for name, estimator in estimators.items()})
         # fmin, because a truncated model does not know its loss.
         for estimator in estimators.values():
-            display.best = float(np.fmin(display.best, estimator.objective_))
+            display.best = float(np.fmin(display.best, estimator.loss_))
         return display.plot(quantity=quantity, against=against, xscale=xscale, ax=ax)
 
     def plot(
@@ -232,7 +232,7 @@ class ConvergenceDisplay:
                     "quantity='gap' or 'residual'."
                 )
             return np.where(history[quantity] > 0, history[quantity], np.nan)
-        loss = history["objective"]
+        loss = history["loss"]
         gap = loss - self.best
         return np.where(gap > ROUNDING * np.finfo(np.float64).eps * np.abs(loss), gap, np.nan)
 

@@ -3,6 +3,7 @@
 from typing import Any
 
 from sphericalpca.linalg import Array
+from sphericalpca.rows.backend import Backend, host_view, on_host
 from sphericalpca.rows.base import Kernel, Rows, Watch
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
@@ -10,7 +11,6 @@ from sphericalpca.rows.csr import SparseRows
 from sphericalpca.rows.dense import DenseRows
 from sphericalpca.rows.facts import Facts, Totals
 from sphericalpca.rows.finite import column_words, first_non_finite
-from sphericalpca.rows.home import Home, host_view, on_host
 from sphericalpca.rows.inmemory import in_memory
 from sphericalpca.rows.mean import weighted_mean
 from sphericalpca.rows.namespace import NamespaceMatrix, NamespaceRows
@@ -19,12 +19,12 @@ from sphericalpca.rows.sources import open_rows
 from sphericalpca.rows.streamed import StreamedRows
 
 __all__ = [
+    "Backend",
     "Block",
     "ClusterMatrix",
     "ClusterRows",
     "DenseRows",
     "Facts",
-    "Home",
     "Kernel",
     "Matrix",
     "NamespaceMatrix",

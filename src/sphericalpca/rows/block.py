@@ -10,7 +10,7 @@ import numpy as np
 from scipy import sparse
 
 from sphericalpca.linalg import Array, unit_rows
-from sphericalpca.products import inner, pieces, times
+from sphericalpca.products import inner_products, pieces, times
 from sphericalpca.rows.facts import Facts
 
 __all__ = ["VANISHING", "Block", "Matrix"]
@@ -117,7 +117,7 @@ class Block:
     def moment(self, V: Array) -> Array:
         """V'WV over this block, shape (r, r), in float64."""
         weighted = V if self._shares is None else V * self._shares
-        return inner(weighted, V).astype(np.float64) * self.heaviest
+        return inner_products(weighted, V).astype(np.float64) * self.heaviest
 
     def directions(self, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
         """Best components V given Y = XU, and the lengths of Y's rows.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Problem
 from sphericalpca.solvers.start import Start, start_of_U
-from sphericalpca.solvers.state import EvaluatedState
+from sphericalpca.solvers.state import PointState
 
 __all__ = ["Alternating"]
 
@@ -22,22 +22,22 @@ __all__ = ["Alternating"]
 class Alternating:
     """Exact alternation between U and V; one pass over the data per iteration."""
 
-    def init(self, problem: Problem, start: Start) -> EvaluatedState:
+    def init(self, problem: Problem, start: Start) -> PointState:
         """The state at the start's U; its V is the best one there."""
         return self._at(problem, start_of_U(start, type(self).__name__))
 
-    def step(self, problem: Problem, state: EvaluatedState) -> EvaluatedState:
+    def step(self, problem: Problem, state: PointState) -> PointState:
         """The exact U step, then the exact V step."""
-        return self._at(problem, polar(state.evaluation.gradient).factor)
+        return self._at(problem, polar(state.point.gradient).factor)
 
-    def saved(self, state: EvaluatedState) -> dict[str, Array]:
+    def saved(self, state: PointState) -> dict[str, Array]:
         """A state as arrays."""
         return {"U": state.U}
 
-    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> EvaluatedState:
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> PointState:
         """The state that was saved."""
         return self._at(problem, saved["U"])
 
-    def _at(self, problem: Problem, U: Array) -> EvaluatedState:
-        evaluation = problem.evaluate(U)
-        return EvaluatedState(evaluation, problem.loss(evaluation.value))
+    def _at(self, problem: Problem, U: Array) -> PointState:
+        point = problem.evaluate(U)
+        return PointState(point, problem.loss(point.value))

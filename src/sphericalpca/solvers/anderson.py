@@ -22,12 +22,12 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sphericalpca.linalg import Array, frobenius, polar
-from sphericalpca.problem import Evaluation, Problem
+from sphericalpca.problem import Point, Problem
 from sphericalpca.products import combination, product, scalar_products
 from sphericalpca.solvers.curvature import Curvature
 from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.start import Start, start_of_U
-from sphericalpca.solvers.state import EvaluatedState
+from sphericalpca.solvers.state import PointState
 
 __all__ = ["Anderson"]
 
@@ -64,7 +64,7 @@ class _History:
         products[kept, :] = products[:, kept] = scalar_products(change, steps)
         return _History(images, steps, products, image, step, guessed)
 
-    def points(self) -> list[Array]:
+    def candidates(self) -> list[Array]:
         """Where to go instead of the exact step, the boldest first."""
         assert self.last_image is not None
         if self.steps:
@@ -115,14 +115,14 @@ class _History:
 
 
 @dataclass(frozen=True)
-class _State(EvaluatedState):
+class _State(PointState):
     history: _History = field(default_factory=_History)
     curvature: Curvature | None = None
 
     @property
     def promise(self) -> float:
         """By what share the exact step lowers the loss at least."""
-        return 2.0 * self.evaluation.delta / self.objective if self.objective > 0 else 0.0
+        return 2.0 * self.point.delta / self.loss if self.loss > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -146,8 +146,8 @@ class Anderson:
 
     def init(self, problem: Problem, start: Start) -> _State:
         """The state at the start's U."""
-        evaluation = problem.evaluate(start_of_U(start, type(self).__name__))
-        return _State(evaluation, problem.loss(evaluation.value), curvature=start.curvature)
+        point = problem.evaluate(start_of_U(start, type(self).__name__))
+        return _State(point, problem.loss(point.value), curvature=start.curvature)
 
     def saved(self, state: _State) -> dict[str, Array]:
         """A state as arrays."""
@@ -156,18 +156,18 @@ class Anderson:
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
         """The state that was saved."""
-        evaluation = problem.evaluate(saved["U"])
-        loss = problem.loss(evaluation.value)
-        return _State(evaluation, loss, _History.of(saved), Curvature.of(saved))
+        point = problem.evaluate(saved["U"])
+        loss = problem.loss(point.value)
+        return _State(point, loss, _History.of(saved), Curvature.of(saved))
 
     def step(self, problem: Problem, state: _State) -> _State:
         """An accelerated step if f does not fall, else the exact one."""
-        here, curvature = state.evaluation, state.curvature
+        here, curvature = state.point, state.curvature
         guess = None if curvature is None else _short(curvature.step(here))
         step = _exact_step(here) if guess is None else guess
         history = state.history.after(here.U + step, step, self.memory, guessed=guess is not None)
-        for point in history.points():
-            ahead = problem.evaluate(polar(point).factor)
+        for candidate in history.candidates():
+            ahead = problem.evaluate(polar(candidate).factor)
             if _not_below(ahead.value, here):
                 return _State(ahead, problem.loss(ahead.value), history, curvature)
         if history.guessed:
@@ -182,7 +182,7 @@ def _short(step: Array | None) -> Array | None:
     return step if step is not None and frobenius(step) < SHORT_GUESS else None
 
 
-def _exact_step(here: Evaluation) -> Array:
+def _exact_step(here: Point) -> Array:
     """From U to a basis of the span of G, where exact alternation goes.
 
     G H^-1 = U + R H^-1, with H = U'G and R the part of G outside U, has that span and is the
@@ -198,7 +198,7 @@ def _exact_step(here: Evaluation) -> Array:
     return np.subtract(polar(here.gradient).factor, here.U, dtype=here.U.dtype)
 
 
-def _not_below(value: float, evaluation: Evaluation) -> bool:
+def _not_below(value: float, point: Point) -> bool:
     """Whether f did not fall, up to the rounding error of the data's type."""
-    rounding = float(np.finfo(evaluation.U.dtype).eps)
-    return value >= evaluation.value * (1.0 - rounding)
+    rounding = float(np.finfo(point.U.dtype).eps)
+    return value >= point.value * (1.0 - rounding)

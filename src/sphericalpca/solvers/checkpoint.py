@@ -223,6 +223,7 @@ class Checkpoint:
                 header = json.loads(arrays.pop("header").tobytes())
                 version, digest = header["format"], header.pop("digest", None)
                 sound = version != FORMAT or digest == digest_of(header, arrays)
+                arrays = {_today(name): array for name, array in arrays.items()}
             except Exception:  # whatever a decoder makes of a damaged file, in words of its own
                 raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
@@ -261,6 +262,11 @@ def _refusal(path: Path, reason: str) -> DataError:
         f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason}): choose "
         "another file, or remove it if you can do without it."
     )
+
+
+def _today(name: str) -> str:
+    """Version 0.1 called the loss "objective"."""
+    return f"{name.removesuffix('objective')}loss" if name.endswith(".objective") else name
 
 
 def _names(run: Run) -> list[str]:

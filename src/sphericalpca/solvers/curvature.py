@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Evaluation
-from sphericalpca.products import inner, product
+from sphericalpca.problem import Point
+from sphericalpca.products import inner_products, product
 
 __all__ = ["Curvature"]
 
@@ -52,7 +52,7 @@ class Curvature:
         known = "eigenvectors" in saved
         return Curvature(saved["eigenvectors"], saved["eigenvalues"]) if known else None
 
-    def step(self, here: Evaluation) -> Array | None:
+    def step(self, here: Point) -> Array | None:
         """Newton's step as far as it can be guessed; None where A is nearly singular."""
         R, U = here.tangent, here.U
         own, Q = np.linalg.eigh(np.asarray(here.pull, dtype=np.float64))
@@ -63,7 +63,7 @@ class Curvature:
         divisor = np.maximum(own - outside, own / LONGEST)
         # In coordinates Q divided by `own`, and within the span of the eigenvectors by `divisor`.
         turned = product(R, Q.astype(R.dtype))
-        known = inner(self.vectors, turned) * (1.0 / divisor - 1.0 / own).astype(R.dtype)
+        known = inner_products(self.vectors, turned) * (1.0 / divisor - 1.0 / own).astype(R.dtype)
         turned = turned / own.astype(R.dtype) + product(self.vectors, known)
         step = product(turned, Q.T.astype(R.dtype))
-        return np.subtract(step, product(U, inner(U, step)), dtype=U.dtype)
+        return np.subtract(step, product(U, inner_products(U, step)), dtype=U.dtype)

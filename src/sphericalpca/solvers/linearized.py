@@ -23,7 +23,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
 from sphericalpca.problem import Problem, residual, symmetric
-from sphericalpca.products import inner, product
+from sphericalpca.products import inner_products, product
 from sphericalpca.rows import Block
 from sphericalpca.solvers.options import is_number
 from sphericalpca.solvers.start import Start
@@ -75,7 +75,7 @@ class _Sweep:
 class _State:
     U: Array
     sweep: _Sweep
-    objective: float
+    loss: float
     constants: Mapping[str, float]
     measures: Mapping[str, float]
 
@@ -147,21 +147,21 @@ class Linearized:
         U = self._step_U(state).astype(problem.rows.dtype)
         sweep = self._sweep(problem, U, last.V, state.constants["lam"])
         V = sweep if self.order == "uv" else last  # the sweep that found this pair's V
-        objective = problem.loss(sweep.alignment, sweep.energy)
+        loss = problem.loss(sweep.alignment, sweep.energy)
         delta_U = frobenius(U - state.U)
         moved = delta_U**2 + V.step**2
         measures = {
             "delta_U": delta_U,
             "delta_V": V.step,
-            "decrease_ratio": (state.objective - objective) / moved if moved > 0 else math.inf,
+            "decrease_ratio": (state.loss - loss) / moved if moved > 0 else math.inf,
             "subgradient": _subgradient(U, V.pull, V.moment, sweep.tangent),
         }
-        return _State(U, sweep, objective, state.constants, measures)
+        return _State(U, sweep, loss, state.constants, measures)
 
     def saved(self, state: _State) -> dict[str, Array]:
         """A state as arrays."""
         sweep = {name: np.asarray(value) for name, value in vars(state.sweep).items()}
-        return {"U": state.U, "objective": np.array(state.objective), **sweep}
+        return {"U": state.U, "loss": np.array(state.loss), **sweep}
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
         """The state that was saved; only f is asked from the data again."""
@@ -175,7 +175,7 @@ class Linearized:
             raise ValueError("the gradient is that of another U")
         constants = self._constants(problem, U.shape[1])
         sweep = _Sweep(**{**known, "value": value})
-        return _State(U, sweep, float(saved["objective"]), constants, {})
+        return _State(U, sweep, float(saved["loss"]), constants, {})
 
     def _step_U(self, state: _State) -> Array:
         sweep, mu = state.sweep, state.constants["mu"]
@@ -258,5 +258,5 @@ def _pair(block: Block, Y: Array, V: Array) -> tuple[Any, ...]:
 def _subgradient(U: Array, pull: Array, moment: Array, tangent: float) -> float:
     """dist(0, dh) at a pair: the length of the gradient of h within the constraint set."""
     gradient = 2.0 * (product(U, moment) - pull)
-    turning = gradient - product(U, symmetric(inner(U, gradient)))
+    turning = gradient - product(U, symmetric(inner_products(U, gradient)))
     return math.hypot(frobenius(turning), math.sqrt(tangent))

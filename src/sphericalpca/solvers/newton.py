@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from sphericalpca.linalg import Array, polar
-from sphericalpca.problem import Evaluation, Problem, symmetric
+from sphericalpca.problem import Point, Problem, symmetric
 from sphericalpca.solvers.options import is_count, is_number
 from sphericalpca.solvers.start import Start, start_of_U
-from sphericalpca.solvers.state import EvaluatedState
+from sphericalpca.solvers.state import PointState
 
 __all__ = ["Model", "ModelStep", "Newton", "maximise_model"]
 
@@ -41,7 +41,7 @@ ROUNDING = 16.0
 
 
 @dataclass(frozen=True)
-class _State(EvaluatedState):
+class _State(PointState):
     radius: float
     products: int = 0
 
@@ -87,21 +87,21 @@ class Model:
         Its length is that of the step of exact alternation.
     """
 
-    def __init__(self, problem: Problem, evaluation: Evaluation) -> None:
+    def __init__(self, problem: Problem, point: Point) -> None:
         self.problem = problem
-        self.evaluation = evaluation
-        self._U = np.asarray(evaluation.U, dtype=np.float64)
-        G = np.asarray(evaluation.gradient, dtype=np.float64) / evaluation.value
+        self.point = point
+        self._U = np.asarray(point.U, dtype=np.float64)
+        G = np.asarray(point.gradient, dtype=np.float64) / point.value
         A = self._U.T @ G
-        self._scale = _inverse_root(symmetric(A), float(np.finfo(evaluation.U.dtype).eps))
+        self._scale = _inverse_root(symmetric(A), float(np.finfo(point.U.dtype).eps))
         self.slope = np.asarray((G - self._U @ A) @ self._scale)
 
     def bend(self, E: Array) -> Array:
         """Minus the Hessian applied to E; one pass."""
-        H = self.problem.riemannian_hessian_product(self.evaluation, E @ self._scale)
-        return np.asarray(-(H / self.evaluation.value) @ self._scale)
+        H = self.problem.riemannian_hessian_product(self.point, E @ self._scale)
+        return np.asarray(-(H / self.point.value) @ self._scale)
 
-    def point(self, E: Array) -> Array:
+    def moved(self, E: Array) -> Array:
         """The subspace at E: the polar factor of U + D, a retraction of second order."""
         return polar(self._U + E @ self._scale).factor
 
@@ -197,20 +197,20 @@ class Newton:
 
     def init(self, problem: Problem, start: Start) -> _State:
         """The state at the start's U."""
-        evaluation = problem.evaluate(start_of_U(start, type(self).__name__))
-        return _State(evaluation, problem.loss(evaluation.value), FIRST_RADIUS)
+        point = problem.evaluate(start_of_U(start, type(self).__name__))
+        return _State(point, problem.loss(point.value), FIRST_RADIUS)
 
     def step(self, problem: Problem, state: _State) -> _State:
         """A Newton step where it promises more than alternation, else an alternation step."""
         if not self._is_near(state):
             return _alternate(problem, state, state.radius)
-        model = Model(problem, state.evaluation)
+        model = Model(problem, state.point)
         if np.linalg.norm(model.slope) >= state.radius:
             # The trust region has no room for more than alternation, which needs none.
             return _alternate(problem, state, min(2.0 * state.radius, LARGEST_RADIUS))
         step = self._solve(model, state)
-        trial = problem.evaluate(model.point(step.E))
-        quality = _quality(state.evaluation, trial, step)
+        trial = problem.evaluate(model.moved(step.E))
+        quality = _quality(state.point, trial, step)
         radius = _next_radius(state.radius, step, quality)
         if quality < 0.1:
             return _alternate(problem, state, radius, step.products)
@@ -222,8 +222,8 @@ class Newton:
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
         """The state that was saved."""
-        evaluation = problem.evaluate(saved["U"])
-        return _State(evaluation, problem.loss(evaluation.value), float(saved["radius"]))
+        point = problem.evaluate(saved["U"])
+        return _State(point, problem.loss(point.value), float(saved["radius"]))
 
     def _is_near(self, state: _State) -> bool:
         return state.value > 0 and _rounding(state.U) < state.residual <= self.switch
@@ -239,11 +239,11 @@ class Newton:
 
 
 def _alternate(problem: Problem, state: _State, radius: float, products: int = 0) -> _State:
-    evaluation = problem.evaluate(polar(state.evaluation.gradient).factor)
-    return _State(evaluation, problem.loss(evaluation.value), radius, products)
+    point = problem.evaluate(polar(state.point.gradient).factor)
+    return _State(point, problem.loss(point.value), radius, products)
 
 
-def _quality(here: Evaluation, there: Evaluation, step: ModelStep) -> float:
+def _quality(here: Point, there: Point, step: ModelStep) -> float:
     """Share of the promised gain that came true, or 0 or 1 where f is too coarse to tell.
 
     A gain is of the order of the squared residual: at residuals below 1e-8 it drowns in the

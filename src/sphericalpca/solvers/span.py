@@ -6,7 +6,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
-from sphericalpca.products import inner, product
+from sphericalpca.products import inner_products, product
 
 __all__ = ["Span"]
 
@@ -61,7 +61,7 @@ class Span:
         B = B.astype(self._basis.dtype, copy=False)
         # One Newton-Schulz step: otherwise rounding errors of S would outlive every restart.
         SB = product(self.basis, B)
-        B = product(B, 1.5 * np.eye(B.shape[1], dtype=B.dtype) - 0.5 * inner(SB, SB))
+        B = product(B, 1.5 * np.eye(B.shape[1], dtype=B.dtype) - 0.5 * inner_products(SB, SB))
         S, Z = product(self.basis, B), product(self.projections, B)
         self.columns = B.shape[1]
         self.basis[:], self.projections[:] = S, Z

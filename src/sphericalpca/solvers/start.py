@@ -21,7 +21,7 @@ from sphericalpca.linalg import (
     refined,
 )
 from sphericalpca.problem import Problem
-from sphericalpca.products import inner, product
+from sphericalpca.products import inner_products, product
 from sphericalpca.solvers.curvature import Curvature
 
 __all__ = [
@@ -165,7 +165,7 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     U, V = init if pair else (init, None)
     # Its scale says nothing; squares of very large numbers are out of range.
     U, _ = in_range(_given_matrix("U", U, (m, n_components)))
-    defect = frobenius(inner(U, U) - np.eye(n_components))
+    defect = frobenius(inner_products(U, U) - np.eye(n_components))
     if 1e-6 < defect < 1e-3:  # columns of a fit in float32
         U = refined(U)
     elif defect > 1e-6:
@@ -215,7 +215,7 @@ def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array
         return Q
     SQ = np.hstack([S, Q])
     R = rng.standard_normal((len(Q), missing), dtype=Q.dtype)
-    return np.hstack([Q, orthonormal_outside(SQ, R - product(SQ, inner(SQ, R)))])
+    return np.hstack([Q, orthonormal_outside(SQ, R - product(SQ, inner_products(SQ, R)))])
 
 
 def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
@@ -242,14 +242,14 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         S = basis[:, :k]
         Q = square(Q)
         # T = S'AS, of which this fills the upper triangle.
-        coordinates = inner(S, Q)
+        coordinates = inner_products(S, Q)
         T[:k, last:k] = coordinates
         room = basis.shape[1] - k
         if room == 0:
             break
         for _ in range(stride - 1):
             Q = square(polar(Q).factor)
-            coordinates = inner(S, Q)
+            coordinates = inner_products(S, Q)
         Q = orthonormal_outside(S, Q - product(S, coordinates))[:, -room:]
         Q = _filled(Q, min(n_components, room), S, rng)
     _, E = np.linalg.eigh(T[:k, :k], UPLO="U")

@@ -6,37 +6,37 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Evaluation
+from sphericalpca.problem import Point
 
-__all__ = ["EvaluatedState"]
+__all__ = ["PointState"]
 
 
 @dataclass(frozen=True)
-class EvaluatedState:
-    """What the loop reads, from the evaluation at U."""
+class PointState:
+    """What the loop reads, from the point at U."""
 
-    evaluation: Evaluation
-    objective: float
+    point: Point
+    loss: float
 
     @property
     def U(self) -> Array:
         """The subspace, shape (m, r)."""
-        return self.evaluation.U
+        return self.point.U
 
     @property
     def value(self) -> float:
         """f(U)."""
-        return self.evaluation.value
+        return self.point.value
 
     @property
     def residual(self) -> float:
         """Relative Riemannian gradient at U."""
-        return self.evaluation.residual
+        return self.point.residual
 
     @property
     def closing(self) -> tuple[float, float, Array]:
         """What `Problem.canonical_form` wants to know of U."""
-        return self.evaluation.closing
+        return self.point.closing
 
     @property
     def measures(self) -> Mapping[str, float]:

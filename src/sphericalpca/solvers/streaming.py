@@ -37,7 +37,7 @@ from sphericalpca.linalg import (
     refined,
 )
 from sphericalpca.problem import CanonicalForm, Problem, symmetric
-from sphericalpca.products import combination, inner, product
+from sphericalpca.products import combination, inner_products, product
 from sphericalpca.rows import Block, Rows
 from sphericalpca.solvers.start import svd_start
 
@@ -161,10 +161,10 @@ class Stream(NamedTuple):
         N = _factor(self.basis, _mixed(old, past, products))
         M = _mixed(old, self.gradient, gradient)
         U = polar(M).factor
-        turn = inner(N, U - self.U) @ means.tangential
+        turn = inner_products(N, U - self.U) @ means.tangential
         M += product(N, turn.astype(M.dtype))
         basis = _widened(U, N)
-        coordinates = np.asarray(inner(basis, N), dtype=np.float64)
+        coordinates = np.asarray(inner_products(basis, N), dtype=np.float64)
         return Stream(basis, M, coordinates @ coordinates.T, means, weight, n_rows)
 
     def canonical(self) -> CanonicalForm:
@@ -215,7 +215,7 @@ def _look(block: Block, basis: Array, r: int) -> tuple[Any, ...]:
 
 def _factor(S: Array, AS: Array) -> Array:
     """N with N N' = AS (S'AS)^-1 (AS)', which is A where the span of S holds that of A."""
-    values, Q = np.linalg.eigh(symmetric(np.asarray(inner(S, AS), dtype=np.float64)))
+    values, Q = np.linalg.eigh(symmetric(np.asarray(inner_products(S, AS), dtype=np.float64)))
     kept = values > _rounding(float(values[-1]), S.dtype)
     return product(AS, (Q[:, kept] / np.sqrt(values[kept])).astype(S.dtype))
 
@@ -223,8 +223,8 @@ def _factor(S: Array, AS: Array) -> Array:
 def _widened(U: Array, N: Array) -> Array:
     """An orthonormal basis of U and of the longest directions of N beside it."""
     room = _columns(*U.shape) - U.shape[1]
-    R = N - product(U, inner(U, N))
-    squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
+    R = N - product(U, inner_products(U, N))
+    squares, Q = np.linalg.eigh(np.asarray(inner_products(R, R), dtype=np.float64))
     squares, Q = squares[::-1][:room], Q[:, ::-1][:, :room]
     kept = squares > _rounding(frobenius(N) ** 2, U.dtype)
     E = product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(U.dtype))
@@ -241,7 +241,9 @@ def _filled(basis: Array, r: int) -> Array:
     R = np.random.default_rng(0).standard_normal((m, _columns(m, r) - k)).astype(basis.dtype)
     if R.size == 0:
         return basis
-    return np.hstack([basis, orthonormal_outside(basis, R - product(basis, inner(basis, R)))])
+    return np.hstack(
+        [basis, orthonormal_outside(basis, R - product(basis, inner_products(basis, R)))]
+    )
 
 
 def _rounding(largest: float, dtype: Any) -> float:

@@ -31,7 +31,7 @@ from sphericalpca.linalg import (
     refined,
 )
 from sphericalpca.problem import Problem, symmetric
-from sphericalpca.products import inner, product
+from sphericalpca.products import inner_products, product
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.options import is_count
 from sphericalpca.solvers.span import Span
@@ -58,7 +58,7 @@ class _State:
     closing: tuple[float, float, Array]
     gradient: Array
     pull: Array
-    objective: float
+    loss: float
     past: tuple[Array, ...] = ()
     measures: Mapping[str, float] = field(default_factory=lambda: {"inner": 0})
     constants: Mapping[str, float] = field(default_factory=dict)
@@ -84,7 +84,7 @@ class _State:
     @cached_property
     def residual(self) -> float:
         """Relative Riemannian gradient, from its parts outside and inside the span."""
-        within = self.pull - product(self.C, symmetric(inner(self.C, self.pull)))
+        within = self.pull - product(self.C, symmetric(inner_products(self.C, self.pull)))
         return math.hypot(self.outside_share, _share(frobenius(within), self._size))
 
     @cached_property
@@ -154,7 +154,7 @@ class Subspace:
         if D.shape[1]:
             span.add(D)
         # In the basis [S, D] the gradient at U has the coordinates [S'G, D'G].
-        start = Start(polar(np.vstack([pull, inner(D, state.gradient)])).factor)
+        start = Start(polar(np.vstack([pull, inner_products(D, state.gradient)])).factor)
         tol = INNER_SHARE * max(state.residual, np.finfo(np.float64).tiny)
         small = span.restricted()
         found = iterate(
@@ -165,7 +165,7 @@ class Subspace:
             max_iter=INNER_ITERATIONS,
             small_promise=math.inf,
         )
-        pull = found.state.evaluation.gradient
+        pull = found.state.point.gradient
         state = self._at(problem, span, found.U, pull)
         return replace(state, past=(*past, C), measures={"inner": found.n_iter})
 

@@ -102,7 +102,7 @@ def same_fit():
         options = {"n_components": R, "tol": 1e-5, **options}
         found = SphericalPCA(**options).fit(lazy, sample_weight=lazy_weight)
         expected = SphericalPCA(**options).fit(X, sample_weight=weight)
-        assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+        assert found.loss_ == pytest.approx(expected.loss_, rel=1e-6)
         angles = principal_angles(found.components_.T, expected.components_.T)
         assert angles.max() < 1e-3
         assert found.mean_cosine_ == pytest.approx(expected.mean_cosine_, rel=1e-6)

@@ -75,7 +75,7 @@ def _eventually(condition):
 
 
 def _same(found, expected):
-    assert found.objective_ == pytest.approx(expected.objective_, rel=1e-6)
+    assert found.loss_ == pytest.approx(expected.loss_, rel=1e-6)
     assert principal_angles(found.components_.T, expected.components_.T).max() < 1e-3
 
 
@@ -487,7 +487,7 @@ def test_within_a_task_rows_are_computed_where_the_task_is(X, five_workers):
     def fit(X):
         import dask.array  # noqa: PLC0415
 
-        return SphericalPCA(2).fit(dask.array.from_array(X, chunks=(300, 30))).objective_
+        return SphericalPCA(2).fit(dask.array.from_array(X, chunks=(300, 30))).loss_
 
     found = five_workers.client.submit(fit, X).result(timeout=60)
-    assert found == pytest.approx(SphericalPCA(2).fit(X).objective_, rel=1e-6)
+    assert found == pytest.approx(SphericalPCA(2).fit(X).loss_, rel=1e-6)

@@ -49,8 +49,8 @@ def test_the_fit_is_that_of_memory(matrix, weight, files):
     assert best_block_rows(source, 1) < N
     model = SphericalPCA(R, tol=1e-5, random_state=0)
     expected = model.fit(matrix.astype(np.float32), sample_weight=weight)
-    loss, U = expected.objective_, expected.components_.T
+    loss, U = expected.loss_, expected.components_.T
     found = model.fit(source, sample_weight=weight)
     assert found.components_.dtype == np.float32
-    assert found.objective_ == pytest.approx(loss, rel=1e-6)
+    assert found.loss_ == pytest.approx(loss, rel=1e-6)
     assert principal_angles(found.components_.T, U).max() < 1e-3

@@ -10,8 +10,8 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.products import times
+from sphericalpca.rows.backend import Backend, on_host
 from sphericalpca.rows.block import VANISHING, Block
-from sphericalpca.rows.home import Home, on_host
 from sphericalpca.rows.namespace.lengths import unit_rows
 from sphericalpca.rows.namespace.matrix import NamespaceMatrix
 
@@ -22,18 +22,18 @@ __all__ = ["NamespaceBlock"]
 class NamespaceBlock(Block):
     """A few rows on a device; see `Block` for what each method computes."""
 
-    home: Home = field(default_factory=Home)
+    backend: Backend = field(default_factory=Backend)
 
     @cached_property
     def _dtype(self) -> np.dtype[Any]:
-        return NamespaceMatrix(self.matrix, self.home).dtype
+        return NamespaceMatrix(self.matrix, self.backend).dtype
 
     def _there(self, values: Array) -> Any:
-        return self.home.put(values, self.home.wide)
+        return self.backend.put(values, self.backend.wide)
 
     def _column(self, factor: Array) -> Any:
         """Factors of the rows on the device; None where all are one."""
-        return None if (factor == 1).all() else self.home.put(factor, self.matrix.dtype)[:, None]
+        return None if (factor == 1).all() else self.backend.put(factor, self.matrix.dtype)[:, None]
 
     @cached_property
     def _scales(self) -> Any:
@@ -61,7 +61,7 @@ class NamespaceBlock(Block):
 
     def project(self, U: Array) -> Any:
         """X U."""
-        Y = times(self.matrix, self.home.put(U, self.matrix.dtype))
+        Y = times(self.matrix, self.backend.put(U, self.matrix.dtype))
         return Y if self._scales is None else Y * self._scales
 
     def correlate(self, V: Any, factor: Array | None = None, *, overwrite: bool = False) -> Array:  # noqa: ARG002 - nothing is written to
@@ -78,17 +78,17 @@ class NamespaceBlock(Block):
 
     def directions(self, Y: Any, *, overwrite: bool = False) -> tuple[Any, Any]:  # noqa: ARG002 - nothing is written to
         """Best components, and lengths of projections."""
-        xp = self.home.xp
-        V, lengths = unit_rows(Y, self.home)
+        xp = self.backend.xp
+        V, lengths = unit_rows(Y, self.backend)
         vanishing = self._vanishing(lengths) & (self._weights > 0)
         if bool(xp.any(vanishing)):
-            fallback, _ = unit_rows(self._generic(Y.shape[1]), self.home)
+            fallback, _ = unit_rows(self._generic(Y.shape[1]), self.backend)
             V = xp.where(vanishing[:, None], fallback, V)
         return V, lengths
 
     def value(self, lengths: Any) -> float:
         """What they add to f."""
-        return float(self.home.xp.sum(self._weights * lengths))
+        return float(self.backend.xp.sum(self._weights * lengths))
 
     def sums(self, lengths: Any) -> tuple[float, float]:
         """What they add to f and to the sum of cosines."""
@@ -96,15 +96,15 @@ class NamespaceBlock(Block):
 
     def leading_sums(self, U: Array) -> tuple[Array, Array]:
         """`sums` for all leading columns."""
-        xp, norm = self.home.xp, self._lengths_to_divide_by
-        cosines = xp.astype(self.project(U), self.home.wide) / norm[:, None]
+        xp, norm = self.backend.xp, self._lengths_to_divide_by
+        cosines = xp.astype(self.project(U), self.backend.wide) / norm[:, None]
         cosines = xp.sqrt(xp.cumulative_sum(cosines * cosines, axis=1))
         weights = self._weights
         return on_host((weights * norm) @ cosines), on_host(weights @ cosines)
 
     def turned(self, V: Any, lengths: Any, E: Any) -> Any:
         """(E - V <V, E>) / ||Y||."""
-        xp = self.home.xp
+        xp = self.backend.xp
         E = E - V * xp.sum(V * E, axis=1, keepdims=True)
         kinks = self._vanishing(lengths)
         curvature = xp.where(kinks, 0.0 * lengths, 1.0 / xp.where(kinks, lengths + 1, lengths))
@@ -113,15 +113,15 @@ class NamespaceBlock(Block):
     def covariance_times(self, Q: Array, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j' Q."""
         return self.correlate(
-            self.project(Q) * self.home.put(factor, self.matrix.dtype)[:, None], factor
+            self.project(Q) * self.backend.put(factor, self.matrix.dtype)[:, None], factor
         )
 
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j'."""
-        xp, dtype = self.home.xp, self.matrix.dtype
+        xp, dtype = self.backend.xp, self.matrix.dtype
         if factor.dtype == np.float64:
-            dtype = self.home.wide
-        column = self.home.put(factor * self.scale, dtype)[:, None]
+            dtype = self.backend.wide
+        column = self.backend.put(factor * self.scale, dtype)[:, None]
         B = xp.astype(self.matrix, dtype, copy=False) * column
         return np.asarray(on_host(times(B.T, B)))
 
@@ -132,8 +132,8 @@ class NamespaceBlock(Block):
 
     def components(self, U: Array) -> Any:
         """Unit-norm components; zero where there is no direction."""
-        xp = self.home.xp
-        V, lengths = unit_rows(self.project(U), self.home)
+        xp = self.backend.xp
+        V, lengths = unit_rows(self.project(U), self.backend)
         nowhere = self._vanishing(lengths) | (self._norms == 0)
         return xp.where(nowhere[:, None], 0 * V, V)
 
@@ -142,7 +142,7 @@ class NamespaceBlock(Block):
         inverse = np.divide(
             self.scale, self.norm, out=np.zeros_like(self.norm), where=self.norm > 0
         )
-        return self.matrix * self.home.put(inverse, self.matrix.dtype)[:, None]
+        return self.matrix * self.backend.put(inverse, self.matrix.dtype)[:, None]
 
     def _vanishing(self, lengths: Any) -> Any:
         return lengths <= VANISHING * float(np.finfo(self._dtype).eps) * self._norms

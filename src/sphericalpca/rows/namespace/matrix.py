@@ -9,8 +9,8 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.products import times
+from sphericalpca.rows.backend import Backend, on_host
 from sphericalpca.rows.base import Watch
-from sphericalpca.rows.home import Home, on_host
 
 __all__ = ["NamespaceMatrix"]
 
@@ -23,7 +23,7 @@ class NamespaceMatrix:
     """A 2-D array of float32 or float64 numbers, and where it lives."""
 
     array: Any
-    home: Home
+    backend: Backend
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -33,7 +33,7 @@ class NamespaceMatrix:
     @property
     def dtype(self) -> np.dtype[Any]:
         """As NumPy names it."""
-        single = self.array.dtype == self.home.xp.float32
+        single = self.array.dtype == self.backend.xp.float32
         return np.dtype(np.float32 if single else np.float64)
 
     def spans(self, block_rows: int | None = None) -> list[slice]:
@@ -44,28 +44,28 @@ class NamespaceMatrix:
 
     def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
         """Weighted mean of all rows, in float64 on the host."""
-        xp, n = self.home.xp, self.shape[0]
+        xp, n = self.backend.xp, self.shape[0]
         share = np.ones(n) if weight is None else weight / weight.max()
         share /= share.sum()
         total = np.zeros(self.shape[1])
         for span in self.spans():
-            part = xp.astype(self.array[span, :], self.home.wide)
-            total += on_host(part.T @ self.home.put(share[span], self.home.wide))
+            part = xp.astype(self.array[span, :], self.backend.wide)
+            total += on_host(part.T @ self.backend.put(share[span], self.backend.wide))
             if watch is not None:
                 watch(len(share[span]))
         return total
 
     def times(self, A: Array, shift: Array | None) -> Any:
         """The product with a NumPy matrix, plus a vector in every row; on the device."""
-        xp, there = self.home.xp, self.home.put(A)
+        xp, there = self.backend.xp, self.backend.put(A)
         dtype = xp.result_type(self.array.dtype, there.dtype)
         ours, theirs = (xp.astype(factor, dtype, copy=False) for factor in (self.array, there))
         image = times(ours, theirs)
-        return image if shift is None else image + self.home.put(shift, dtype)
+        return image if shift is None else image + self.backend.put(shift, dtype)
 
     def first_non_finite(self, watch: Watch | None = None) -> tuple[int, int, str] | None:
         """Row and column of the first entry that is not finite, and what it is."""
-        xp = self.home.xp
+        xp = self.backend.xp
         for span in self.spans():
             good = xp.all(xp.isfinite(self.array[span, :]), axis=1)
             if not bool(xp.all(good)):

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.linalg import Array
+from sphericalpca.rows.backend import on_host
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block
 from sphericalpca.rows.facts import Facts
-from sphericalpca.rows.home import on_host
 from sphericalpca.rows.namespace.block import NamespaceBlock
 from sphericalpca.rows.namespace.lengths import row_norms
 from sphericalpca.rows.namespace.matrix import NamespaceMatrix
@@ -41,8 +41,8 @@ class NamespaceRows(Rows):
         block_rows: int | None = None,
         watch: Watch | None = None,
     ) -> None:
-        self._matrix, home = matrix, matrix.home
-        self._mean = None if mean is None else home.put(np.asarray(mean), matrix.array.dtype)
+        self._matrix, backend = matrix, matrix.backend
+        self._mean = None if mean is None else backend.put(np.asarray(mean), matrix.array.dtype)
         self._spans = matrix.spans(block_rows)
         length = np.concatenate([self._lengths(span, watch) for span in self._spans])
         self._facts = Facts.of(length, weight, matrix.dtype, normalize=normalize)
@@ -87,7 +87,7 @@ class NamespaceRows(Rows):
             return ()
 
         self.sweep(keep, columns=U.shape[1], passes=0.5)
-        return parts[0] if len(parts) == 1 else self._matrix.home.xp.concat(parts, axis=0)
+        return parts[0] if len(parts) == 1 else self._matrix.backend.xp.concat(parts, axis=0)
 
     def _part(self, span: slice) -> Any:
         X = self._matrix.array[span, :]
@@ -95,12 +95,14 @@ class NamespaceRows(Rows):
 
     def _block(self, span: slice) -> Block:
         facts = self._facts[span]
-        return NamespaceBlock(self._part(span), span, facts, self.heaviest, home=self._matrix.home)
+        return NamespaceBlock(
+            self._part(span), span, facts, self.heaviest, backend=self._matrix.backend
+        )
 
     def _lengths(self, span: slice, watch: Watch | None) -> Array:
-        norm = np.asarray(on_host(row_norms(self._part(span), self._matrix.home)), np.float64)
+        norm = np.asarray(on_host(row_norms(self._part(span), self._matrix.backend)), np.float64)
         if self._mean is not None:
-            xp = self._matrix.home.xp
+            xp = self._matrix.backend.xp
             peak = on_host(xp.max(xp.abs(self._matrix.array[span, :]), axis=1))
             norm = np.where(norm <= 4 * np.finfo(self._matrix.dtype).eps * peak, 0.0, norm)
         if watch is not None:

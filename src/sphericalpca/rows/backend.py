@@ -9,11 +9,11 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 
-__all__ = ["Home", "host_view", "on_host"]
+__all__ = ["Backend", "host_view", "on_host"]
 
 
 @dataclass(frozen=True)
-class Home:
+class Backend:
     """A namespace of the array API and a device; by default NumPy and the host.
 
     Attributes
