@@ -31,28 +31,28 @@ help:
 	touch $@
 
 .venv/demo.stamp: .venv/pip.stamp pyproject.toml
-	$(INSTALL) --editable '.[reproduce]'
+	$(INSTALL) --editable '.[cli,pages]' --group paper
 	touch $@
 
 .venv/test.stamp: .venv/pip.stamp pyproject.toml
-	$(INSTALL) --editable '.[reproduce]' $(TEST_GROUPS:%=--group %)
+	$(INSTALL) --editable '.[cli,pages]' $(TEST_GROUPS:%=--group %)
 	touch $@
 
 .venv/lint.stamp: .venv/pip.stamp pyproject.toml
-	$(INSTALL) --editable '.[reproduce]' --group lint
+	$(INSTALL) --editable '.[cli,pages]' --group lint
 	touch $@
 
 .venv/docs.stamp: .venv/pip.stamp pyproject.toml
-	$(INSTALL) --editable '.[reproduce]' --group docs
+	$(INSTALL) --editable '.[cli,pages]' --group docs
 	touch $@
 
 demo: .venv/demo.stamp
-	$(BIN)/sphericalpca reproduce all --quick --out "$(OUT)"
+	$(BIN)/python -m paper reproduce all --quick --out "$(OUT)"
 
-# Wants the data files: see `sphericalpca datasets`.  Into a folder of its own: what is committed in
-# results/ counts as done.  Copy it there to publish a new run.
+# Wants the data files: see `python -m paper datasets`.  Into a folder of its own: what is committed
+# in paper/results/ counts as done.  Copy it there to publish a new run.
 reproduce: .venv/demo.stamp
-	$(BIN)/sphericalpca reproduce all --out "$(REPRODUCTION)"
+	$(BIN)/python -m paper reproduce all --out "$(REPRODUCTION)"
 
 # One BLAS thread per test process: with two of each the threads wait for one another.
 # SCIPY_ARRAY_API: without it scikit-learn skips one of its common checks.
@@ -64,7 +64,7 @@ lint: .venv/lint.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src benchmarks reliability
+	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src paper benchmarks reliability
 	$(BIN)/python -m pip check
 
 # Apart from `lint`, because it asks a server about every package.
@@ -110,7 +110,7 @@ test-wheel: dist
 	$(PYTHON) -m venv "$(WHEEL_TEST)/.venv"
 	cd "$(WHEEL_TEST)" && .venv/bin/python -m pip install --quiet --upgrade pip
 	wheel="$$(ls "$$PWD"/dist/*.whl)" && cd "$(WHEEL_TEST)" \
-	    && .venv/bin/python -m pip install --quiet $(CONSTRAINTS:%=--constraint %) "$$wheel[reproduce]" $(TEST_GROUPS:%=--group %) \
+	    && .venv/bin/python -m pip install --quiet $(CONSTRAINTS:%=--constraint %) "$$wheel[cli,pages]" $(TEST_GROUPS:%=--group %) \
 	    && OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 .venv/bin/python -m pytest --numprocesses auto tests
 
 clean:

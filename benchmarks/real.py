@@ -9,8 +9,8 @@ from sklearn.datasets import load_digits
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import normalize
 
-from sphericalpca.datasets import available, get_data_home, load_newsgroups, load_uci
-from sphericalpca.experiments.draws import word_information
+from paper.datasets import available, get_data_home, load_newsgroups, load_uci
+from paper.draws import word_information
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.rows import Matrix
 

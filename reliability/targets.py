@@ -15,6 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from paper.datasets.corpus import read_corpus
+from paper.datasets.integrity import READING_ERRORS
+from paper.datasets.tables import read_table
 from reliability.mutations import (
     Mutation,
     mutate_archive,
@@ -24,9 +27,6 @@ from reliability.mutations import (
 )
 from reliability.seeds import MATRIX, SOLVER_NAMES, STEPS, checkpoint_fit
 from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows
-from sphericalpca.datasets.corpus import read_corpus
-from sphericalpca.datasets.integrity import READING_ERRORS
-from sphericalpca.datasets.tables import read_table
 from sphericalpca.linalg import Array
 
 __all__ = ["TARGETS", "Target", "judge", "warnings_are_errors"]

@@ -6,8 +6,12 @@ as fixtures.
 
 from __future__ import annotations
 
+import contextlib
 import os
+import pty
 import signal
+import subprocess
+import threading
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -279,3 +283,49 @@ def random_U():
         return np.linalg.qr(np.random.default_rng(seed).standard_normal((m, r)))[0]
 
     return draw
+
+
+@pytest.fixture
+def on_a_terminal():
+    """Run a program whose errors go to a terminal: it, when it has ended, and what was shown.
+
+    Somebody reads all the time: a terminal takes a few thousand letters, then the program waits.
+    """
+
+    def call(command, **options):
+        main, side = pty.openpty()
+        shown = []
+
+        def read():
+            with contextlib.suppress(OSError):  # the other side was closed
+                while text := os.read(main, 4096):
+                    shown.append(text)
+
+        reader = threading.Thread(target=read)
+        reader.start()
+        try:
+            done = subprocess.run(
+                command, stderr=side, stdout=subprocess.PIPE, check=False, timeout=120, **options
+            )
+        finally:
+            os.close(side)
+            reader.join()
+            os.close(main)
+        return done, b"".join(shown).decode()
+
+    return call
+
+
+@pytest.fixture
+def ctrl_c():
+    """Press Ctrl-C, and again after a while: one that falls into a destructor is lost."""
+
+    def press(process, send=None):
+        for _ in range(4):
+            (send or process.send_signal)(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                return process.communicate(timeout=30)
+        process.kill()
+        return process.communicate()
+
+    return press

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 
+from paper.ceiling import nmi_ceiling
 from sphericalpca.certificate import certify
 from sphericalpca.convergence import analyse, fit_rate
 from sphericalpca.datasets import make_toy
 from sphericalpca.iterate import iterate
 from sphericalpca.linalg import polar
-from sphericalpca.metrics import nmi_ceiling
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Linearized, Start, lipschitz_constant

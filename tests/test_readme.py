@@ -124,8 +124,8 @@ def test_the_recalls_are_those_that_the_benchmark_measured(monkeypatch):
 
 
 def test_the_table_is_the_one_that_the_rows_give():
-    from sphericalpca.experiments.report import summary_markdown  # noqa: PLC0415
-    from sphericalpca.experiments.report.read import read_results  # noqa: PLC0415
+    from paper.report import summary_markdown  # noqa: PLC0415
+    from paper.report.read import read_results  # noqa: PLC0415
 
     shown = re.search(
         r"<!-- summary -->\n(.*?)<!-- end of summary -->", README.read_text(encoding="utf-8"), re.S
@@ -134,8 +134,8 @@ def test_the_table_is_the_one_that_the_rows_give():
 
 
 def test_what_holds_and_what_does_not_is_what_the_report_finds():
-    from sphericalpca.experiments.report.content import gather  # noqa: PLC0415
-    from sphericalpca.experiments.report.read import read_results  # noqa: PLC0415
+    from paper.report.content import gather  # noqa: PLC0415
+    from paper.report.read import read_results  # noqa: PLC0415
 
     found = " ".join(
         headline.text for headline in gather(read_results(README.parent / "results")).headlines
@@ -191,7 +191,7 @@ def test_the_accuracies_of_the_alternatives_are_those_of_the_rows():
         "`PCA` (centred)": "pca",
         "spherical k-means (no vectors)": "spherical-kmeans",
     }
-    rows = [row for row in _rows("results/rows.csv") if row["variant"] == "main"]
+    rows = [row for row in _rows("paper/results/rows.csv") if row["variant"] == "main"]
     for name, method in names.items():
         means = []
         for groups in ("5 named", "10", "20"):

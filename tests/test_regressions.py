@@ -21,8 +21,8 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.preprocessing import normalize
 
+from paper.datasets import load_newsgroups
 from sphericalpca import SphericalPCA
-from sphericalpca.datasets import load_newsgroups
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from statistics import median
 
-from sphericalpca.experiments.report.agreement import main_lines
-from sphericalpca.experiments.report.compare import Line, compare, lines_of
-from sphericalpca.experiments.report.read import read_results
-from sphericalpca.experiments.report.tables.clustering import line_name
-from sphericalpca.experiments.report.tables.grid import share, shift
+from paper.report.agreement import main_lines
+from paper.report.compare import Line, compare, lines_of
+from paper.report.read import read_results
+from paper.report.tables.clustering import line_name
+from sphericalpca.pages.tables import share, shift
 
 __all__ = ["bands_table", "embeddings_table", "gaps_table", "ratios_table", "svd_table"]
 

@@ -63,8 +63,8 @@ def _copied(source: Path, folder: Path) -> Path:
 
 
 def _draw_reproduction(folder: Path) -> None:
-    from sphericalpca.experiments.report import write_report  # noqa: PLC0415 - slow
-    from sphericalpca.experiments.report.read import read_results  # noqa: PLC0415
+    from paper.report import write_report  # noqa: PLC0415 - slow
+    from paper.report.read import read_results  # noqa: PLC0415
 
     report = write_report(folder)
     lines = [f"- **{line.label}** {line.text}" for line in report.headlines]

@@ -29,7 +29,7 @@ FIRST = (
     *("sphericalpca.iterate", "sphericalpca.problem", "sphericalpca.rows"),
 )
 # Packages whose modules are the rooms.
-OPENED = ("sphericalpca.experiments",)
+OPENED = ("paper",)
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
     *("__main__", "baselines", "cli", "exceptions", "files", "linalg", "modelfile", "parallel"),

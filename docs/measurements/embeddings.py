@@ -16,8 +16,8 @@ import numpy as np
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.preprocessing import normalize
 
+from paper.datasets import get_data_home
 from sphericalpca import SphericalPCA
-from sphericalpca.datasets import get_data_home
 
 OUT = Path(__file__).with_name("embeddings.csv")
 DIMENSIONS = (8, 16, 32, 64, 128, 192)

@@ -18,8 +18,8 @@ import numpy as np
 from sklearn.decomposition import IncrementalPCA
 from sklearn.preprocessing import normalize
 
+from paper.datasets import get_data_home
 from sphericalpca import SphericalPCA
-from sphericalpca.datasets import get_data_home
 
 OUT = Path(__file__).with_name("streams.csv")
 DIMENSIONS = (10, 64)

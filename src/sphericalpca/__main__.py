@@ -9,11 +9,16 @@ from collections.abc import Sequence
 
 from sphericalpca.exceptions import MissingExtraError
 
-__all__ = ["main"]
+__all__ = ["main", "run"]
 
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run a command and exit; without `args` take those of the process."""
+    run("sphericalpca.cli.app", "sphericalpca", args)
+
+
+def run(module: str, program: str, args: Sequence[str] | None = None) -> None:
+    """Run the `app` of a module, which needs click, under the name of a program."""
     for package in ("click", "rich"):
         try:
             importlib.import_module(package)
@@ -24,9 +29,7 @@ def main(args: Sequence[str] | None = None) -> None:
     if isinstance(sys.stdout, io.TextIOWrapper):
         # A file name that the terminal cannot show is no reason to fail.
         sys.stdout.reconfigure(errors="backslashreplace")
-    from sphericalpca.cli.app import app  # noqa: PLC0415 - needs click
-
-    app(args, prog_name="sphericalpca")
+    importlib.import_module(module).app(args, prog_name=program)
 
 
 if __name__ == "__main__":

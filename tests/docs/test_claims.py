@@ -10,9 +10,9 @@ import pytest
 
 pytest.importorskip("pandas")
 
+from paper.report.compare import compare, lines_of
+from paper.report.read import read_results
 from reliability.soak import FLAT, verdict
-from sphericalpca.experiments.report.compare import compare, lines_of
-from sphericalpca.experiments.report.read import read_results
 
 ROOT = Path(__file__).parents[2]
 

@@ -27,8 +27,8 @@ pytest.importorskip("click")
 from click.testing import CliRunner
 
 import sphericalpca
+from paper.methods import METHODS
 from sphericalpca.cli.app import COMMANDS, app
-from sphericalpca.experiments.methods import METHODS
 from sphericalpca.rows.sources.opening import FORMATS
 
 ROOT = Path(__file__).parents[2]

@@ -133,5 +133,5 @@ def test_an_experiment(copy):
     )
     run(copy, "-m", "sphericalpca", "reproduce", "few", "--embedded", "--out", "o", "--jobs", "1")
     assert (copy / "o" / "rows.csv").read_text().count("\nfew,") == 4
-    tests = ("tests/experiments/test_plan.py", "tests/experiments/test_draws.py")
+    tests = ("tests/paper/test_plan.py", "tests/paper/test_draws.py")
     run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "few", *tests)

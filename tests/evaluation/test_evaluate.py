@@ -15,9 +15,8 @@ from sklearn.decomposition import PCA
 
 from sphericalpca import DataError, SphericalPCA, evaluate, open_rows
 from sphericalpca.evaluation import check_drift
-from sphericalpca.evaluation.centred import centred_pca
 from sphericalpca.evaluation.findings import findings
-from sphericalpca.evaluation.methods import METHODS
+from sphericalpca.evaluation.methods import METHODS, centred_pca
 from sphericalpca.linalg import principal_angles
 from sphericalpca.metrics import HeldOut
 from sphericalpca.problem import Problem
@@ -237,7 +236,7 @@ def test_rows_of_another_width(X, model):
 @pytest.mark.parametrize("limit", [1024, 10], ids=["covariance", "iteration"])
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_centred_pca_is_scikit_learns(X, monkeypatch, limit, kind):
-    monkeypatch.setattr("sphericalpca.evaluation.centred.GRAM_FEATURES", limit)
+    monkeypatch.setattr("sphericalpca.evaluation.methods.GRAM_FEATURES", limit)
     weight = np.ones(len(X))
     weight[::9] = 0
     unit = X / np.linalg.norm(X, axis=1)[:, None]

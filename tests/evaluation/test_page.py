@@ -16,7 +16,7 @@ pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
 pytest.importorskip("pandas")
 
-from sphericalpca.evaluation_report import render
+from sphericalpca.evaluation.page import render
 
 N = 400
 NAN = float("nan")

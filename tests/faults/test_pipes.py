@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("click")
 
-from sphericalpca.datasets.registry import DATASETS
+from paper.datasets.registry import DATASETS
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
 

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -22,7 +22,6 @@ from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
 
-# Name of a command, and where it is: "module:attribute".
 COMMANDS = {
     "demo": "sphericalpca.cli.demo:demo",
     "fit": "sphericalpca.cli.fit:fit",
@@ -32,8 +31,6 @@ COMMANDS = {
     "export": "sphericalpca.cli.export:export",
     "transform": "sphericalpca.cli.transform:transform",
     "bench": "sphericalpca.cli.bench:bench",
-    "datasets": "sphericalpca.cli.datasets:datasets",
-    "reproduce": "sphericalpca.cli.reproduce:reproduce",
 }
 
 COMPLETION = """
@@ -57,17 +54,27 @@ PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPip
 
 
 class App(Commands):
-    """A group whose commands are imported on demand and whose errors take one line."""
+    """A group whose commands are imported on demand and whose errors take one line.
+
+    Parameters
+    ----------
+    table : mapping from str to str
+        Name of each command, and where it is: "module:attribute".
+    """
+
+    def __init__(self, *args: Any, table: Mapping[str, str], **options: Any) -> None:
+        super().__init__(*args, **options)
+        self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """Names of the commands, in the order of the table."""
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
         """Import the command; None if there is no such command."""
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.table:
             return None
-        module, _, attribute = COMMANDS[cmd_name].partition(":")
+        module, _, attribute = self.table[cmd_name].partition(":")
         command = getattr(importlib.import_module(module), attribute)
         assert isinstance(command, click.Command)
         return command
@@ -133,13 +140,13 @@ def _describe(error: Exception) -> str:
 
 @click.group(
     cls=App,
+    table=COMMANDS,
     epilog=examples(
         "sphericalpca demo",
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca choose vectors.npy --recall 0.9    # how many dimensions are enough",
         "sphericalpca transform model.safetensors vectors.npy -o small.npy",
-        "sphericalpca reproduce figures --out reproduction",
-        "sphericalpca --debug datasets check    # with a traceback if it fails",
+        "sphericalpca --debug info model.safetensors    # with a traceback if it fails",
     )
     + COMPLETION,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -78,7 +78,7 @@ def _show() -> Iterator[_Shown]:
 def _data() -> Iterator[tuple[str, Any, int]]:
     from sphericalpca.datasets import load_bundled  # noqa: PLC0415 - slow to import
 
-    yield "digits (images)", load_bundled("digits").X, 10
+    yield "digits (images)", load_bundled("digits")[0], 10
     yield "docstrings (tf-idf)", _texts()[0], 50
     yield "embedding-like (made up)", _vectors(), 64
 

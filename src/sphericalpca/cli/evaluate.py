@@ -79,7 +79,7 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     source = open_files(files, options, model=fitted)
     _check_width(fitted, source)
     if out is not None:
-        for package in ("jinja2", "matplotlib", "pandas"):
+        for package in ("jinja2", "matplotlib"):
             _require(package)
     found = _evaluate(fitted, source, at, options)
     if out is not None:
@@ -101,7 +101,7 @@ def _require(package: str) -> None:
     try:
         importlib.import_module(package)
     except ImportError:
-        raise MissingExtraError("The page", package, "reproduce") from None
+        raise MissingExtraError("The page", package, "pages") from None
 
 
 def _evaluate(
@@ -144,7 +144,7 @@ def _showing(*, quiet: bool) -> Iterator[Any]:
 
 def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
     """The page comes last: where it is, the numbers are."""
-    from sphericalpca.evaluation_report import render  # noqa: PLC0415 - slow to import
+    from sphericalpca.evaluation.page import render  # noqa: PLC0415 - slow to import
     from sphericalpca.files import write_whole  # noqa: PLC0415
 
     page = render(found, model=model, data=data)

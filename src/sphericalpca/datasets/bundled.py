@@ -5,16 +5,20 @@ from __future__ import annotations
 import importlib
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from types import ModuleType
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from sphericalpca.datasets.corpus import Corpus
-from sphericalpca.datasets.tables import Table
 from sphericalpca.exceptions import DataError
+from sphericalpca.linalg import Array
 
-__all__ = ["BUNDLED", "DOCSTRING_GROUPS", "load_bundled", "load_docstrings"]
+__all__ = ["BUNDLED", "DOCSTRING_GROUPS", "Corpus", "Labels", "load_bundled", "load_docstrings"]
+
+Labels = npt.NDArray[np.integer[Any]]
 
 # Names of ours and of scikit-learn's loaders.
 BUNDLED = {
@@ -57,7 +61,58 @@ SHORTEST = 200
 VARYING = (")  # may vary", "Use of argument(s) ``{")
 
 
-def load_bundled(name: str) -> Table:
+@dataclass(frozen=True, eq=False)
+class Corpus:
+    """Documents in groups.
+
+    Parameters
+    ----------
+    texts : list of str
+    labels : ndarray of int of shape (n_documents,)
+        Index of each document's group in `group_names`.
+    group_names : list of str
+        In alphabetical order.
+    subset : ndarray of str of shape (n_documents,)
+        "train" or "test" where the source makes the difference, else "all".
+    ids : ndarray of str of shape (n_documents,)
+        A unique name of each document.
+    """
+
+    texts: list[str] = field(repr=False)
+    labels: Labels = field(repr=False)
+    group_names: list[str]
+    subset: npt.NDArray[np.str_] = field(repr=False)
+    ids: npt.NDArray[np.str_] = field(repr=False)
+
+    @classmethod
+    def of(
+        cls, ids: Sequence[str], groups: Sequence[str], subset: Sequence[str], texts: Sequence[str]
+    ) -> Corpus:
+        """Documents with the name of each one's group.
+
+        Parameters
+        ----------
+        ids, groups, subset, texts : sequence of str
+            One of each for every document; groups are numbered in the order of their names.
+
+        Returns
+        -------
+        corpus : Corpus
+        """
+        names, labels = np.unique(np.asarray(groups, dtype=np.str_), return_inverse=True)
+        return cls(
+            texts=list(texts),
+            labels=labels,
+            group_names=names.tolist(),
+            subset=np.asarray(subset, dtype=np.str_),
+            ids=np.asarray(ids, dtype=np.str_),
+        )
+
+    def __len__(self) -> int:
+        return len(self.texts)
+
+
+def load_bundled(name: str) -> tuple[Array, Labels]:
     """A table that comes with scikit-learn.
 
     Parameters
@@ -82,11 +137,11 @@ def load_bundled(name: str) -> Table:
     (178, 13)
     """
     if name not in BUNDLED:
-        raise DataError(f"No bundled data {name!r}: there are {', '.join(BUNDLED)}.")
+        raise DataError(f"No bundled data {name!r}", remedy=f"there are {', '.join(BUNDLED)}")
     from sklearn import datasets  # noqa: PLC0415 - slow to import
 
     X, y = getattr(datasets, BUNDLED[name])(return_X_y=True)
-    return Table(np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64))
+    return np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64)
 
 
 def load_docstrings() -> Corpus:
@@ -121,7 +176,7 @@ def load_docstrings() -> Corpus:
     (True, 8)
     """
     if sys.flags.optimize > 1:
-        raise DataError("Python runs without docstrings: leave out the option -OO.")
+        raise DataError("Python runs without docstrings", remedy="leave out the option -OO")
     found: dict[str, tuple[str, str]] = {}
     seen: set[str] = set()
     for group, modules in DOCSTRING_GROUPS.items():

@@ -6,9 +6,10 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from sphericalpca.datasets.bundled import Labels
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 
 __all__ = ["make_embeddings", "make_toy"]
@@ -17,9 +18,7 @@ __all__ = ["make_embeddings", "make_toy"]
 SIDE = 20.0
 
 
-def make_toy(
-    n_per_group: int = 100, *, random_state: Any = None
-) -> tuple[Array, npt.NDArray[np.integer[Any]]]:
+def make_toy(n_per_group: int = 100, *, random_state: Any = None) -> tuple[Array, Labels]:
     """Two groups of points that differ in direction, not in distance: the paper's toy.
 
     Coordinates x, y, z are uniform on [0, 20).  One group is laid into the plane y = 0
@@ -43,8 +42,8 @@ def make_toy(
 
     Raises
     ------
-    ValueError
-        If a size is no integer of at least 1.
+    ParameterError
+        If a size is not an integer of at least 1.
 
     Examples
     --------
@@ -56,9 +55,8 @@ def make_toy(
     True
     """
     if not isinstance(n_per_group, Integral) or n_per_group < 1:
-        raise ValueError(
-            f"n_per_group={n_per_group!r} must be an integer >= 1: each group needs a point."
-        )
+        given = Parameter("n_per_group", n_per_group)
+        raise ParameterError(given, "must be an integer >= 1", "each group needs a point")
     X = SIDE * _generator(random_state).random((2 * int(n_per_group), 3))
     labels = np.repeat([0, 1], n_per_group)
     for group, (kept, flattened) in enumerate([(0, 1), (1, 0)]):
@@ -70,7 +68,7 @@ def make_toy(
 
 def make_embeddings(
     n_samples: int = 2000, n_features: int = 128, *, n_topics: int = 50, random_state: Any = None
-) -> tuple[Array, npt.NDArray[np.integer[Any]]]:
+) -> tuple[Array, Labels]:
     """Unit vectors like those of a text encoder: topics, a common direction, a long tail.
 
     Each row is a topic's centre plus its own part, both with standard deviations that fall
@@ -90,8 +88,8 @@ def make_embeddings(
 
     Raises
     ------
-    ValueError
-        If a size is no integer of at least 1.
+    ParameterError
+        If a size is not an integer of at least 1.
 
     Examples
     --------
@@ -103,7 +101,7 @@ def make_embeddings(
     sizes = {"n_samples": n_samples, "n_features": n_features, "n_topics": n_topics}
     for name, size in sizes.items():
         if not isinstance(size, Integral) or size < 1:
-            raise ValueError(f"{name}={size!r} must be an integer >= 1.")
+            raise ParameterError(Parameter(name, size), "must be an integer >= 1")
     rng, m = _generator(random_state), int(n_features)
     spread = (np.arange(1, m + 1) ** -0.5).astype(np.float32)
     axes = np.linalg.qr(rng.standard_normal((m, m)))[0].astype(np.float32)

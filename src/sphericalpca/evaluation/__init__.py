@@ -4,13 +4,11 @@
 
     comparison.py  evaluate: held-out queries, every method, one result
     methods.py     the model and its rivals, as projections of all rows and a way to search
-    centred.py     centred PCA of unit rows
-    drift.py       the mean cosine then and now
-    optimism.py    how much nearer a fit's own rows lie than others of the same kind
-    cosines.py     how near rows lie to the subspace of a model
+    drift.py       the mean cosine then and now, and what every fit loses on new rows
     result.py      the numbers, as an object and as flat rows
     findings.py    sentences that follow from the numbers, by rules
     race.py        seconds and mean cosines beside those of scikit-learn
+    page.py        the HTML page, with figures.py; templates/ holds its text
 """
 
 from sphericalpca.evaluation.comparison import evaluate

@@ -12,10 +12,10 @@ from sphericalpca.estimators.columns import known_as
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
 from sphericalpca.estimators.namespaces import model_on_host
-from sphericalpca.evaluation.cosines import check_model
-from sphericalpca.evaluation.drift import check_drift
+from sphericalpca.evaluation.drift import check_drift, check_model
 from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import HeldOut
 from sphericalpca.rows import RowSource, as_rows
@@ -71,8 +71,8 @@ def evaluate(
     DataError
         If X does not suit the model, or has too few rows to hold queries out.
     TypeError
-        If `model` is no SphericalPCA.
-    ValueError
+        If `model` is not a SphericalPCA.
+    ParameterError
         If `at` holds anything but numbers of neighbours.
 
     Examples
@@ -143,5 +143,6 @@ def _in_order(recalls: Recalls) -> Recalls:
 def _checked_at(at: Sequence[int]) -> tuple[int, ...]:
     chosen = tuple(at) if isinstance(at, (list, tuple)) else ()
     if not chosen or not all(isinstance(k, Integral) and int(k) >= 1 for k in chosen):
-        raise ValueError(f"at={at!r} must be whole numbers of at least 1, such as (1, 10, 100).")
+        rule = "must be whole numbers of at least 1, such as (1, 10, 100)"
+        raise ParameterError(Parameter("at", at), rule)
     return tuple(sorted({int(k) for k in chosen}))

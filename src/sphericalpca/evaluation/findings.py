@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from sphericalpca.evaluation.methods import METHODS, MODEL, SVD_UNIT
 from sphericalpca.evaluation.result import Evaluation, Outcome, Standing
+from sphericalpca.pages.tables import share, shift
 
 __all__ = ["findings", "listed"]
 
@@ -39,8 +40,8 @@ def _kept(found: Evaluation) -> str:
     r, m = found.n_components, found.n_features
     return (
         f"{r} of {m} dimensions, {4 * r:,} bytes per vector in place of {4 * m:,} in float32, keep "
-        f"{_share(row.recall)} of the {_neighbours(found.k)} by cosine (95 % interval "
-        f"{_share(row.low)} to {_share(row.high)}, {found.n_queries:,} queries)."
+        f"{share(row.recall)} of the {_neighbours(found.k)} by cosine (95 % interval "
+        f"{share(row.low)} to {share(row.high)}, {found.n_queries:,} queries)."
     )
 
 
@@ -76,7 +77,7 @@ def _other_rivals(found: Evaluation) -> list[str]:
     texts = []
     for outcome, word in words:
         names = [name for name in others if standings[name].outcome == outcome]
-        rivals = [f"{LABELS[name]} ({_shift(standings[name].difference.mean)})" for name in names]
+        rivals = [f"{LABELS[name]} ({shift(standings[name].difference.mean)})" for name in names]
         if rivals:
             texts.append(f"At recall@{found.k}, {word} {'; '.join(rivals)}.")
     return texts
@@ -88,10 +89,10 @@ def _second_stage(found: Evaluation) -> str:
     enough = next((row for row in rows if row.recall >= ENOUGH), rows[-1])
     candidates = f"the first {enough.candidates:,} with full vectors"
     if enough.candidates == found.k:
-        return f"A second stage is not needed: {_share(enough.recall)} are found without it."
+        return f"A second stage is not needed: {share(enough.recall)} are found without it."
     return (
         f"In two stages, a search among reduced vectors and a ranking of {candidates}, "
-        f"{_share(enough.recall)} of the {_neighbours(found.k)} are found"
+        f"{share(enough.recall)} of the {_neighbours(found.k)} are found"
         f"{'' if enough.recall >= ENOUGH else ', the most that was tried'}."
     )
 
@@ -143,22 +144,10 @@ def _places(ks: Iterable[int]) -> str:
 
 def _gap(standing: Standing) -> str:
     gap = standing.difference
-    return f"{_shift(gap.mean)}, 95 % interval {_shift(gap.low)} to {_shift(gap.high)}"
+    return f"{shift(gap.mean)}, 95 % interval {shift(gap.low)} to {shift(gap.high)}"
 
 
 def _differences(standings: Iterable[Standing]) -> str:
     means = [standing.difference.mean for standing in standings]
-    ends = list(dict.fromkeys(_shift(end) for end in (min(means), max(means))))
+    ends = list(dict.fromkeys(shift(end) for end in (min(means), max(means))))
     return f"difference{'s' if len(ends) > 1 else ''} {' to '.join(ends)}"
-
-
-def _share(value: float) -> str:
-    """.742, 1.000."""
-    return f"{value:.3f}".removeprefix("0")
-
-
-def _shift(value: float) -> str:
-    """Always with its sign: +.012, −.003, .000."""
-    size = _share(abs(value))
-    sign = "" if size == ".000" else "+" if value > 0 else "\N{MINUS SIGN}"
-    return sign + size

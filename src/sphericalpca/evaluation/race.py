@@ -91,10 +91,8 @@ def race(
     X = check_matrix(SphericalPCA(), X, reset=True, in_memory=True)
     check_count("n_components", n_components, "min(n_samples, n_features)", min(X.shape), X.shape)
     if min(X.shape) < 2:
-        raise DataError(
-            f"X has shape {X.shape}, but scikit-learn's methods want at least 2 rows and 2 "
-            "columns: pass more."
-        )
+        rule = "scikit-learn's methods need at least 2 rows and 2 columns"
+        raise DataError(f"X has shape {X.shape}", rule, "pass more")
     X = normalize(X)
     makers = _methods(n_components, tol, random_state, dense=not sparse.issparse(X))
     models: dict[str, Any] = {}

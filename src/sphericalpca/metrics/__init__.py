@@ -1,6 +1,5 @@
 """How results are judged: clusters against known groups, neighbours against the true ones."""
 
-from sphericalpca.metrics.ceiling import nmi_ceiling
 from sphericalpca.metrics.clustering import clustering_accuracy, match_clusters, nmi
 from sphericalpca.metrics.heldout import HeldOut, Share, mean_share
 from sphericalpca.metrics.neighbours import nearest_neighbours, recall_at_k, recall_per_query
@@ -24,7 +23,6 @@ __all__ = [
     "mean_share",
     "nearest_neighbours",
     "nmi",
-    "nmi_ceiling",
     "paired_difference",
     "recall_at_k",
     "recall_per_query",

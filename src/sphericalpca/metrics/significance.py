@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import stats
 
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 
 __all__ = ["PairedDifference", "bootstrap_difference", "holm", "paired_difference"]
@@ -62,9 +63,9 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
 
     Raises
     ------
-    ValueError
-        If a and b are no lists of finite numbers of one length, or `confidence` is not between
-        0 and 1.
+    ParameterError
+        If a and b are not lists of finite numbers of the same length, or `confidence` is not
+        between 0 and 1.
 
     Examples
     --------
@@ -100,9 +101,9 @@ def bootstrap_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedD
 
     Raises
     ------
-    ValueError
-        If a and b are no lists of finite numbers of one length, or `confidence` is not between
-        0 and 1.
+    ParameterError
+        If a and b are not lists of finite numbers of the same length, or `confidence` is not
+        between 0 and 1.
 
     Examples
     --------
@@ -133,8 +134,8 @@ def holm(p_values: Any) -> Array:
 
     Raises
     ------
-    ValueError
-        If they are no list of numbers from 0 to 1.
+    ParameterError
+        If they are not a list of numbers from 0 to 1.
 
     Examples
     --------
@@ -144,7 +145,9 @@ def holm(p_values: Any) -> Array:
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise ValueError(f"p_values={p_values!r} must be a list of numbers from 0 to 1.")
+        raise ParameterError(
+            Parameter("p_values", p_values), "must be a list of numbers from 0 to 1"
+        )
     order = np.argsort(p, kind="stable")
     stepped = p[order] * np.arange(len(p), 0, -1)
     adjusted = np.empty_like(p)
@@ -155,24 +158,27 @@ def holm(p_values: Any) -> Array:
 def _differences(a: Any, b: Any) -> Array:
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape or not a.size:
-        raise ValueError(
-            f"a of shape {a.shape} and b of shape {b.shape} must be two lists of the same length, "
-            "one measurement per draw, with at least one draw."
+        raise ParameterError(
+            f"a has shape {a.shape} and b shape {b.shape}",
+            "they must be two lists of the same length, one measurement per draw, with at least "
+            "one draw",
         )
     with np.errstate(over="ignore", invalid="ignore"):
         d = np.asarray(a - b)
     broken = int((~np.isfinite(d)).sum())
     if broken:
-        raise ValueError(
-            f"{broken} of {len(a)} pairs are not finite numbers: drop those pairs from both."
+        raise ParameterError(
+            f"{broken} of {len(a)} pairs are not finite numbers",
+            remedy="drop those pairs from both",
         )
     return d
 
 
 def check_confidence(confidence: float) -> None:
-    """Refuse what no interval can have."""
+    """Refuse a confidence that no interval can have."""
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        raise ValueError(f"confidence={confidence!r} must lie between 0 and 1, such as 0.95.")
+        rule = "must lie between 0 and 1, such as 0.95"
+        raise ParameterError(Parameter("confidence", confidence), rule)
 
 
 def _size(d: Array) -> float:

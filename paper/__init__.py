@@ -1,0 +1,24 @@
+"""The reproduction of the paper: experiments, their data, a report, and the results as committed.
+
+::
+
+    cli/           ``python -m paper reproduce|datasets``
+    datasets/      data files: which there are, where to get them, whether they are sound
+    plan.py        what is run: every trial of every experiment
+    draws.py       a trial's data: documents drawn, features chosen, tables scaled
+    methods.py     a trial's method: from features to a representation
+    trial.py       one trial: draw, represent, cluster, measure -> rows
+    journal.py     the rows file: appended to, never torn, resumable
+    runner.py      trials still missing, on several processes
+    reproduction.py  a plan, its folder and its data: what a command runs
+    toy.py         the draw that Fig. 2 shows
+    solver_runs.py Fig. 3: four solvers, step by step
+    printed.py     the numbers that the paper prints
+    ceiling.py     how large NMI can be at a given accuracy
+    report/        tables, figures and the page, drawn from the files alone
+    results/       what came out: rows, tables, figures, page
+
+It runs from a clone and is no part of what users install.
+"""
+
+__all__: list[str] = []

@@ -1,0 +1,3 @@
+"""The commands of the reproduction: they parse, call and print."""
+
+__all__: list[str] = []

@@ -1,0 +1,236 @@
+"""``python -m paper datasets``: list, fetch and check the data files."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sphericalpca.cli.console import examples, open_console, say, write_line
+from sphericalpca.cli.outputs import not_left_empty
+from sphericalpca.cli.tables import print_table
+from sphericalpca.cli.wording import Commands
+from sphericalpca.exceptions import DataError
+
+if TYPE_CHECKING:
+    from paper.datasets.fetching import NamedProgress
+    from paper.datasets.integrity import Finding
+    from paper.datasets.registry import Dataset
+
+__all__ = ["data_home_option", "datasets"]
+
+data_home_option: Callable[..., Any] = click.option(
+    "--data-home",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="Folder of the data files.  [default: $SPHERICALPCA_DATA_HOME, else the cache folder]",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def _known(ctx: click.Context, param: click.Parameter, names: tuple[str, ...]) -> tuple[str, ...]:  # noqa: ARG001
+    from paper.datasets.registry import find  # noqa: PLC0415 - loads scikit-learn
+
+    try:
+        return tuple(dict.fromkeys(find(name).name for name in names))
+    except DataError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", callback=_known)
+
+
+@click.group(
+    cls=Commands,
+    short_help="List, fetch and check data files of the experiments.",
+    epilog=examples(
+        "python -m paper datasets list",
+        "python -m paper datasets fetch glass mfeat",
+        "python -m paper datasets check --data-home DIR",
+    ),
+)
+def datasets() -> None:
+    """Data files of the experiments: what there is, where, and whether it is sound."""
+
+
+@datasets.command(
+    "list",
+    epilog=examples(
+        "python -m paper datasets list",
+        "python -m paper datasets list --json",
+    ),
+)
+@data_home_option
+@json_option
+def list_(data_home: Path | None, as_json: bool) -> None:
+    """List the data sets and say which files are there."""
+    from paper.datasets.registry import DATASETS  # noqa: PLC0415
+    from sphericalpca.datasets.bundled import BUNDLED  # noqa: PLC0415
+
+    home, found = _look(tuple(DATASETS), data_home)
+    bundled = [*BUNDLED, "docstrings"]
+    if as_json:
+        _print_json(home, found, bundled=bundled)
+        return
+    print_table(
+        ["name", "rows x features", "classes", "size", "state", "source"],
+        [
+            [r.name, r.shape, str(len(r.classes)), _size(f.size), f.state, r.source.label]
+            for r, f in found
+        ],
+        numbers=["rows x features", "classes", "size"],
+        spare=["classes"],
+    )
+    write_line(f"Data home: {home}")
+    say(f"With the dependencies come, without a file: {', '.join(bundled)}")
+
+
+@datasets.command(
+    short_help="Fetch data sets from where they are published.",
+    epilog=examples(
+        "python -m paper datasets fetch",
+        "python -m paper datasets fetch glass mfeat mfeat-pix",
+        "python -m paper datasets fetch isolet --force --data-home DIR",
+    ),
+)
+@names_argument
+@data_home_option
+@click.option("--force", is_flag=True, help="Fetch files that are there, too.")
+@click.option(
+    "--tries",
+    type=click.IntRange(min=1),
+    default=3,
+    show_default=True,
+    help="How often to ask a server that fails.",
+)
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    default=30.0,
+    show_default=True,
+    help="Seconds to wait for an answer.",
+)
+def fetch(
+    names: tuple[str, ...], data_home: Path | None, force: bool, tries: int, timeout: float
+) -> None:
+    """Fetch data sets from where they are published; without a NAME, all of them.
+
+    Files that are there and sound are left alone.  Newsgroups, diabetes and isolet come
+    through scikit-learn, which keeps a copy of the last two.
+    """
+    from paper.datasets.fetching import batches  # noqa: PLC0415
+    from paper.datasets.fetching import fetch as fetch_files  # noqa: PLC0415
+    from paper.datasets.home import get_data_home  # noqa: PLC0415
+    from paper.datasets.registry import DATASETS  # noqa: PLC0415
+
+    home = get_data_home(data_home)
+    get = partial(fetch_files, data_home=data_home, force=force, tries=tries, timeout=timeout)
+    failures = []
+    # One source that is down does not keep the others from being fetched.
+    for batch in batches(names or DATASETS):
+        try:
+            with not_left_empty(home), _progress_bar() as progress:
+                found = get(batch, progress=progress)
+        except DataError as error:
+            failures.append(error)
+            continue
+        for name, path, fresh in found:
+            write_line(f"{name}: {'fetched' if fresh else 'already there'}, {path}")
+    for failure in failures[:-1]:
+        write_line(f"Error: {failure}", err=True)
+    if failures:
+        raise failures[-1]
+
+
+@datasets.command(
+    epilog=examples(
+        "python -m paper datasets check",
+        "python -m paper datasets check newsgroups --json",
+    )
+)
+@names_argument
+@data_home_option
+@json_option
+def check(names: tuple[str, ...], data_home: Path | None, as_json: bool) -> None:
+    """Check the files that are there, by sha256 or by content.
+
+    The exit code is 1 if a file is damaged, or if a NAME is given and its file is absent.
+    """
+    from paper.datasets.home import fetch_command  # noqa: PLC0415
+    from paper.datasets.registry import DATASETS  # noqa: PLC0415
+
+    home, found = _look(names or tuple(DATASETS), data_home)
+    if as_json:
+        _print_json(home, found)
+    else:
+        print_table(
+            ["name", "file", "state", "detail"], [[r.name, r.file, *f[:2]] for r, f in found]
+        )
+        write_line(f"Data home: {home}")
+    bad = [r.name for r, f in found if f.state == "damaged" or (names and f.state == "absent")]
+    if bad:
+        again = fetch_command(bad, home)
+        raise DataError(
+            f"Damaged or absent in {home}: {', '.join(bad)}", remedy=f"get it with '{again}'"
+        )
+
+
+def _look(names: tuple[str, ...], data_home: Path | None) -> tuple[Path, list[tuple[Any, Any]]]:
+    from paper.datasets.home import get_data_home  # noqa: PLC0415
+    from paper.datasets.integrity import examine  # noqa: PLC0415
+    from paper.datasets.registry import find  # noqa: PLC0415
+
+    home = get_data_home(data_home)
+    return home, [(find(name), examine(find(name), home)) for name in names]
+
+
+def _print_json(home: Path, found: list[tuple[Dataset, Finding]], **more: object) -> None:
+    rows = [
+        {
+            "name": record.name,
+            "file": record.file,
+            "what": record.what,
+            "rows": record.rows,
+            "features": record.features,
+            "classes": dict(record.classes),
+            "state": finding.state,
+            "detail": finding.detail,
+            "bytes": finding.size,
+            "sha256": record.sha256,
+            "source": record.source.address,
+            "origin": record.origin,
+            "licence": record.licence,
+        }
+        for record, finding in found
+    ]
+    click.echo(json.dumps({"data_home": str(home), "datasets": rows, **more}, indent=2))
+
+
+def _size(size: int | None) -> str:
+    if size is None:
+        return "-"
+    return f"{size / 1e3:.1f} kB" if size < 1e5 else f"{size / 1e6:.2f} MB"
+
+
+@contextmanager
+def _progress_bar() -> Iterator[NamedProgress | None]:
+    """A bar on a terminal, nothing in a pipe; gone when all is there."""
+    console = open_console(stderr=True)
+    if not console.is_terminal:
+        yield None
+        return
+    from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn  # noqa: PLC0415
+
+    columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn())
+    with Progress(*columns, console=console, transient=True) as bars:
+        task = bars.add_task("", total=None)
+
+        def show(name: str, received: int, total: int | None) -> None:
+            bars.update(task, description=name, completed=received, total=total)
+
+        yield show

@@ -1,0 +1,211 @@
+"""``python -m paper reproduce``: the paper's figures and tables, rows first, then the page."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from sphericalpca.cli.console import examples, write_line
+from sphericalpca.cli.outputs import check_folder, not_left_empty
+from sphericalpca.cli.wording import counted
+from sphericalpca.exceptions import DataError, printable
+
+if TYPE_CHECKING:
+    from paper.plan import Trial
+    from paper.reproduction import Reproduction
+    from paper.runner import Failure
+
+__all__ = ["reproduce"]
+
+PARTS = {
+    "figures": ("toy",),
+    "newsgroups": ("newsgroups", "rank"),
+    "uci": ("uci",),
+    "lsa": ("lsa",),
+}
+PARTS["all"] = tuple(experiment for part in PARTS.values() for experiment in part)
+
+FOLDER = click.Path(path_type=Path, file_okay=False)
+
+
+@click.command(
+    epilog=examples(
+        "python -m paper reproduce figures --out reproduction",
+        "python -m paper reproduce all --quick --out quick",
+        "python -m paper reproduce all --data-home DATA --out mine --jobs 2",
+        "python -m paper reproduce report --out reproduction    # draw the page again",
+    )
+)
+@click.argument("part", metavar="PART", type=click.Choice([*PARTS, "report"]))
+@click.option(
+    "--data-home", type=FOLDER, help="Folder of the data; see 'python -m paper datasets'."
+)
+@click.option(
+    "--out",
+    type=FOLDER,
+    default=Path("reproduction"),
+    show_default=True,
+    help="Folder for rows, figures, tables and the page.",
+)
+@click.option(
+    "--repetitions",
+    type=click.IntRange(min=1),
+    help="Draws, or k-means seeds, of each table.  [default: 10, with --quick 2]",
+)
+@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
+@click.option("--quick", is_flag=True, help="A small part of everything, within three minutes.")
+@click.option(
+    "--embedded", is_flag=True, help="Use data that come with the dependencies; needs no files."
+)
+def reproduce(  # noqa: PLR0917 - click passes them by name
+    part: str,
+    data_home: Path | None,
+    out: Path,
+    repetitions: int | None,
+    jobs: int | None,
+    quick: bool,
+    embedded: bool,
+) -> None:
+    """Run the paper's experiments and write a report.
+
+    PART is figures (Figs. 1 to 3), newsgroups (Table 1), uci (Table 2), lsa (Table 3, ours), all of
+    them, or report, which only draws the page from the rows that are there.
+
+    Every finished row is kept at once: interrupt it as you like, and give the same command
+    again to go on.  With --quick and no --data-home, where data files are missing, data that come
+    with the dependencies take their place; the page says so.
+    """
+    for package in ("jinja2", "matplotlib", "pandas"):
+        _require(package)  # before hours are spent on what the report could not show
+    from paper.report import write_report  # noqa: PLC0415 - slow to import
+
+    failures: list[Failure] = []
+    if part != "report":
+        check_folder(out, ["rows.csv"], force=True)  # rows are added to
+        work = _prepare(PARTS[part], data_home, out, repetitions, quick=quick, embedded=embedded)
+        with not_left_empty(out):
+            failures = _run(work, out, jobs or _cores())
+    report = write_report(out)
+    for line in report.headlines:
+        write_line(f"- {line.label} {line.text}")
+    write_line(f"The page: {report.page}")
+    if failures:
+        raise click.ClickException(printable(_describe(failures)))
+
+
+def _require(package: str) -> None:
+    try:
+        importlib.import_module(package)
+    except ImportError:
+        raise ImportError(
+            f"The report needs {package}, which is not installed: run 'make demo' once, or "
+            "'pip install --editable .[cli,pages] --group paper'"
+        ) from None
+
+
+def _prepare(
+    experiments: tuple[str, ...],
+    data_home: Path | None,
+    out: Path,
+    repetitions: int | None,
+    *,
+    quick: bool,
+    embedded: bool,
+) -> Reproduction:
+    """The work to do, on embedded data where that was asked for or has to be."""
+    from paper.datasets import get_data_home  # noqa: PLC0415
+    from paper.plan import Plan  # noqa: PLC0415
+    from paper.reproduction import Reproduction, embed  # noqa: PLC0415
+
+    plan = Plan.quick() if quick else Plan()
+    plan = plan if repetitions is None else plan.with_repetitions(repetitions)
+    if embedded:
+        return Reproduction(embed(plan), experiments, out, data_home)
+    work = Reproduction(plan, experiments, out, data_home)
+    absent = work.missing_data()
+    if not absent:
+        return work
+    missing = f"No data files, or damaged ones, for {', '.join(absent)}"
+    # A folder that was named is meant; without one, a first look shall need no files.
+    if data_home is not None or not quick:
+        home = get_data_home(data_home)
+        there = "" if home.exists() else ", which does not exist"
+        raise DataError(
+            f"{missing} in {home}{there}",
+            remedy=f"run 'python -m paper datasets fetch {' '.join(absent)} --data-home {home}', "
+            "name another folder with --data-home, or use --embedded",
+        )
+    write_line(f"{missing}: data that come with the dependencies take their place.")
+    return Reproduction(embed(plan), experiments, out, None)
+
+
+def _run(work: Reproduction, out: Path, jobs: int) -> list[Failure]:
+    work.open_folder()
+    left = work.todo()
+    if left.foreign:
+        write_line(
+            f"{left.foreign} rows in {out / 'rows.csv'} were made by other versions and are kept; "
+            "remove the file to measure them again."
+        )
+    processes = counted(jobs, "process", "processes")
+    write_line(f"{left.finished} of {len(work.trials)} trials are done; {processes}.")
+    try:
+        return _watch(work, jobs)
+    except KeyboardInterrupt:
+        there = (out / "rows.csv").exists()
+        told = f"finished rows are in {out}" if there else "no row was finished"
+        raise KeyboardInterrupt(f"Interrupted; {told}. Give the same command to go on.") from None
+
+
+def _describe(failures: list[Failure]) -> str:
+    shown = "; ".join(map(str, failures[:3]))
+    more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
+    return (
+        f"{counted(len(failures), 'trial')} failed, without rows: {shown}{more}. "
+        "Give the same command to try again."
+    )
+
+
+def _cores() -> int:
+    """Those that this process may use, which can be fewer than the machine has."""
+    from joblib import cpu_count  # noqa: PLC0415
+
+    return int(cpu_count())
+
+
+def _watch(work: Reproduction, jobs: int) -> list[Failure]:
+    """A bar that counts expected seconds, not trials, so that its estimate can be trusted."""
+    from rich.console import Console  # noqa: PLC0415
+    from rich.progress import (  # noqa: PLC0415
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    columns = (
+        TextColumn("{task.description:<32}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(elapsed_when_finished=False),
+    )
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, speed_estimate_period=600) as progress:
+        missing = work.todo().missing
+        bar = progress.add_task("starting", total=sum(t.expected_seconds for t in missing))
+
+        def done(trial: Trial) -> None:
+            what = f"{trial.experiment} {trial.dataset} {trial.groups}"
+            progress.update(bar, advance=trial.expected_seconds, description=what)
+
+        def say(what: str) -> None:
+            progress.update(bar, description=what)
+
+        return work.run(jobs=jobs, done=done, say=say)

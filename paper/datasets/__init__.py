@@ -1,0 +1,8 @@
+"""The data files of the experiments: which there are, fetching and checking them, reading them."""
+
+from paper.datasets.fetching import fetch
+from paper.datasets.home import get_data_home
+from paper.datasets.loaders import available, load_newsgroups, load_uci
+from paper.datasets.registry import DATASETS
+
+__all__ = ["DATASETS", "available", "fetch", "get_data_home", "load_newsgroups", "load_uci"]

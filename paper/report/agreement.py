@@ -1,0 +1,145 @@
+"""The paper's methods and its 96 numbers beside ours: how far apart, in which order, who leads."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.stats import rankdata
+
+from paper.printed import PAPER_METHODS, paper_pair
+from paper.report.compare import OURS, Cell, Line
+
+__all__ = [
+    "CLOSE",
+    "PAPER_MEASURES",
+    "Match",
+    "best_of_six",
+    "left_out",
+    "main_lines",
+    "matches",
+    "order_agreement",
+    "outcomes",
+    "paper_number",
+    "rivals",
+    "with_rivals",
+]
+
+# Numbers this close to each other are called close.
+CLOSE = 0.05
+
+# Our measure, and the field of the paper's pair that it stands beside.
+PAPER_MEASURES = {"accuracy": "accuracy", "nmi_max": "nmi"}
+
+# The variant of each table that follows the paper's words.
+MAIN_VARIANT = {"newsgroups": "main", "uci": "unit"}
+
+
+@dataclass(frozen=True)
+class Match:
+    """One number of the paper, and ours."""
+
+    line: Line
+    method: str
+    measure: str
+    paper: float
+    cell: Cell
+
+    @property
+    def difference(self) -> float:
+        """Ours minus the paper's."""
+        return self.cell.mean - self.paper
+
+
+def paper_number(line: Line, method: str, measure: str) -> float | None:
+    """What the paper prints for this cell, if it prints anything."""
+    pair = paper_pair(line.key.experiment, line.key.dataset, line.key.groups, method)
+    field = PAPER_MEASURES.get(measure)
+    return None if pair is None or field is None else float(getattr(pair, field))
+
+
+def main_lines(lines: list[Line], experiment: str) -> list[Line]:
+    """The lines of the table as the paper has it, without variants and views."""
+    return [
+        line
+        for line in lines
+        if line.key.experiment == experiment
+        and line.key.variant == MAIN_VARIANT[experiment]
+        and not line.key.dataset.startswith("mfeat-")
+    ]
+
+
+def matches(lines: list[Line]) -> list[Match]:
+    """Every number of the paper for which `lines` have one of ours."""
+    return [
+        Match(line, method, measure, paper, cell)
+        for line in lines
+        for measure in PAPER_MEASURES
+        for method, cell in line.cells[measure].items()
+        if (paper := paper_number(line, method, measure)) is not None
+    ]
+
+
+def order_agreement(line: Line, measure: str) -> float:
+    """Spearman's correlation between the paper's order of methods and ours, in one line.
+
+    NaN where the paper has no such line, where fewer than three methods can be compared, or
+    where all are level.
+    """
+    pairs = [
+        (paper, line.cells[measure][method].mean)
+        for method in PAPER_METHODS
+        if method in line.cells[measure]
+        and (paper := paper_number(line, method, measure)) is not None
+    ]
+    if len(pairs) < 3:
+        return float("nan")
+    theirs, ours = (rankdata(values) for values in zip(*pairs, strict=True))
+    if np.ptp(theirs) == 0 or np.ptp(ours) == 0:
+        return float("nan")
+    return float(np.corrcoef(theirs, ours)[0, 1])
+
+
+def rivals(line: Line) -> list[str]:
+    """The paper's other methods in a line; cells borrowed from other data do not count."""
+    cells = line.cells["accuracy"]
+    return [m for m in PAPER_METHODS if m in cells and m != OURS and not _is_borrowed(line, m)]
+
+
+def left_out(lines: Sequence[Line]) -> dict[str, list[Line]]:
+    """The methods of the paper that do not count in some lines, as their data differ there."""
+    return {
+        method: borrowed
+        for method in PAPER_METHODS
+        if (borrowed := [ln for ln in lines if _is_borrowed(ln, method)])
+    }
+
+
+def _is_borrowed(line: Line, method: str) -> bool:
+    cell = line.cells["accuracy"].get(method)
+    return cell is not None and cell.borrowed
+
+
+def with_rivals(lines: Sequence[Line]) -> list[Line]:
+    """The lines in which Spherical PCA meets another method of the paper."""
+    return [line for line in lines if OURS in line.cells["accuracy"] and rivals(line)]
+
+
+def outcomes(lines: Sequence[Line]) -> Counter[str]:
+    """How often Spherical PCA is ahead of the paper's others, level or behind, by both measures."""
+    found = Counter(
+        str(line.cells[measure][rival].outcome)
+        for line in lines
+        for measure in PAPER_MEASURES
+        for rival in rivals(line)
+    )
+    del found["untested"]
+    return found
+
+
+def best_of_six(line: Line, measure: str) -> list[str]:
+    """The methods with the highest mean among the paper's six, to three decimals."""
+    means = {m: round(line.cells[measure][m].mean, 3) for m in (*rivals(line), OURS)}
+    return [method for method, mean in means.items() if mean == max(means.values())]

@@ -1,0 +1,47 @@
+"""Sentences written from the rows by rules: wins, ties and losses alike."""
+
+from __future__ import annotations
+
+from paper.report.agreement import main_lines
+from paper.report.compare import Line, lines_of
+from paper.report.findings.claims import Claim, claims
+from paper.report.findings.clustering import agreement_findings, table_findings
+from paper.report.findings.headlines import Headline, headlines, verdict
+from paper.report.findings.runs import (
+    lsa_findings,
+    rank_findings,
+    seconds_findings,
+    solver_findings,
+    toy_findings,
+)
+from paper.report.findings.words import Finding
+from paper.report.read import Results
+
+__all__ = ["Claim", "Finding", "Headline", "claims", "findings", "headlines", "verdict"]
+
+
+def findings(results: Results, lines: list[Line]) -> list[Finding]:
+    """Everything that the rules can say of the results, in the order of the page.
+
+    Parameters
+    ----------
+    results : Results
+    lines : list of Line
+        What `compare` makes of the rows.
+
+    Returns
+    -------
+    list of Finding
+    """
+    newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
+    lsa = lines_of(lines, "lsa")
+    return [
+        *toy_findings(lines_of(lines, "toy")),
+        *solver_findings(results.solvers),
+        *table_findings(newsgroups, "newsgroups", always=True),
+        *table_findings(uci, "uci", always=False),
+        *lsa_findings(lsa),
+        *rank_findings(lines_of(lines, "rank")),
+        *seconds_findings([*newsgroups, *uci], lsa),
+        *agreement_findings([*newsgroups, *uci]),
+    ]

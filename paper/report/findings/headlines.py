@@ -1,0 +1,221 @@
+"""The page's first lines: one short sentence for each part of the paper."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import product
+
+import pandas as pd
+
+from paper.methods import METHODS
+from paper.printed import CLASS_SIZES
+from paper.report.agreement import (
+    CLOSE,
+    PAPER_MEASURES,
+    main_lines,
+    matches,
+    with_rivals,
+)
+from paper.report.compare import OURS, Line, lines_of
+from paper.report.doubt import doubts
+from paper.report.findings.claims import on_text
+from paper.report.findings.clustering import RIVAL, wins
+from paper.report.findings.words import (
+    by_measure,
+    cost_range,
+    count,
+    listed,
+    not_counted,
+    percent,
+)
+from paper.report.read import MEASURES, Results
+from paper.report.tables.clustering import line_name
+from paper.report.tables.entries import plain_number
+from paper.report.tables.lsa import LSA, VARIANTS
+from paper.report.tables.reading import is_tested, too_few
+from paper.report.tables.solvers import solver_name
+
+__all__ = ["Headline", "headlines", "verdict"]
+
+# From these shares of close numbers on, the paper's are said to reproduce, or to do so in part.
+MOST, HALF = 0.9, 0.5
+
+# The methods beside which a reduction, and one without centring, has to prove its worth.
+ALTERNATIVES = {
+    "spherical-kmeans": "Spherical k-means, which reduces nothing,",
+    "spherical-pca-centred": "Centred Spherical PCA",
+}
+
+
+@dataclass(frozen=True)
+class Headline:
+    """A short sentence, and the section that says more."""
+
+    section: str
+    label: str
+    text: str
+
+
+def verdict(lines: list[Line]) -> str:
+    """The paper's claim on text, and its numbers, in one line; nothing for stand-in data."""
+    claimed = next((claim.verdict for claim in on_text(lines)), "")
+    found = matches([*main_lines(lines, "newsgroups"), *main_lines(lines, "uci")])
+    if not claimed or not found:
+        return ""
+    close = sum(abs(match.difference) <= CLOSE for match in found) / len(found)
+    numbers = "do not reproduce"
+    if close >= HALF:
+        numbers = "reproduce" if close >= MOST else "reproduce in part"
+    same = claimed.startswith("holds") == (close >= HALF)
+    return f"On text the paper's claim {claimed}{', and' if same else ';'} its numbers {numbers}."
+
+
+def headlines(results: Results, lines: list[Line]) -> list[Headline]:
+    """What the page opens with, for whatever the results hold."""
+    newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
+    found = {
+        ("toy", "Toy."): _toy(lines_of(lines, "toy")),
+        ("convergence", "Convergence."): _convergence(results.solvers),
+        ("newsgroups", _label("Text", newsgroups)): [
+            *_table(newsgroups),
+            *_alternatives(newsgroups),
+        ],
+        ("uci", _label("UCI", uci)): _table(uci),
+        ("lsa", "Against LSA."): _lsa(lines_of(lines, "lsa")),
+        ("findings", "The paper's numbers."): _numbers([*newsgroups, *uci]),
+    }
+    return [
+        Headline(section, label, " ".join(sentences))
+        for (section, label), parts in found.items()
+        if (sentences := list(parts))
+    ]
+
+
+def _label(name: str, lines: Sequence[Line]) -> str:
+    """The name of a part; stand-in data go by their own."""
+    names = dict.fromkeys(line.key.dataset for line in lines)
+    return f"{listed(names)}." if lines and all(line.stands_in for line in lines) else f"{name}."
+
+
+def _toy(lines: Sequence[Line]) -> Iterator[str]:
+    for line in lines:
+        cells = line.cells["accuracy"]
+        if "kmeans-raw" not in cells or OURS not in cells:
+            continue
+        yield (
+            f"K-means is right on {percent(cells['kmeans-raw'].mean)} of the raw points and on "
+            f"{percent(cells[OURS].mean)} of Spherical PCA's components, over "
+            f"{cells[OURS].n} draws."
+        )
+        if RIVAL in cells and cells[RIVAL].outcome != "untested":
+            standing = {"level": "level with", "ahead": "behind", "behind": "ahead of"}
+            yield (
+                f"{METHODS[RIVAL].label}, at {percent(cells[RIVAL].mean)}, is "
+                f"{standing[cells[RIVAL].outcome]} it."
+            )
+
+
+def _convergence(solvers: pd.DataFrame) -> Iterator[str]:
+    runs = [run for _, run in solvers.iterrows() if run["data"] == "toy"]
+    theory = [run for run in runs if run["applies"] == 1 and run["p1_steps"] > 0]
+    for run in theory:
+        steps = count(int(run["p1_held"]), int(run["p1_steps"]), "steps")
+        yield (
+            f"On the toy, Algorithm 1 keeps what its theory promises, sufficient decrease in "
+            f"every step (P1), at {steps}; after {run['passes']:,.0f} passes its residual, the "
+            "relative size of the gradient, is "
+            f"{plain_number(run['residual'], 2)}."
+        )
+    others = [run for run in runs if not math.isfinite(run["lipschitz"])]
+    if theory and others:
+        run = others[0]
+        name = solver_name(run["solver"])
+        yield (
+            f"{name[0].upper()}{name[1:]} is at {plain_number(run['residual'], 2)} after "
+            f"{run['passes']:,.0f}."
+        )
+
+
+def _table(lines: Sequence[Line]) -> Iterator[str]:
+    lines = with_rivals(lines)
+    if not lines:
+        return
+    accuracy, nmi = (wins(lines, measure) for measure in PAPER_MEASURES)
+    where = f"accuracy in {accuracy} and the highest mean NMI in {nmi}"
+    if accuracy == nmi:
+        where = f"accuracy and NMI in {accuracy}"
+    yield f"Of the paper's six methods Spherical PCA has the highest mean {where}."
+    if missing := not_counted(lines):
+        yield f"{missing.replace('MUA', 'MUA, multiplicative-update NMF,', 1)}."
+    if few := too_few(lines):
+        yield few
+    outcomes = Counter(
+        cell.outcome
+        for line in lines
+        for measure in PAPER_MEASURES
+        if (cell := line.cells[measure].get(RIVAL)) is not None and cell.outcome != "untested"
+    )
+    if outcomes:
+        yield (
+            f"Against {METHODS[RIVAL].label} it is ahead in {outcomes['ahead']}, level in "
+            f"{outcomes['level']} and behind in {outcomes['behind']} of {outcomes.total()} "
+            "comparisons."
+        )
+
+
+def _alternatives(lines: Sequence[Line]) -> Iterator[str]:
+    """Where one of `ALTERNATIVES` has the higher mean, and whether that is shown."""
+    tested = is_tested(lines)
+    for rival, name in ALTERNATIVES.items():
+        higher: dict[str, list[str]] = {}
+        shown: dict[str, list[str]] = {}
+        for measure, line in product(PAPER_MEASURES, with_rivals(lines)):
+            cells = line.cells[measure]
+            if rival in cells and round(cells[rival].mean, 3) > round(cells[OURS].mean, 3):
+                higher.setdefault(MEASURES[measure], []).append(line_name(line))
+                if cells[rival].outcome == "behind":
+                    shown.setdefault(MEASURES[measure], []).append(line_name(line))
+        if higher:
+            proof = f" (shown for {by_measure(shown)})" if shown else " (not shown at 5 %)"
+            yield f"{name} has the higher mean {by_measure(higher)}{proof if tested else ''}."
+
+
+def _lsa(lines: Sequence[Line]) -> Iterator[str]:
+    found: dict[str, Counter[str]] = {}
+    lines = [line for line in lines if LSA in line.cells["accuracy"]]
+    for line in lines:
+        cell = line.cells["nmi_arithmetic"].get(LSA)
+        if cell is not None and cell.outcome != "untested":
+            found.setdefault(line.key.variant, Counter())[cell.outcome] += 1
+    few = too_few(lines)
+    if found or few:
+        parts = [
+            f"over {VARIANTS.get(variant, variant)} the V-measure is higher in {of['ahead']}, "
+            f"level in {of['level']} and lower in {of['behind']} of {of.total()} settings"
+            for variant, of in found.items()
+        ]
+        parts += [few.removesuffix(".")] if few else []
+        yield (
+            "Spherical PCA in the SVD's place, in the usual recipe for clustering documents: "
+            f"{'; '.join(parts)}."
+        )
+        if cost := cost_range(lines, LSA):
+            yield f"It costs {cost} times the CPU time."
+
+
+def _numbers(lines: Sequence[Line]) -> Iterator[str]:
+    differences = [match.difference for match in matches(list(lines))]
+    if not differences:
+        return
+    close = sum(abs(value) <= CLOSE for value in differences)
+    higher = sum(value > CLOSE for value in differences)
+    yield (
+        f"Of {len(differences)} that stand beside ours, {close} lie within {CLOSE}; ours are "
+        f"higher in {higher} and lower in {len(differences) - close - higher}."
+    )
+    impossible = sum(doubt.verdict == "impossible" for doubt in doubts().values())
+    if impossible and any(line.key.dataset in CLASS_SIZES for line in lines):
+        yield f"{impossible} of its pairs for diabetes cannot be true."

@@ -1,0 +1,124 @@
+"""Pieces of sentences that all findings share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from paper.methods import METHODS
+from paper.report.agreement import left_out
+from paper.report.compare import OURS, Line, Outcome
+from paper.report.tables.clustering import line_name
+from sphericalpca.pages.tables import shift
+
+__all__ = [
+    "Finding",
+    "by_measure",
+    "cost_range",
+    "count",
+    "differences",
+    "listed",
+    "not_counted",
+    "percent",
+    "places",
+    "standing",
+]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence that follows from the rows.
+
+    Attributes
+    ----------
+    section : str
+        The part of the page that it belongs to.
+    text : str
+    """
+
+    section: str
+    text: str
+
+
+def listed(items: Iterable[str]) -> str:
+    """a; a and b; a, b and c."""
+    names = list(items)
+    if len(names) < 2:
+        return "".join(names)
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def percent(value: float) -> str:
+    """A share in percent, with one decimal: 91.6 %."""
+    return f"{100 * value:.1f} %"
+
+
+def count(number: int, total: int, noun: str) -> str:
+    """A count in words: all 4 rows, 3 of 4 rows, none of 4 rows, the one row, no row."""
+    if total == 1:
+        return f"{'the one' if number else 'no'} {noun.removesuffix('s')}"
+    if number == total:
+        return f"all {total:,} {noun}"
+    return f"{f'{number:,}' if number else 'none'} of {total:,} {noun}"
+
+
+def differences(values: Sequence[float]) -> str:
+    """A difference by itself, several from the lowest to the highest."""
+    low, high = shift(min(values)), shift(max(values))
+    if len(values) == 1:
+        return f"difference {low}"
+    return f"differences all {low}" if low == high else f"differences {low} to {high}"
+
+
+def not_counted(lines: Sequence[Line]) -> str:
+    """Such as: MUA is left out at isolet, where its data differ; empty where all count."""
+    return "; ".join(
+        f"{METHODS[method].label} is left out at {places([line_name(line) for line in part])}, "
+        "where its data differ"
+        for method, part in left_out(lines).items()
+    )
+
+
+def by_measure(found: dict[str, list[str]]) -> str:
+    """Such as: accuracy and NMI at 5 and 10 groups; accuracy at 5 groups and NMI at 10 groups."""
+    if len(found) == 2 and len({tuple(names) for names in found.values()}) == 1:
+        return f"{' and '.join(found)} at {places(next(iter(found.values())))}"
+    return " and ".join(f"{measure} at {places(names)}" for measure, names in found.items())
+
+
+def standing(lines: Sequence[Line], rival: str, measure: str, names: Sequence[str]) -> str:
+    """Where Spherical PCA is ahead of a rival, level with it and behind it, with the range."""
+    found: dict[Outcome, list[str]] = {"ahead": [], "level": [], "behind": []}
+    gains = []
+    for line, name in zip(lines, names, strict=True):
+        cell = line.cells[measure].get(rival)
+        if cell is not None and cell.gain is not None and cell.outcome in found:
+            found[cell.outcome].append(name)
+            gains.append(cell.gain.mean)
+    if not gains:
+        return ""
+    parts = [
+        f"{word} {'everywhere' if len(where) == len(gains) > 1 else f'at {places(where)}'}"
+        for word, where in found.items()
+        if where
+    ]
+    return f"{', '.join(parts)} ({differences(gains)})"
+
+
+def places(names: Sequence[str]) -> str:
+    """Names in a row; "r =" of dimensions and "groups" of numbers are said once."""
+    if all(name.endswith(" groups") for name in names):
+        return listed(name.removesuffix(" groups") for name in names) + " groups"
+    first, *rest = names
+    return listed([first, *(name.removeprefix("r = ") for name in rest)])
+
+
+def cost_range(lines: Sequence[Line], rival: str) -> str:
+    """How many times a rival's CPU time Spherical PCA takes: 2.1 to 9.4; "" if not known."""
+    ratios = [
+        line.seconds[OURS] / line.seconds[rival]
+        for line in lines
+        if line.seconds.get(rival, 0) > 0 and line.seconds.get(OURS, 0) > 0
+    ]
+    ends = dict.fromkeys(f"{end(ratios):.1f}" for end in (min, max) if ratios)
+    return " to ".join(ends)

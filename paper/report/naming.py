@@ -1,0 +1,36 @@
+"""What tables and pictures, and the lines that they show, are called."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from paper.report.compare import Line
+
+__all__ = ["file_name", "groups_of", "stand_in", "table_number"]
+
+TITLES = {"newsgroups": "Table 1", "uci": "Table 2"}
+
+
+def file_name(*parts: str) -> str:
+    """A name for a file and for ids on the page, whatever the rows say.
+
+    Rows may come from anybody, and "../x" is a folder above.
+    """
+    return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(parts)).strip("-")
+
+
+def groups_of(line: Line) -> str:
+    """How many groups of which data."""
+    groups = f"{line.key.groups} groups"
+    return f"{line.key.dataset}, {groups}" if line.stands_in else groups
+
+
+def stand_in(lines: Sequence[Line]) -> bool:
+    """Whether none of the data are those of the paper."""
+    return all(line.stands_in for line in lines)
+
+
+def table_number(lines: Sequence[Line], table: str) -> str:
+    """The paper's table, or its protocol where the data are not the paper's."""
+    return f"{TITLES[table]}'s protocol" if stand_in(lines) else TITLES[table]

@@ -1,0 +1,175 @@
+"""Runs the trials that are still missing, on several processes, and records each at once."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+
+from paper.journal import Journal, identity
+from paper.plan import Trial
+from paper.trial import run_trial, versions
+
+__all__ = ["Failure", "Todo", "run", "todo"]
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that could not be run, and the error that stopped it."""
+
+    trial: Trial
+    reason: str
+
+    def __str__(self) -> str:
+        t = self.trial
+        draws = ",".join(map(str, t.repetitions))
+        where = f"{t.experiment} {t.dataset} {t.groups!r} {t.variant}, repetition {draws}"
+        return f"{where}, {t.method}, r = {t.r}: {self.reason}"
+
+
+Result = tuple[Trial, list[dict[str, Any]] | Failure]
+
+
+@dataclass(frozen=True)
+class Todo:
+    """What a plan leaves to do, given the rows that are there.
+
+    Attributes
+    ----------
+    missing : list of Trial
+    finished : int
+        Trials all of whose rows are there.
+    foreign : int
+        Rows of the plan that other versions of the packages made.
+    """
+
+    missing: list[Trial]
+    finished: int
+    foreign: int
+
+
+def todo(trials: Sequence[Trial], journal: Journal) -> Todo:
+    """Which trials still have to run."""
+    keys = [_identities(trial) for trial in trials]
+    missing = [
+        trial
+        for trial, own in zip(trials, keys, strict=True)
+        if not all(key in journal.rows for key in own)
+    ]
+    there = [journal.rows[key] for own in keys for key in own if key in journal.rows]
+    foreign = sum(row["versions"] != versions() for row in there)
+    return Todo(missing, len(trials) - len(missing), foreign)
+
+
+def run(
+    trials: Sequence[Trial],
+    journal: Journal,
+    *,
+    data_home: Path | None,
+    jobs: int,
+    done: Callable[[Trial], None],
+) -> list[Failure]:
+    """Run what is missing; afterwards the file is in the plan's order.
+
+    A trial that fails does not stop the others: it has no rows, so the next run tries it
+    again.
+
+    Parameters
+    ----------
+    trials : sequence of Trial
+        The whole plan, in the order in which its rows shall stand.
+    journal : Journal
+        Rows go there as soon as their trial ends, whatever the order.
+    jobs : int
+        Number of processes.
+    done : callable
+        Told of each trial that has been recorded, or has failed.
+
+    Returns
+    -------
+    list of Failure
+    """
+    if journal.path.exists():
+        journal.rewrite()  # drops what an interruption tore
+    failures: list[Failure] = []
+    for trial, found in _results(todo(trials, journal).missing, data_home, jobs):
+        if isinstance(found, Failure):
+            failures.append(found)
+        else:
+            journal.add(found)
+        done(trial)
+    if journal.rows:
+        journal.rewrite([key for trial in trials for key in _identities(trial)])
+    return failures
+
+
+def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iterator[Result]:
+    if jobs == 1:
+        yield from (_run_one(trial, data_home) for trial in trials)
+        return
+    with parallel_config("loky", inner_max_num_threads=1):
+        # One trial at a time, so that no finished row waits for its neighbours.
+        pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
+        with _deaf_children():
+            work = delayed(_run_in_worker)
+            results = pool(work(trial, data_home, os.getpid()) for trial in trials)
+    try:
+        yield from results
+    except TerminatedWorkerError:
+        raise MemoryError(
+            "A worker process died, most likely for want of memory; finished rows are kept. Give "
+            "the same command with fewer --jobs."
+        ) from None
+
+
+@contextmanager
+def _deaf_children() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C: it is the parent that ends them, without noise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _run_in_worker(trial: Trial, data_home: Path | None, parent: int) -> Result:
+    _end_with(parent)
+    return _run_one(trial, data_home)
+
+
+@cache
+def _end_with(parent: int) -> None:
+    """Watch the parent: if it is killed, this process would wait for work for minutes."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(0.5)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()
+
+
+def _run_one(trial: Trial, data_home: Path | None) -> Result:
+    try:
+        return trial, run_trial(trial, data_home)
+    except Exception as error:  # whatever it is, the other trials go on
+        text = " ".join(str(error).split())
+        return trial, Failure(trial, f"{type(error).__name__}: {text}")
+
+
+def _identities(trial: Trial) -> list[tuple[str, ...]]:
+    own = vars(trial)
+    return [identity({**own, "repetition": repetition}) for repetition in trial.repetitions]

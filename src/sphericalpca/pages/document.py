@@ -1,0 +1,91 @@
+"""An HTML page that needs nothing else: no network, no other file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Callable, Iterable, Mapping
+from importlib import resources
+from typing import Any
+
+from sphericalpca.pages.pictures import Picture
+from sphericalpca.pages.tables import Table
+
+__all__ = ["render", "template_text"]
+
+
+def render(
+    package: str,
+    template: str,
+    *,
+    pictures: Mapping[str, Picture],
+    tables: Mapping[str, Table],
+    scripts: Mapping[str, str] | None = None,
+    finalize: Callable[[Any], Any] | None = None,
+    **shown: Any,
+) -> str:
+    """The page as text.
+
+    Parameters
+    ----------
+    package, template : str
+        Where the template is, which extends "document.html.j2", and its name.
+    pictures, tables : mapping from name to Picture or Table
+        What the template may show with the macros `picture` and `table`.
+    scripts : mapping from name to str, optional
+        Scripts that may run.  A page with any has a theme button, too.
+    finalize : callable, optional
+        Typesets each value that the template prints.
+    **shown
+        What else the template asks for by name.
+    """
+    from jinja2 import (  # noqa: PLC0415 - an optional package
+        ChoiceLoader,
+        Environment,
+        PackageLoader,
+        StrictUndefined,
+    )
+    from markupsafe import Markup  # noqa: PLC0415
+
+    if scripts:
+        scripts = {"theme.js": template_text(__package__, "theme.js"), **scripts}
+    environment = Environment(
+        loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__)]),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        finalize=finalize or _unbroken,
+        keep_trailing_newline=True,
+    )
+    page = environment.get_template(template).render(
+        **shown,
+        pictures=pictures,
+        panels={name: [Markup(svg) for svg in p.inline()] for name, p in pictures.items()},
+        tables=tables,
+        style=Markup(template_text(__package__, "style.css")),
+        scripts={name: Markup(text) for name, text in (scripts or {}).items()},
+        policy=Markup(_policy((scripts or {}).values())),
+    )
+    return str(page)
+
+
+def template_text(package: str, name: str) -> str:
+    """A file in the folder of templates of a package."""
+    return (resources.files(package) / "templates" / name).read_text(encoding="utf-8")
+
+
+def _policy(scripts: Iterable[str]) -> str:
+    """Nothing may be loaded; of scripts, only those that are part of the page may run."""
+    digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
+    hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
+    allowed = f"script-src {hashes}; " if hashes else ""
+    return (
+        f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:; "
+        "base-uri 'none'; form-action 'none'"
+    )
+
+
+def _unbroken(value: Any) -> Any:
+    """No line ends between a number and its percent sign; markup is left alone."""
+    return value.replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value

@@ -1,0 +1,122 @@
+"""What a table is, apart from what stands in it: entries, lines, and how numbers are written."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+__all__ = [
+    "HIGHER",
+    "LEVEL",
+    "LOWER",
+    "MINUS",
+    "NONE",
+    "NOTHING",
+    "Entry",
+    "Row",
+    "Table",
+    "share",
+    "shift",
+]
+
+MINUS = "\N{MINUS SIGN}"
+
+# What stands where there is nothing.
+NONE = "\N{EN DASH}"
+
+# A number that is shown to be higher, or lower, than the one it is compared with.
+HIGHER, LOWER, LEVEL = "▲", "▼", "≈"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One cell, from what is read first to what is read last.
+
+    Attributes
+    ----------
+    text : str
+    beside : str
+        In smaller type behind it, such as a standard deviation.
+    below : tuple of str
+        Further lines in smaller type.
+    best : bool
+        Bold, with a star.
+    sign : str
+        One character that says how the number compares, and
+    meaning : str
+        the same in words.
+    """
+
+    text: str
+    beside: str = ""
+    below: tuple[str, ...] = ()
+    best: bool = False
+    sign: str = ""
+    meaning: str = ""
+
+
+NOTHING = Entry(NONE)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: what it is about, and its cells."""
+
+    head: str
+    subhead: str
+    entries: tuple[Entry, ...]
+    first_of_head: bool = True
+    span: int = 1
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, ready to be written.
+
+    Attributes
+    ----------
+    name : str
+        Its file name, without the ending.
+    title : str
+    caption : str
+        What must be known to read it.
+    corner : str
+        The heading of the first column.
+    columns : tuple of str
+    rows : tuple of Row
+    subcorner : str
+        The heading of the second column; none where the rows have no second heading.
+    accent : int or None
+        The column to be set off, that of Spherical PCA.
+    over : tuple of (str, int)
+        Headings over several columns each, and how many.
+    """
+
+    name: str
+    title: str
+    caption: str
+    corner: str
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    subcorner: str = ""
+    accent: int | None = None
+    over: tuple[tuple[str, int], ...] = ()
+
+
+def share(value: float) -> str:
+    """A number up to 1 with three decimals and no leading zero: .742, 1.000."""
+    if not math.isfinite(value):
+        return NONE
+    text = f"{abs(value):.3f}"
+    bare = text.removeprefix("0") if text != "0.000" else ".000"
+    return f"{MINUS}{bare}" if value < 0 and bare != ".000" else bare
+
+
+def shift(value: float) -> str:
+    """A difference, always with its sign: +.012, ±.000."""
+    if not math.isfinite(value):
+        return NONE
+    text = share(value)
+    if text == ".000":
+        return "±.000"
+    return text if value < 0 else f"+{text}"

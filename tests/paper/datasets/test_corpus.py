@@ -1,0 +1,134 @@
+"""Texts survive the way to disk and back, whatever is in them."""
+
+from __future__ import annotations
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from paper.datasets import DATASETS
+from paper.datasets.corpus import corpus_facts, read_corpus, write_corpus
+from paper.datasets.integrity import examine
+from sphericalpca.datasets import Corpus
+
+characters = st.characters(exclude_categories=["Cs"])
+odd = st.sampled_from(["\r\n", "\x85", "\u2028", "\x1c", "\x00", '"', "\\", "\n\n", "\xe9"])
+texts = st.lists(st.one_of(st.text(characters, max_size=8), odd), max_size=4).map("".join)
+
+
+def _corpus(texts, groups="ba"):
+    n = len(texts)
+    return Corpus.of(
+        [f"g/{i}" for i in range(n)],
+        [groups[i % len(groups)] for i in range(n)],
+        ["train" if i < n // 2 else "test" for i in range(n)],
+        texts,
+    )
+
+
+@given(texts=st.lists(texts, min_size=1, max_size=6))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+def test_every_character_comes_back(tmp_path, same, texts):
+    corpus = _corpus(texts)
+    write_corpus(tmp_path / "c.jsonl.gz", corpus)
+    assert same(read_corpus(tmp_path / "c.jsonl.gz"), corpus)
+
+
+def test_groups_are_in_alphabetical_order():
+    corpus = _corpus(["x", "y", "z"])
+    assert corpus.group_names == ["a", "b"]
+    assert corpus.labels.tolist() == [1, 0, 1]
+    assert len(corpus) == 3
+
+
+def test_one_object_a_line(tmp_path):
+    write_corpus(tmp_path / "c.jsonl.gz", _corpus(["x\n\xe9", "y"]))
+    lines = gzip.decompress((tmp_path / "c.jsonl.gz").read_bytes()).decode().splitlines()
+    first = {"id": "g/0", "group": "b", "subset": "train", "text": "x\n\xe9"}
+    assert json.loads(lines[0]) == first
+    assert list(json.loads(lines[0])) == list(first)
+
+
+def test_facts_do_not_depend_on_line_ends():
+    unix = corpus_facts(_corpus(["one two\nthree\n", "four"]))
+    assert unix.rows == 2
+    assert unix.features == 0
+    assert unix.classes == {"a": 1, "b": 1}
+    assert unix.fingerprint == (4,)
+    assert corpus_facts(_corpus(["one two\r\nthree\r\n", "four"])) == unix
+    assert corpus_facts(_corpus(["one two\rthree", "four"])) == unix
+
+
+COLUMNS = {
+    "ids": ["g/1", "g/2", "g/3"],
+    "groups": ["a", "b", "a"],
+    "subset": ["train", "test", "test"],
+    "texts": ["one two", "three", ""],
+}
+
+
+def test_facts_do_not_depend_on_the_order_of_documents():
+    turned = {name: values[::-1] for name, values in COLUMNS.items()}
+    assert corpus_facts(Corpus.of(**turned)) == corpus_facts(Corpus.of(**COLUMNS))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"ids": ["g/1", "g/2", "g/4"]},
+        {"groups": ["b", "a", "a"]},
+        {"subset": ["test", "train", "test"]},
+        {"texts": ["one tea", "three", ""]},
+        {"texts": ["two one", "three", ""]},
+        {"texts": ["one", "two three", ""]},
+        {"texts": ["three", "one two", ""]},
+        {"texts": ["One two", "three", ""]},
+    ],
+)
+def test_the_digest_sees_what_counts_do_not(change):
+    before, after = (corpus_facts(Corpus.of(**{**COLUMNS, **c})) for c in ({}, change))
+    assert (after.rows, after.classes, after.fingerprint) == (
+        before.rows,
+        before.classes,
+        before.fingerprint,
+    )
+    assert after.digest != before.digest
+
+
+GOOD = {"id": "a/1", "group": "a", "subset": "train", "text": "t"}
+
+
+@pytest.mark.parametrize(
+    ("lines", "reason"),
+    [
+        (["{"], "Expecting"),
+        (["[1, 2]"], "line 1 has not the texts id, group, subset, text"),
+        ([json.dumps(GOOD), json.dumps({**GOOD, "text": 3})], "line 2 has not"),
+        ([json.dumps({"id": "a/1"})], "line 1 has not"),
+        ([json.dumps(GOOD)] * 2, "same id"),
+        ([""], "Expecting"),
+    ],
+)
+def test_what_is_wrong_is_said(tmp_path, lines, reason):
+    path = tmp_path / "c.jsonl.gz"
+    path.write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
+    with pytest.raises(ValueError, match=reason):
+        read_corpus(path)
+
+
+def test_no_documents(tmp_path):
+    path = tmp_path / "c.jsonl.gz"
+    path.write_bytes(gzip.compress(b""))
+    assert corpus_facts(read_corpus(path)).rows == 0
+    assert read_corpus(path).labels.dtype == np.intp
+
+
+def test_lists_without_bottom_are_damage(tmp_path):
+    record = DATASETS["newsgroups"]
+    (tmp_path / record.file).write_bytes(gzip.compress(b"[" * 200_000))
+    found = examine(record, tmp_path)
+    assert (found.state, len(found.detail) < 300) == ("damaged", True)

@@ -1,0 +1,116 @@
+"""The paper beside ours: every number once, orders by rank, doubts by their ceilings."""
+
+import math
+
+import pytest
+from scipy.stats import spearmanr
+
+from paper.ceiling import nmi_ceiling
+from paper.printed import PAPER_METHODS, TABLE_1, TABLE_2, Pair
+from paper.report.agreement import main_lines, matches, order_agreement
+from paper.report.compare import compare
+from paper.report.doubt import Doubt, doubts
+from paper.report.tables.paper import agreement_table
+from sphericalpca.pages.tables import NONE
+
+
+@pytest.fixture(scope="module")
+def main(lines):
+    return [*main_lines(lines, "newsgroups"), *main_lines(lines, "uci")]
+
+
+def test_every_number_of_the_paper_stands_beside_one_of_ours(main):
+    found = matches(main)
+    theirs = [
+        x for t in (TABLE_1, TABLE_2) for line in t.values() for p in line.values() for x in p
+    ]
+    assert sorted(match.paper for match in found) == sorted(theirs)
+    for match in found:
+        assert match.difference == pytest.approx(match.cell.mean - match.paper)
+
+
+def test_stand_ins_have_no_numbers_of_the_paper(stand_in_rows):
+    assert matches(compare(stand_in_rows)) == []
+
+
+def test_order_agrees_with_scipy(main):
+    for line in main:
+        for measure, field in (("accuracy", 0), ("nmi_max", 1)):
+            own = [line.cells[measure][m].mean for m in PAPER_METHODS]
+            table = TABLE_2.get(line.key.dataset) or TABLE_1.get(
+                {"5 named": "5", "5": "none"}.get(line.key.groups, line.key.groups)
+            )
+            found = order_agreement(line, measure)
+            if table is None:
+                assert found != found  # noqa: PLR0124 - NaN
+                continue
+            printed = [table[m][field] for m in PAPER_METHODS]
+            assert found == pytest.approx(spearmanr(printed, own).statistic)
+
+
+def test_order_of_equals_is_not_known(exact_rows):
+    where = ("uci", "glass", "6", "unit")
+    level = compare(exact_rows(where, {method: [0.5, 0.5] for method in PAPER_METHODS}))
+    assert order_agreement(level[0], "accuracy") != order_agreement(level[0], "accuracy")
+    two = compare(exact_rows(where, {method: [0.5, 0.6] for method in PAPER_METHODS[:2]}))
+    assert order_agreement(two[0], "accuracy") != order_agreement(two[0], "accuracy")
+
+
+def test_the_papers_order_agrees_with_itself(exact_rows):
+    for dataset, cells in TABLE_2.items():
+        accuracies = {method: [pair.accuracy] * 2 for method, pair in cells.items()}
+        line = compare(exact_rows(("uci", dataset, "6", "unit"), accuracies))[0]
+        assert order_agreement(line, "accuracy") == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("nmi", "verdict"),
+    [
+        (0.4, "possible"),
+        (0.4005, "possible"),
+        (0.402, "only a mean of very unequal runs"),
+        (0.6, "only a mean of very unequal runs"),
+        (0.602, "impossible"),
+    ],
+)
+def test_verdicts_follow_the_ceilings(nmi, verdict):
+    assert Doubt("diabetes", "pca", Pair(0.7, nmi), 0.4, 0.6).verdict == verdict
+
+
+def test_ceilings_are_the_most_generous():
+    for doubt in doubts().values():
+        one, mean = (
+            [
+                nmi_ceiling(doubt.pair.accuracy, (500, 268), normalisation=kind, mean=of_mean)
+                for kind in ("max", "arithmetic", "geometric", "min")
+            ]
+            for of_mean in (False, True)
+        )
+        assert doubt.mean == max(mean)
+        assert doubt.one == pytest.approx(max(one), nan_ok=True)
+        assert not doubt.one > doubt.mean
+
+
+def test_an_accuracy_of_no_clustering_can_only_be_that_of_a_mean():
+    none = {doubt.pair.accuracy for doubt in doubts().values() if math.isnan(doubt.one)}
+    assert none == {0.761, 0.808}
+    for nmi in (0.1, 0.59):
+        doubt = Doubt("diabetes", "pca", Pair(0.761, nmi), math.nan, 0.6)
+        assert doubt.verdict == "only a mean of very unequal runs"
+
+
+def test_three_of_the_papers_pairs_are_impossible():
+    impossible = {doubt.pair for doubt in doubts().values() if doubt.verdict == "impossible"}
+    assert impossible == {(0.775, 0.632), (0.788, 0.654), (0.761, 0.613)}
+    assert all(doubt.verdict != "possible" for doubt in doubts().values())
+
+
+def test_first_places_that_are_shared_are_called_so(exact_rows):
+    names = dict(zip(PAPER_METHODS, ([0.5, 0.6],) * 6, strict=True))
+    two = {**names, "pca": [0.7, 0.8], "k-svd": [0.8, 0.7]}
+    for accuracies, words in ((names, "6 methods alike"), (two, "PCA and K-SVD")):
+        line = compare(exact_rows(("uci", "glass", "6", "unit"), accuracies))[0]
+        assert agreement_table([line]).rows[0].entries[-1].text == words
+        assert agreement_table([line]).rows[0].entries[-2].text == "K-SVD"
+    alone = compare(exact_rows(("uci", "glass", "6", "unit"), {"pca": [0.5, 0.6]}))
+    assert agreement_table(alone).rows[0].entries[-1].text == NONE

@@ -1,0 +1,82 @@
+"""The plan holds what the protocol asks for, and nothing twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from paper.journal import identity
+from paper.methods import METHODS
+from paper.plan import EXPERIMENTS, TABLES, Plan
+from paper.seeds import seed_of
+
+
+def keys(plan):
+    return [
+        identity({**vars(trial), "repetition": repetition})
+        for name in EXPERIMENTS
+        for trial in plan.trials(name)
+        for repetition in trial.repetitions
+    ]
+
+
+@pytest.mark.parametrize("plan", [Plan(), Plan.quick(), Plan.quick().embedded("6")])
+def test_no_row_is_planned_twice(plan):
+    found = keys(plan)
+    assert len(set(found)) == len(found)
+
+
+def test_the_full_plan_is_that_of_the_protocol():
+    plan = Plan()
+    counted = Counter(key[0] for key in keys(plan))
+    methods = len(METHODS) - 1  # all but k-means on raw points
+    assert counted["toy"] == 100 * 4
+    assert counted["newsgroups"] == 5 * 3 * 10 * methods
+    assert counted["uci"] == 10 * 3 * 10 * methods
+    assert counted["lsa"] == 2 * 5 * 2 * (20 + 10)
+    assert {t.groups for t in plan.trials("newsgroups")} == {"5 named", "5", "10", "15", "20"}
+    assert {t.r for t in plan.trials("lsa")} == {4, 10, 20, 50, 100}
+    in_paper = {name for name, method in METHODS.items() if method.in_paper}
+    assert in_paper == {"kmeans", "mua", "pca", "r1-pca", "k-svd", "spherical-pca"}
+
+
+def test_r_is_the_number_of_groups_or_of_features_if_less():
+    for trial in Plan().trials("newsgroups"):
+        assert trial.r == (trial.n_groups if METHODS[trial.method].reduces else 0)
+    for trial in Plan().trials("uci"):
+        classes, features = TABLES[trial.dataset]
+        assert trial.n_groups == classes
+        assert trial.r in (0, min(classes, features))
+
+
+def test_quick_rows_are_rows_of_the_full_plan():
+    """So a quick run can be taken up by a full one; only seeds of k-means are fewer."""
+    assert set(keys(Plan.quick())) <= set(keys(Plan()))
+
+
+def test_repetitions_change_draws_and_seeds_but_not_the_toy():
+    plan = Plan().with_repetitions(3)
+    counted = Counter(
+        (t.experiment, len(t.repetitions)) for e in EXPERIMENTS for t in plan.trials(e)
+    )
+    assert counted["uci", 3] == 10 * 3 * (len(METHODS) - 1)
+    assert counted["newsgroups", 1] == 5 * 3 * 3 * (len(METHODS) - 1)
+    assert counted["toy", 1] == 400
+
+
+def test_embedded_plans_name_embedded_data_only():
+    plan = Plan.quick().embedded("6")
+    names = {trial.dataset for name in EXPERIMENTS for trial in plan.trials(name)}
+    assert names == {"toy", "docstrings", "iris", "wine", "breast-cancer", "digits"}
+
+
+def test_every_trial_has_an_expected_duration():
+    for name in EXPERIMENTS:
+        assert all(trial.expected_seconds > 0 for trial in Plan().trials(name))
+
+
+def test_seeds_depend_on_names_alone():
+    assert seed_of("a", 1) == seed_of("a", "1")
+    assert len({seed_of("a", i) for i in range(1000)}) == 1000
+    assert 0 <= seed_of() < 2**32
