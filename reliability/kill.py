@@ -36,7 +36,6 @@ from sphericalpca import SphericalPCA
 
 __all__ = ["VICTIMS", "Victim", "inputs", "kill_rounds"]
 
-PROGRAM = (sys.executable, "-m", "sphericalpca")
 COLUMNS = ("command", "rounds", "killed", "finished", "whole_after_kill", "faults", "made_with")
 
 # What differs between two runs that did the same: clocks.
@@ -87,12 +86,20 @@ class Victim(NamedTuple):
         What stands under that name, without what differs from run to run.
     partial : bool
         Whether a part may stand there after a kill, to be taken up by the next run.
+    program : str
+        The package whose command it is.
     """
 
     arguments: str
     output: str
     read: Callable[[Path, str], State] = _file
     partial: bool = False
+    program: str = "sphericalpca"
+
+    @property
+    def command(self) -> list[str]:
+        """All words that start it."""
+        return [sys.executable, "-m", self.program, *self.arguments.split()]
 
 
 VICTIMS = {
@@ -108,7 +115,11 @@ VICTIMS = {
         "export ../model.st --to sentence-transformers -o out --force", "out", _folder
     ),
     "reproduce": Victim(
-        "reproduce figures --quick --embedded --jobs 1 --out out", "out", _rows, partial=True
+        "reproduce figures --quick --embedded --jobs 1 --out out",
+        "out",
+        _rows,
+        partial=True,
+        program="paper",
     ),
 }
 
@@ -158,8 +169,9 @@ def _undisturbed(victim: Victim, folder: Path) -> tuple[State, set[str]]:
 
 def _run(victim: Victim, folder: Path) -> tuple[int, str]:
     done = subprocess.run(
-        [*PROGRAM, *victim.arguments.split()],
+        victim.command,
         cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},  # paper is not installed
         capture_output=True,
         text=True,
         check=False,
@@ -171,8 +183,9 @@ def _killed(victim: Victim, folder: Path, delay: float, *, at_sight: bool) -> bo
     """Whether it was still running; all processes it started are killed with it."""
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(
-        [*PROGRAM, *victim.arguments.split()],
+        victim.command,
         cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},  # paper is not installed
         stdout=quiet,
         stderr=quiet,
         start_new_session=True,

@@ -130,16 +130,15 @@ def test_the_table_is_the_one_that_the_rows_give():
     shown = re.search(
         r"<!-- summary -->\n(.*?)<!-- end of summary -->", README.read_text(encoding="utf-8"), re.S
     )[1]
-    assert shown == summary_markdown(read_results(README.parent / "results").rows)
+    assert shown == summary_markdown(read_results(README.parent / "paper" / "results").rows)
 
 
 def test_what_holds_and_what_does_not_is_what_the_report_finds():
     from paper.report.content import gather  # noqa: PLC0415
     from paper.report.read import read_results  # noqa: PLC0415
 
-    found = " ".join(
-        headline.text for headline in gather(read_results(README.parent / "results")).headlines
-    )
+    results = read_results(README.parent / "paper" / "results")
+    found = " ".join(headline.text for headline in gather(results).headlines)
     text = " ".join(README.read_text(encoding="utf-8").split())
     ahead, count, level = re.search(
         r"ahead of \"SVD \+ unit rows\" in (\d+) of the (\d+) comparisons, and level in (\d+)\.",
@@ -159,7 +158,7 @@ def test_the_toys_numbers_are_those_of_the_rows():
         text,
     ).groups()
     found = dict.fromkeys(("kmeans-raw", "kmeans", "spherical-pca", "svd-unit"), ())
-    with (README.parent / "results" / "rows.csv").open(newline="") as file:
+    with (README.parent / "paper" / "results" / "rows.csv").open(newline="") as file:
         for row in csv.DictReader(file):
             if row["experiment"] == "toy":
                 found[row["method"]] += (float(row["accuracy"]),)
@@ -237,7 +236,7 @@ def test_what_commands_need_besides_is_told_beside_them():
     text = README.read_text(encoding="utf-8")
     for command, extra in (
         ("export ", "faiss"),
-        ("evaluate ", "reproduce"),
+        ("evaluate ", "pages"),
         ("transform ", "files"),
     ):
         before, block = re.search(

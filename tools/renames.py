@@ -22,7 +22,7 @@ DEVICES = (
     *("tests/rows/test_namespace.py", "tests/estimators/test_array_api.py"),
 )
 # Columns of committed rows keep their names.
-COLUMNS = ("src/sphericalpca/experiments", "tests/experiments")
+COLUMNS = ("paper", "tests/paper")
 
 RULES: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
     # One word for the loss h, one (value) for f, which is maximised.

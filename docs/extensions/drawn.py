@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import shutil
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -18,13 +17,14 @@ import sphericalpca
 __all__ = ["draw", "setup"]
 
 ROOT = Path(__file__).resolve().parents[2]
-RESULTS = ROOT / "results"
+RESULTS = ROOT / "paper" / "results"
 BENCHMARKS = ROOT / "benchmarks" / "results"
 EMBEDDINGS = ROOT / "docs" / "measurements" / "embeddings.csv"
 
 # The code that draws: where it changes, everything is drawn anew.
 DRAUGHTSMEN = (
-    Path(sphericalpca.__file__).parent / "experiments" / "report",
+    ROOT / "paper" / "report",
+    Path(sphericalpca.__file__).parent / "pages",
     ROOT / "benchmarks",
     Path(__file__).parent,
 )
@@ -78,11 +78,8 @@ def _draw_reproduction(folder: Path) -> None:
 
 
 def _draw_benchmarks(folder: Path) -> None:
-    sys.path.insert(0, str(ROOT))  # the benchmark is not installed
-    try:
-        from benchmarks import plots, summary  # noqa: PLC0415
-    finally:
-        sys.path.remove(str(ROOT))
+    from benchmarks import plots, summary  # noqa: PLC0415 - slow
+
     plots.draw(folder)
     summary.write(folder)
     (folder / "speed.md").write_text(summary.readme_table(folder), encoding="utf-8")

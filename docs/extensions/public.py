@@ -28,13 +28,10 @@ FIRST = (
     *("sphericalpca.certificate", "sphericalpca.convergence", "sphericalpca.solvers"),
     *("sphericalpca.iterate", "sphericalpca.problem", "sphericalpca.rows"),
 )
-# Packages whose modules are the rooms.
-OPENED = ("paper",)
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
     *("__main__", "baselines", "cli", "exceptions", "files", "linalg", "modelfile", "parallel"),
-    *("evaluation_report", "suffixes", "version", "writing"),
-    *("experiments.paper", "experiments.report", "experiments.seeds", "experiments.toy"),
+    *("pages", "suffixes", "version", "writing"),
 )
 
 # Where short names on the other pages live: `open_rows`, `truncate`.
@@ -107,17 +104,11 @@ def _is_new(thing: object, shown: set[int]) -> bool:
 
 
 def _rooms() -> list[str]:
-    found = ["sphericalpca", *_modules("sphericalpca")]
-    for package in OPENED:
-        found += _modules(package)
+    rooms = pkgutil.iter_modules(importlib.import_module("sphericalpca").__path__)
+    found = ["sphericalpca", *(f"sphericalpca.{room.name}" for room in rooms)]
     inner = {f"sphericalpca.{name}" for name in INNER}
     wanted = [room for room in found if room not in inner]
     return sorted(wanted, key=lambda room: FIRST.index(room) if room in FIRST else len(FIRST))
-
-
-def _modules(package: str) -> Iterator[str]:
-    where = importlib.import_module(package).__path__
-    return (f"{package}.{module.name}" for module in pkgutil.iter_modules(where))
 
 
 def _commands() -> Iterator[str]:

@@ -3,7 +3,7 @@
 Writes ``embeddings.csv`` beside this file, from which the site draws a table.  Wants the file
 ``newsgroups_minilm_f16.npz`` in the folder that SPHERICALPCA_DATA_HOME names::
 
-    python docs/measurements/embeddings.py
+    python -m docs.measurements.embeddings
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ Writes ``streams.csv`` beside this file: mean cosines below that of `fit`, as sh
 mean and the largest over ten shuffles.  ``docs/scaling.md`` shows them.  Wants the file
 ``newsgroups_minilm_f16.npz`` in the folder that SPHERICALPCA_DATA_HOME names::
 
-    python docs/measurements/streams.py
+    python -m docs.measurements.streams
 """
 
 from __future__ import annotations

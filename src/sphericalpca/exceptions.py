@@ -91,6 +91,15 @@ class Explained(Exception):
 
         It reads "tol=-1 must be positive: lower it." where the value is a parameter, else
         "X has 3 columns, but must have 4: ...".
+
+        Parameters
+        ----------
+        spell : callable
+            From a `Parameter` to text.
+
+        Returns
+        -------
+        sentence : str
         """
         value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
         link = " " if isinstance(self.value, Parameter) else ", but "
@@ -138,7 +147,17 @@ class MissingExtraError(Explained, ImportError):
         super().__init__(found, remedy=f"pip install 'sphericalpca[{extra}]'")
 
     def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """The sentence; a command to copy ends without a full stop."""
+        """The sentence; a command to copy ends without a full stop.
+
+        Parameters
+        ----------
+        spell : callable
+            From a `Parameter` to text.
+
+        Returns
+        -------
+        sentence : str
+        """
         return super().render(spell).removesuffix(".")
 
     def __reduce__(self) -> tuple[Any, ...]:

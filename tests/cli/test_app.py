@@ -60,9 +60,8 @@ def test_help_everywhere_with_examples(run, words, option):
     assert "Examples:\n" in result.stdout
 
 
-@pytest.mark.parametrize("group", [(), ("datasets",)], ids=" ".join)
-def test_no_command_is_described_by_half_a_sentence(run, group):
-    listed = run(*group, "--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+def test_no_command_is_described_by_half_a_sentence(run):
+    listed = run("--help").stdout.partition("Commands:\n")[2].partition("\n\n")[0]
     assert len(listed.splitlines()) >= 3
     assert "..." not in listed
 
@@ -73,10 +72,7 @@ def test_version(run):
     assert sphericalpca.__version__ in result.stdout
 
 
-@pytest.mark.parametrize(
-    "words",
-    [("nonsense",), ("--nonsense",), ("datasets", "nonsense"), ("datasets", "list", "--nonsense")],
-)
+@pytest.mark.parametrize("words", [("nonsense",), ("--nonsense",), ("info", "--nonsense")])
 def test_usage_errors_are_clicks_own(run, words):
     result = run(*words)
     assert result.exit_code == 2
@@ -85,9 +81,7 @@ def test_usage_errors_are_clicks_own(run, words):
     assert "nonsense" in result.stderr
 
 
-@pytest.mark.parametrize(
-    ("words", "meant"), [("fti", "fit"), ("Fit", "fit"), ("datasets lst", "list")]
-)
+@pytest.mark.parametrize(("words", "meant"), [("fti", "fit"), ("Fit", "fit")])
 def test_the_nearest_command_is_suggested(run, words, meant):
     result = run(*words.split())
     assert result.exit_code == 2
@@ -211,7 +205,7 @@ main(["--help"])
     assert done.stderr == f"Error: {error}\n"
 
 
-@pytest.mark.parametrize("words", ["--help", "fit --help", "datasets list", "datasets list --json"])
+@pytest.mark.parametrize("words", ["--help", "fit --help"])
 @pytest.mark.parametrize("colours", [{}, {"FORCE_COLOR": "1"}], ids=["plain", "rich"])
 def test_behind_a_closed_pipe_the_program_ends_as_others_do(words, colours):
     """In silence, and as a shell reports of programs that SIGPIPE ends."""
@@ -231,18 +225,6 @@ def test_errors_into_a_closed_pipe_are_no_drama():
     done = program("info", "nowhere", stdout=writing, stderr=writing, capture_output=False)
     os.close(writing)
     assert done.returncode == 128 + signal.SIGPIPE
-
-
-@pytest.mark.parametrize(
-    ("name", "encoding"), [(b"\xff", "utf-8"), ("d\xe9p\xf4t".encode(), "ascii")]
-)
-def test_names_that_cannot_be_shown_are_no_error(tmp_path, name, encoding):
-    """File names need not be text, and terminals need not know every letter."""
-    home = os.fsencode(tmp_path) + b"/" + name
-    environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    done = program("datasets", "list", "--data-home", home, env=environment)
-    assert done.returncode == 0, done.stderr
-    assert f"Data home: {tmp_path}" in done.stdout
 
 
 WAITING = """

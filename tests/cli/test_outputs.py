@@ -125,7 +125,6 @@ def test_names_that_no_output_has(run, folder, words, line):
         "evaluate model.safetensors rows.npy --at 1 --out DENIED/new/folder",
         "demo --out DENIED",
         "demo --out DENIED/new",
-        "reproduce figures --quick --embedded --out DENIED",
     ],
 )
 def test_where_nobody_may_write_is_told_before_the_work(run, folder, monkeypatch, words):

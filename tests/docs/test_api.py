@@ -1,7 +1,7 @@
 """The pages of the API are complete: what goes in, what comes out, what is refused, an example.
 
-Examples are run, as doctests of their modules.  The rooms below are for users; those of solvers,
-rows and experiments are for who extends the package, and have the recipes of "Extend".
+Examples are run, as doctests of their modules.  The rooms below are for users; those of solvers
+and rows are for who extends the package, and have the recipes of "Extend".
 """
 
 from __future__ import annotations
@@ -24,8 +24,6 @@ FOR_USERS = (
     *("sphericalpca.transforming", "sphericalpca.plotting", "sphericalpca.datasets"),
     *("sphericalpca.metrics", "sphericalpca.certificate", "sphericalpca.convergence"),
 )
-# What they give is in files that have to be fetched first.
-NEED_DATA = {"available", "fetch", "load_newsgroups", "load_uci"}
 
 
 def public_names():
@@ -98,8 +96,6 @@ def test_all_errors_that_a_function_raises_are_told(function):
 
 @pytest.mark.parametrize("thing", [*FUNCTIONS, *ENTRANCES], ids=name_of)
 def test_there_is_an_example(thing):
-    if thing.__name__ in NEED_DATA:
-        return
     assert ">>> " in inspect.getdoc(thing)
     assert "SKIP" not in inspect.getdoc(thing)
 

@@ -28,7 +28,7 @@ def read(path):
 
 @pytest.fixture(scope="module")
 def lines():
-    return compare(read_results(ROOT / "results").rows)
+    return compare(read_results(ROOT / "paper" / "results").rows)
 
 
 @pytest.fixture(scope="module")

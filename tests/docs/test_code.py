@@ -27,6 +27,7 @@ pytest.importorskip("click")
 from click.testing import CliRunner
 
 import sphericalpca
+from paper.cli.app import app as paper
 from paper.methods import METHODS
 from sphericalpca.cli.app import COMMANDS, app
 from sphericalpca.rows.sources.opening import FORMATS
@@ -146,6 +147,9 @@ def test_scripts_within_the_text_are_there_and_know_their_options(page):
 
 def check_script(found, where):
     name = found["where"].removeprefix("-m ")
+    if name == "paper":
+        check_command("python", "-m", "paper", *shlex.split(found["arguments"], comments=True))
+        return
     if name in {"build", "pip", "pytest", "sphinx", "venv"}:
         return
     path = ROOT / (name if name.endswith(".py") else name.replace(".", "/"))
@@ -231,6 +235,10 @@ def check_command(program, *arguments):
     """What is not run here: its names are known."""
     if program == "sphericalpca" and len(arguments) == 1:
         assert arguments[0] in {*COMMANDS, "--help"}  # a name in a sentence
+    elif program == "python" and arguments[1] == "paper" and len(arguments) == 3:
+        assert arguments[2] in paper.table
+    elif program == "python" and arguments[1] == "paper":
+        parse_command(arguments[2:], paper)
     elif program == "sphericalpca":
         parse_command(arguments)
     elif program == "make":
@@ -247,9 +255,9 @@ def run_program(arguments):
     assert found.exit_code == 0, found.output
 
 
-def parse_command(arguments):
+def parse_command(arguments, command=app):
     """All names, options and choices are known; nothing is run."""
-    command, context = app, app.make_context("sphericalpca", list(arguments))
+    context = command.make_context("program", list(arguments))
     while hasattr(command, "resolve_command"):
         rest = [*context._protected_args, *context.args]
         name, command, rest = command.resolve_command(context, rest)
@@ -304,4 +312,4 @@ def test_a_wrong_claim_and_a_wrong_command_are_noticed():
     with pytest.raises(AssertionError):
         run_commands(Block(DOCS / "start.rst", 1, "console", "", "$ sphericalpca fly"))
     with pytest.raises(Exception, match="nonsense"):
-        parse_command(["reproduce", "nonsense"])
+        parse_command(["reproduce", "nonsense"], paper)

@@ -22,13 +22,14 @@ def copy(tmp_path):
     forgotten = ignore_patterns("__pycache__")
     package = Path(sphericalpca.__file__).parent  # perhaps from a wheel
     copytree(package, tmp_path / "src" / "sphericalpca", ignore=forgotten)
-    for name in ("conftest.py", "solvers", "experiments"):
+    for name in ("conftest.py", "solvers", "paper"):
         source, target = ROOT / "tests" / name, tmp_path / "tests" / name
         if source.is_dir():
             copytree(source, target, ignore=forgotten)
         else:
             target.parent.mkdir()
             target.write_bytes(source.read_bytes())
+    copytree(ROOT / "paper", tmp_path / "paper", ignore=ignore_patterns("__pycache__", "results"))
     (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
     return tmp_path
 
@@ -109,8 +110,7 @@ def test_a_source_of_rows(copy):
 
 
 def test_an_experiment(copy):
-    package = copy / "src" / "sphericalpca"
-    plan = package / "experiments" / "plan.py"
+    plan = copy / "paper" / "plan.py"
     edit(plan, '"rank", "uci", "lsa")\n', '"rank", "uci", "lsa", "few")\n')
     edit(plan, '            "lsa": self._lsa,\n', '"lsa": self._lsa, "few": self._few,\n')
     generator = """
@@ -122,16 +122,16 @@ def test_an_experiment(copy):
     def _lsa("""
     edit(plan, "\n    def _lsa(", generator)
     edit(
-        package / "cli" / "reproduce.py",
+        copy / "paper" / "cli" / "reproduce.py",
         '    "lsa": ("lsa",),\n',
         '"lsa": ("lsa",), "few": ("few",),',
     )
     edit(
-        package / "experiments" / "report" / "compare.py",
+        copy / "paper" / "report" / "compare.py",
         '("rank", "lsa")',
         '("rank", "lsa", "few")',
     )
-    run(copy, "-m", "sphericalpca", "reproduce", "few", "--embedded", "--out", "o", "--jobs", "1")
+    run(copy, "-m", "paper", "reproduce", "few", "--embedded", "--out", "o", "--jobs", "1")
     assert (copy / "o" / "rows.csv").read_text().count("\nfew,") == 4
     tests = ("tests/paper/test_plan.py", "tests/paper/test_draws.py")
     run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "few", *tests)

@@ -101,7 +101,7 @@ def project(tmp_path):
     """A copy of the sources of the site, beside what it draws from."""
     root = tmp_path.resolve() / "project"
     copytree(ROOT / "docs", root / "docs", ignore=ignore_patterns(*MADE_BY_THE_BUILD))
-    for name in ("examples", "results", "benchmarks", "reliability", "SECURITY.md"):
+    for name in ("examples", "paper", "benchmarks", "reliability", "SECURITY.md"):
         (root / name).symlink_to(ROOT / name)
     return root
 

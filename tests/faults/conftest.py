@@ -36,7 +36,7 @@ def obey_permissions():
         ctypes.CDLL(None).prctl(drop, override, 0, 0, 0)
 
 
-def start(folder, *arguments, largest_file=None, **options):
+def start(folder, *arguments, program="sphericalpca", largest_file=None, **options):
     """Start the program; `largest_file` is as many bytes as a file may have."""
 
     def limit():
@@ -45,8 +45,9 @@ def start(folder, *arguments, largest_file=None, **options):
             resource.setrlimit(resource.RLIMIT_FSIZE, (largest_file, largest_file))
 
     return subprocess.Popen(
-        [sys.executable, "-B", "-m", "sphericalpca", *map(str, arguments)],
+        [sys.executable, "-B", "-m", program, *map(str, arguments)],
         cwd=folder,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},  # paper is not installed
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -133,7 +133,7 @@ REPRODUCE = VICTIMS["reproduce"]
 
 
 def test_reproduce_on_a_full_disk(small_disk):
-    done = run(small_disk, *REPRODUCE.arguments.split())
+    done = run(small_disk, *REPRODUCE.arguments.split(), program="paper")
     assert done.code == 1
     assert done.lines[-1].startswith("Error: ")
     assert "No space left" in done.lines[-1]
@@ -142,23 +142,24 @@ def test_reproduce_on_a_full_disk(small_disk):
 
 def test_reproduce_where_it_may_not_be_written(closed):
     folder, reason = closed
-    run(folder, *REPRODUCE.arguments.split()).says("Error: ", f"out cannot be written ({reason}): ")
+    done = run(folder, *REPRODUCE.arguments.split(), program="paper")
+    done.says("Error: ", f"out cannot be written ({reason}): ")
     assert names(folder) == []
 
 
 def test_reproduce_when_the_disk_fills_up_amid_the_rows(tmp_path):
     """The rows before stay, the torn one is measured again."""
     command, rows = REPRODUCE.arguments.split(), tmp_path / "out" / "rows.csv"
-    assert run(tmp_path, *command).code == 0
+    assert run(tmp_path, *command, program="paper").code == 0
     wanted, whole = REPRODUCE.read(tmp_path, "out"), rows.read_text()
     kept = "".join(whole.splitlines(keepends=True)[: whole.count("\n") // 2])
     rows.write_text(kept)
-    done = run(tmp_path, *command, largest_file=len(kept) + 50)
+    done = run(tmp_path, *command, program="paper", largest_file=len(kept) + 50)
     assert done.code == 1
     assert done.lines[-1].startswith("Error: ")
     assert "rows.csv: File too large" in done.lines[-1]
     assert rows.read_text().startswith(kept)
-    assert run(tmp_path, *command).code == 0
+    assert run(tmp_path, *command, program="paper").code == 0
     assert REPRODUCE.read(tmp_path, "out") == wanted
 
 

@@ -49,8 +49,9 @@ def test_a_pipe_among_the_data_files_is_told_as_damage(tmp_path):
 
 
 def run(arguments, folder: Path):
+    program = "paper" if arguments[0] in ("reproduce", "datasets") else "sphericalpca"
     return subprocess.run(
-        [sys.executable, "-m", "sphericalpca", *arguments],
+        [sys.executable, "-m", program, *arguments],
         cwd=folder,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "COLUMNS": "200"},
         capture_output=True,

@@ -186,7 +186,7 @@ def test_check_of_a_damaged_file(run, stored):
 def test_check_of_what_is_absent(run, stored):
     result = run("datasets", "check", "glass", "mfeat-pix", "--data-home", stored)
     one_error(result, "mfeat-pix")
-    assert "glass" not in result.stderr.split("Get it")[0].split(": ")[2]
+    assert "glass" not in result.stderr.split("get it")[0].split(": ")[2]
 
 
 # --- fetch
@@ -282,7 +282,7 @@ PATCHED = """
 import dataclasses, sys
 from paper.datasets import DATASETS
 from paper.datasets.registry import Source
-from sphericalpca.__main__ import main
+from paper.__main__ import main
 
 facts = {{"rows": 3, "features": 2, "classes": {{"1": 2, "2": 1}}, "fingerprint": {fingerprint!r}}}
 source = Source("zip", "here", {url!r})
@@ -321,7 +321,7 @@ def test_the_program_itself_on_missing_data(home):
     words = [
         sys.executable,
         "-m",
-        "sphericalpca",
+        "paper",
         "datasets",
         "check",
         "glass",
@@ -331,5 +331,5 @@ def test_the_program_itself_on_missing_data(home):
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == 1
     assert "absent" in done.stdout
-    assert done.stderr.startswith(f"Error: Damaged or absent in {home}: glass.")
+    assert done.stderr.startswith(f"Error: Damaged or absent in {home}: glass:")
     assert done.stderr.count("\n") == 1

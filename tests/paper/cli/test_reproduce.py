@@ -7,16 +7,15 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
 from paper import runner
+from paper.cli.app import app
 from paper.cli.reproduce import reproduce
 from paper.journal import Journal
 from paper.plan import Plan
-from sphericalpca.cli.app import app
 
 FILES = {
     "rows.csv",
@@ -123,7 +122,7 @@ def test_a_folder_that_was_named_is_meant(invoke, tmp_path):
 def test_committed_results_are_not_written_to_by_default():
     """A stranger's first run shall not change what the repository holds."""
     (out,) = (option for option in reproduce.params if option.name == "out")
-    assert out.default != Path("results")
+    assert out.default.name != "results"
 
 
 def test_failed_trials_are_named_and_the_rest_is_shown(invoke, tmp_path, monkeypatch):
@@ -181,6 +180,23 @@ def test_out_is_below_a_file(invoke, tmp_path):
     assert "Not a directory" in one_line(invoke("figures", "--out", tmp_path / "file" / "deeper"))
 
 
+def test_where_nobody_may_write_is_told_before_the_work(invoke, tmp_path, monkeypatch):
+    out = tmp_path / "DENIED"
+    out.mkdir()
+
+    def denied(path):
+        assert path.parent == out
+        raise PermissionError(13, "Permission denied", str(path))
+
+    def work(*_args, **_options):
+        raise AssertionError("The work has begun.")
+
+    monkeypatch.setattr("sphericalpca.cli.outputs.check_writable", denied)
+    monkeypatch.setattr("paper.reproduction.run", work)
+    line = one_line(invoke("figures", "--quick", "--embedded", "--out", out))
+    assert line.startswith(f"Error: {out} cannot be written (Permission denied): make room or get")
+
+
 def test_report_without_rows(invoke, tmp_path):
     line = one_line(invoke("report", "--out", tmp_path))
     assert "python -m paper reproduce" in line
@@ -194,23 +210,22 @@ def test_rows_file_of_another_kind(invoke, tmp_path):
 
 
 @pytest.mark.parametrize("package", ["pandas", "jinja2", "matplotlib"])
-def test_a_missing_package_is_named_with_its_extra(tmp_path, package):
+def test_a_missing_package_is_named_with_the_remedy(tmp_path, package):
     program = (
-        f"import sys; sys.modules[{package!r}] = None; "
-        "from sphericalpca.__main__ import main; main()"
+        f"import sys; sys.modules[{package!r}] = None; from paper.__main__ import main; main()"
     )
     command = [sys.executable, "-c", program, "reproduce", "figures", "--out", str(tmp_path / "o")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 1
     (line,) = done.stderr.splitlines()
     assert package in line
-    assert "sphericalpca[reproduce]" in line or "sphericalpca[plot]" in line
+    assert "pip install --editable .[cli,pages] --group paper" in line
     assert not (tmp_path / "o").exists()
 
 
 def test_ctrl_c_says_how_to_go_on(tmp_path, ctrl_c):
     """A terminal sends the signal to the whole group: parent and workers."""
-    command = [sys.executable, "-m", "sphericalpca", "reproduce", "uci", "--embedded", "--jobs=2"]
+    command = [sys.executable, "-m", "paper", "reproduce", "uci", "--embedded", "--jobs=2"]
     running = subprocess.Popen(
         [*command, "--out", str(tmp_path)],
         stdout=subprocess.PIPE,

@@ -80,4 +80,4 @@ def test_the_command_leads_to_the_same_folder(tmp_path):
     assert fetch_command(["glass"], get_data_home()) == "python -m paper datasets fetch glass"
     odd = tmp_path / "my data"
     words = shlex.split(fetch_command(["glass", "mfeat"], odd, force=True))
-    assert words[2:] == ["fetch", "glass", "mfeat", "--force", "--data-home", str(odd)]
+    assert words[4:] == ["fetch", "glass", "mfeat", "--force", "--data-home", str(odd)]
