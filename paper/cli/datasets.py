@@ -19,7 +19,7 @@ from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:
     from paper.datasets.fetching import NamedProgress
-    from paper.datasets.integrity import Finding
+    from paper.datasets.integrity import FileState
     from paper.datasets.registry import Dataset
 
 __all__ = ["data_home_option", "datasets"]
@@ -189,7 +189,7 @@ def _look(names: tuple[str, ...], data_home: Path | None) -> tuple[Path, list[tu
     return home, [(find(name), examine(find(name), home)) for name in names]
 
 
-def _print_json(home: Path, found: list[tuple[Dataset, Finding]], **more: object) -> None:
+def _print_json(home: Path, found: list[tuple[Dataset, FileState]], **more: object) -> None:
     rows = [
         {
             "name": record.name,

@@ -25,7 +25,7 @@ from sphericalpca.exceptions import DataError, printable
 __all__ = [
     "READING_ERRORS",
     "Content",
-    "Finding",
+    "FileState",
     "examine",
     "fault",
     "read_content",
@@ -42,7 +42,7 @@ ROUNDING = 5e-6
 READING_ERRORS = (gzip.BadGzipFile, EOFError, RecursionError, ValueError, zlib.error)
 
 
-class Finding(NamedTuple):
+class FileState(NamedTuple):
     """The state of a file, why, and its size in bytes if it is there."""
 
     state: Literal["present", "absent", "damaged"]
@@ -50,25 +50,25 @@ class Finding(NamedTuple):
     size: int | None
 
 
-def examine(record: Dataset, home: Path) -> Finding:
+def examine(record: Dataset, home: Path) -> FileState:
     """Look at the file of a data set, and into it where its bytes are not known."""
     path = home / record.file
     if not path.exists():
-        return Finding("absent", "", None)
+        return FileState("absent", "", None)
     size = path.stat().st_size
     try:
         digest, noted = sha256_of(path), noted_sha256(path)
     except OSError as error:
-        return Finding("damaged", f"cannot be read: {error.strerror}", size)
+        return FileState("damaged", f"cannot be read: {error.strerror}", size)
     if digest in (record.sha256, noted):
         known = "the reference file" if digest == record.sha256 else "as it was fetched"
-        return Finding("present", known, size)
+        return FileState("present", known, size)
     if noted is not None:
-        return Finding("damaged", "its sha256 is not the one noted when it was fetched", size)
+        return FileState("damaged", "its sha256 is not the one noted when it was fetched", size)
     _, reason = _read(record, path)
     if reason:
-        return Finding("damaged", reason, size)
-    return Finding("present", "other bytes, same content by its facts", size)
+        return FileState("damaged", reason, size)
+    return FileState("present", "other bytes, same content by its facts", size)
 
 
 def read_content(record: Dataset, home: Path) -> Content:
