@@ -15,7 +15,6 @@ from sphericalpca.cli.reading import open_files
 from sphericalpca.evaluation.findings import findings
 
 pytest.importorskip("safetensors")
-pytest.importorskip("pandas")
 
 
 @pytest.fixture
@@ -138,7 +137,7 @@ def test_fewer_neighbours_are_advised_where_they_would_do(run, model, data, tmp_
     assert run(*words, "1,32").exit_code == 0
 
 
-@pytest.mark.parametrize("package", ["jinja2", "pandas", "matplotlib"])
+@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
 def test_what_the_page_needs_is_named_first(run, model, data, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
     result = run("evaluate", model, data, "--out", data.parent / "out")

@@ -14,7 +14,6 @@ from sphericalpca.evaluation.methods import METHODS
 
 pytest.importorskip("jinja2")
 pytest.importorskip("matplotlib")
-pytest.importorskip("pandas")
 
 from sphericalpca.evaluation.page import render
 
