@@ -15,7 +15,7 @@ from scipy import sparse
 
 from sphericalpca import SphericalPCA
 from sphericalpca.linalg import Array
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 __all__ = ["MATRIX", "SOLVER_NAMES", "STEPS", "checkpoint_fit", "seeds"]
 

@@ -32,8 +32,8 @@ FIRST = (
 OPENED = ("sphericalpca.experiments",)
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
-    *("__main__", "baselines", "cli", "exceptions", "files", "linalg", "modelfile", "parallel"),
-    *("evaluation_report", "suffixes", "version", "writing"),
+    *("__main__", "baselines", "cli", "curvature", "exceptions", "files", "linalg", "modelfile"),
+    *("evaluation_report", "parallel", "registry", "suffixes", "version", "writing"),
     *("experiments.paper", "experiments.report", "experiments.seeds", "experiments.toy"),
 )
 

@@ -15,7 +15,7 @@ from sphericalpca import SphericalPCA
 from sphericalpca.cli import fit as command
 from sphericalpca.cli.fit import describe
 from sphericalpca.estimators.progress import FitProgress
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 
 @pytest.fixture

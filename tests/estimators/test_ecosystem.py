@@ -19,7 +19,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import SOLVERS, Alternating, Anderson, Linearized, Subspace
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Alternating, Anderson, Linearized, Subspace
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from sphericalpca.metrics import (
     nearest_neighbours,
     paired_difference,
 )
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

@@ -13,7 +13,7 @@ from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Start, Subspace
-from sphericalpca.solvers.span import Span
+from sphericalpca.solvers.subspace import Span
 
 N, M, R = 120, 30, 3
 COLUMNS = [1, 2 * R + 1, 4 * R, None]  # 1 means 2 r

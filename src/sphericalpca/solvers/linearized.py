@@ -21,12 +21,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
 from sphericalpca.problem import Problem, residual, symmetric
 from sphericalpca.products import inner_products, product
 from sphericalpca.rows import Block
-from sphericalpca.solvers.options import is_number
-from sphericalpca.solvers.start import Start
+from sphericalpca.solvers.base import is_number
 
 __all__ = ["Linearized", "lipschitz_constant"]
 
@@ -72,7 +73,9 @@ class _Sweep:
 
 
 @dataclass(frozen=True)
-class _State:
+class LinearizedState:
+    """A pair (U, V), and the sweep that found it."""
+
     U: Array
     sweep: _Sweep
     loss: float
@@ -122,16 +125,18 @@ class Linearized:
         for label, value in (("lam", self.lam), ("mu", self.mu)):
             named = isinstance(value, str) and value in ("theory", "block")
             if not named and not (is_number(value) and 0 <= float(value) < math.inf):
-                raise ValueError(
-                    f"{label}={value!r} must be 'theory', 'block' or a finite number >= 0; "
-                    "'theory' is the constant of the convergence proof."
+                raise ParameterError(
+                    Parameter(label, value),
+                    "must be 'theory', 'block' or a finite number >= 0",
+                    "'theory' is the constant of the convergence proof",
                 )
         if self.order not in ("uv", "vu"):
-            raise ValueError(
-                f"order={self.order!r} must be 'uv' (the paper) or 'vu' (the authors' program)."
+            raise ParameterError(
+                Parameter("order", self.order),
+                "must be 'uv' (the paper) or 'vu' (the authors' program)",
             )
 
-    def init(self, problem: Problem, start: Start) -> _State:
+    def init(self, problem: Problem, start: Start) -> LinearizedState:
         """The state at the given pair; without a V it is the best one at U."""
         U = np.asarray(start.U, dtype=problem.rows.dtype)
         constants = self._constants(problem, U.shape[1])
@@ -139,9 +144,9 @@ class Linearized:
         # U first: V(0) itself serves the first U step.  V first: V(1) does.
         lam = math.inf if self.order == "uv" else constants["lam"]
         sweep = self._sweep(problem, U, V, lam)
-        return _State(U, sweep, problem.loss(sweep.alignment, sweep.energy), constants, {})
+        return LinearizedState(U, sweep, problem.loss(sweep.alignment, sweep.energy), constants, {})
 
-    def step(self, problem: Problem, state: _State) -> _State:
+    def step(self, problem: Problem, state: LinearizedState) -> LinearizedState:
         """One iteration, measured."""
         last = state.sweep
         U = self._step_U(state).astype(problem.rows.dtype)
@@ -156,14 +161,14 @@ class Linearized:
             "decrease_ratio": (state.loss - loss) / moved if moved > 0 else math.inf,
             "subgradient": _subgradient(U, V.pull, V.moment, sweep.tangent),
         }
-        return _State(U, sweep, loss, state.constants, measures)
+        return LinearizedState(U, sweep, loss, state.constants, measures)
 
-    def saved(self, state: _State) -> dict[str, Array]:
+    def saved(self, state: LinearizedState) -> dict[str, Array]:
         """A state as arrays."""
         sweep = {name: np.asarray(value) for name, value in vars(state.sweep).items()}
         return {"U": state.U, "loss": np.array(state.loss), **sweep}
 
-    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> LinearizedState:
         """The state that was saved; only f is asked from the data again."""
         U = saved["U"]
         value = problem.canonical(U).value
@@ -175,9 +180,9 @@ class Linearized:
             raise ValueError("the gradient is that of another U")
         constants = self._constants(problem, U.shape[1])
         sweep = _Sweep(**{**known, "value": value})
-        return _State(U, sweep, float(saved["loss"]), constants, {})
+        return LinearizedState(U, sweep, float(saved["loss"]), constants, {})
 
-    def _step_U(self, state: _State) -> Array:
+    def _step_U(self, state: LinearizedState) -> Array:
         sweep, mu = state.sweep, state.constants["mu"]
         if math.isnan(mu):
             mu = _block_mu(sweep)

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
+from sphericalpca.curvature import Curvature
 from sphericalpca.iterate import iterate
 from sphericalpca.problem import Problem, symmetric
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Anderson, Start, random_start, svd_start
-from sphericalpca.solvers.curvature import Curvature
 
 R = 6
 
