@@ -5,6 +5,7 @@ from __future__ import annotations
 import renames
 
 TESTS = ("tests", "reliability", "benchmarks")
+PICTURES = (*TESTS, "src")
 FROM_SOLVERS = r"from sphericalpca\.solvers import"
 FROM_REGISTRY = "from sphericalpca.registry.solvers import SOLVERS"
 
@@ -21,6 +22,8 @@ RULES_H3: list[tuple[str, str, tuple[str, ...], tuple[str, ...]]] = [
     (r"\bsphericalpca\.solvers\.curvature\b", "sphericalpca.curvature", TESTS, ()),
     (r"\bsphericalpca\.solvers\.span\b", "sphericalpca.solvers.subspace", TESTS, ()),
     (r"\bsphericalpca\.solvers\.state\b", "sphericalpca.solvers.base", (*TESTS, "docs"), ()),
+    (r"\bsphericalpca\.plotting\.files\b", "sphericalpca.plotting.style", PICTURES, ()),
+    (r"\bdimensions\.(svd|ladder)\b", "dimensions.subspaces", TESTS, ()),
 ]
 
 if __name__ == "__main__":

@@ -177,9 +177,9 @@ def test_rows_in_files_stay_there(X, choice, tmp_path):
 def test_wide_rows(X, monkeypatch):
     """Where the Gram matrix would be too large, singular vectors are found as needed."""
     expected = choose_components(X, recall=0.7, k=5, queries=QUERIES, random_state=0)
-    for module in ("sphericalpca.solvers.start", "sphericalpca.dimensions.svd"):
+    for module in ("sphericalpca.solvers.start", "sphericalpca.dimensions.subspaces"):
         monkeypatch.setattr(f"{module}.GRAM_FEATURES", 3)
-    monkeypatch.setattr("sphericalpca.dimensions.svd.FIRST_COLUMNS", 9)
+    monkeypatch.setattr("sphericalpca.dimensions.subspaces.FIRST_COLUMNS", 9)
     found = choose_components(X, recall=0.7, k=5, queries=QUERIES, random_state=0)
     assert abs(found.n_components - expected.n_components) <= 1
 
@@ -190,7 +190,7 @@ def test_at_most_the_largest(X):
     text = str(said[0].message)
     assert f"6 keep {found.chosen.recall:.3f} (95% interval {found.chosen.interval})" in text
     more = "or raise queries " if len(X) // 5 > found.n_queries else ""
-    assert text.endswith(f"Raise largest {more}or lower recall.")
+    assert text.endswith(f": raise largest {more}or lower recall.")
     assert said[0].filename == __file__
     assert len(said) == 1
     assert (found.n_components, found.reached) == (6, False)

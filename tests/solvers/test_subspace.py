@@ -201,5 +201,5 @@ def test_long_after_convergence_nothing_drifts(dtype, columns):
 
 @pytest.mark.parametrize("columns", [0, -3, 2.5, True, "a"])
 def test_columns_must_be_a_count(columns):
-    with pytest.raises(ValueError, match=r"columns=.* must be an integer of at least 1"):
+    with pytest.raises(ValueError, match=r"columns=.* must be a positive integer"):
         Subspace(columns)

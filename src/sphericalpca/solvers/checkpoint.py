@@ -243,10 +243,9 @@ class Checkpoint:
     def _check_value(self, value: float, theirs: float, dtype: str) -> None:
         if not math.isclose(value, theirs, rel_tol=SAME_VALUE[dtype]):
             raise DataError(
-                f"checkpoint {self._name} was made from other data",
-                f"this fit needs its own: at the subspace of the file f was {theirs:.9g}, and is "
-                f"{value:.9g} here",
-                "remove it, or choose another file",
+                f"checkpoint {self._name} was made from other data (at its subspace f was "
+                f"{theirs:.9g}, and is {value:.9g} here)",
+                remedy="remove it, or choose another file",
             )
 
     @property

@@ -19,8 +19,7 @@ from sphericalpca.experiments.report.figures.convergence import _gap, _thinned
 from sphericalpca.experiments.report.figures.convergence import convergence as draw_convergence
 from sphericalpca.experiments.report.figures.picture import THEME, Panel, Picture, Sample
 from sphericalpca.experiments.report.figures.toy import toy
-from sphericalpca.plotting.files import new_figure
-from sphericalpca.plotting.style import INK, PALETTE
+from sphericalpca.plotting.style import INK, PALETTE, new_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 
