@@ -11,6 +11,8 @@ from sphericalpca import SphericalPCA
 from sphericalpca.problem import Problem
 from sphericalpca.products import times
 
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 # Frames from `SphericalPCA.fit` to `products.times`, both of them counted.
 MOST = 12
 FIT = inspect.unwrap(SphericalPCA.fit).__code__
@@ -51,7 +53,6 @@ def _deepest(solver, X):
     return max(stacks, key=len)
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.xfail(strict=False, reason="estimators and rows are being flattened")
 @pytest.mark.parametrize("solver", ["alternating", "anderson", "newton"])
 def test_few_functions_lie_between_a_fit_and_its_products(solver):

@@ -201,7 +201,9 @@ def test_at_most_the_largest(X):
 
 def test_more_rows_are_asked_for_where_only_they_would_help():
     X = np.random.default_rng(0).standard_normal((60, 4))
-    with pytest.warns(ShortfallWarning, match=r"4 keep 1\.000 .* Pass more rows or lower recall\."):
+    with pytest.warns(
+        ShortfallWarning, match=r"4 keep 1\.000 .*: pass more rows or lower recall\."
+    ):
         choose_components(X, recall=0.99, k=2, random_state=0)
 
 
@@ -256,13 +258,13 @@ def test_one_component_keeps():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"recall": 0}, "recall=0 must lie between 0 and 1"),
-        ({"recall": 1.0}, "recall=1.0 must lie between 0 and 1"),
-        ({"recall": "high"}, "recall='high' must lie between"),
-        ({"confidence": 1}, "confidence=1 must lie between 0 and 1"),
-        ({"k": 0}, "k=0 must be a whole number of at least 1"),
-        ({"queries": 2.5}, "queries=2.5 must be a whole number"),
-        ({"largest": 65}, r"largest=65 must be a whole number from 1 to min.*=64"),
+        ({"recall": 0}, "recall=0 must be between 0 and 1"),
+        ({"recall": 1.0}, "recall=1.0 must be between 0 and 1"),
+        ({"recall": "high"}, "recall='high' must be between"),
+        ({"confidence": 1}, "confidence=1 must be between 0 and 1"),
+        ({"k": 0}, "k=0 must be a positive integer"),
+        ({"queries": 2.5}, "queries=2.5 must be a positive integer"),
+        ({"largest": 65}, r"largest=65 must be an integer from 1 to min.*=64"),
         ({"tol": -1}, "'tol' parameter"),
         ({"tol": np.nan}, "'tol' parameter"),
         ({"k": 1700}, "too few to hold out queries"),
