@@ -1,8 +1,8 @@
 """The only loop, and the contract of solvers.
 
 The loop owns the clock, the record and the reason for stopping.  A solver is an immutable record
-of options that makes states: `Solver` is what it must have, `Resumable` and `Promising` are
-optional.
+of options that makes states: `Solver` and `State` are what they must have, `Resumable`,
+`Closable` and `Promising` are optional.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from sphericalpca.problem import Closing, Problem
 
 __all__ = [
     "AnySolver",
+    "Closable",
     "Monitor",
     "Promising",
     "Resumable",
@@ -91,10 +92,6 @@ class State(Protocol):
         """Relative Riemannian gradient at U."""
 
     @property
-    def closing(self) -> Closing | None:
-        """What `Problem.canonical_form` needs to know of U; None costs half a pass at the end."""
-
-    @property
     def measures(self) -> Mapping[str, float]:
         """Further numbers to record."""
 
@@ -105,6 +102,15 @@ class State(Protocol):
 
 StateT = TypeVar("StateT", bound=State)
 StateT_co = TypeVar("StateT_co", bound=State, covariant=True)
+
+
+@runtime_checkable
+class Closable(Protocol):
+    """A state that knows what ends a fit; without it that is half a pass more."""
+
+    @property
+    def closing(self) -> Closing | None:
+        """What `Problem.canonical_form` needs to know of U."""
 
 
 @runtime_checkable
@@ -176,7 +182,7 @@ class Solution(Generic[StateT_co]):
     @property
     def closing(self) -> Closing | None:
         """What `Problem.canonical_form` needs to know of U, if the last state knows."""
-        return None if self.state is None else self.state.closing
+        return self.state.closing if isinstance(self.state, Closable) else None
 
 
 class Monitor:

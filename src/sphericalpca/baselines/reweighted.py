@@ -33,7 +33,6 @@ class ReweightedState:
     U: Array
     loss: float
     product: Array
-    closing: None = None  # a fit of R1-PCA is closed by `canonical` below
     measures: Mapping[str, float] = field(default_factory=dict)
     constants: Mapping[str, float] = field(default_factory=dict)
 

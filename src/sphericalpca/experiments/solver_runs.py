@@ -25,9 +25,9 @@ from sphericalpca.datasets import make_toy
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.experiments.seeds import seed_of
 from sphericalpca.files import refuse_pipes
-from sphericalpca.iterate import AnySolver, Start, State
+from sphericalpca.iterate import AnySolver, Closable, Promising, Start, State
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Problem, components
+from sphericalpca.problem import Closing, Problem, components
 from sphericalpca.rows import Rows, as_rows
 from sphericalpca.solvers import Alternating, Linearized, choose_solver
 
@@ -127,6 +127,14 @@ class _TracedState:
     state: State
     V: Array
     measures: Mapping[str, float]
+
+    @property
+    def closing(self) -> Closing | None:
+        return self.state.closing if isinstance(self.state, Closable) else None
+
+    @property
+    def promise(self) -> float:
+        return self.state.promise if isinstance(self.state, Promising) else 0.0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.state, name)

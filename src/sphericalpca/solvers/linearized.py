@@ -42,17 +42,7 @@ Constant = float | Literal["theory", "block"]
 
 
 def lipschitz_constant(problem: Problem, n_components: int) -> float:
-    """L_c, the paper's Lipschitz constant of the gradient of h.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-
-    Returns
-    -------
-    lipschitz : float
-    """
+    """L_c, the paper's Lipschitz constant of the gradient of h."""
     r, S = n_components, problem.rows.totals.weight
     return 2.0 * (r + S + math.sqrt(r * S) + math.sqrt(problem.rows.totals.energy))
 
@@ -74,7 +64,10 @@ class _Sweep:
 
 @dataclass(frozen=True)
 class LinearizedState:
-    """A pair (U, V), and the sweep that found it."""
+    """A pair (U, V), and the sweep that found it.
+
+    It cannot close a fit: the moment at hand is that of another V than the best one.
+    """
 
     U: Array
     sweep: _Sweep
@@ -85,10 +78,6 @@ class LinearizedState:
     @property
     def value(self) -> float:
         return self.sweep.value
-
-    @property
-    def closing(self) -> None:
-        return None  # the moment at hand is that of another V than the best one
 
     @cached_property
     def residual(self) -> float:
@@ -104,8 +93,7 @@ class Linearized:
         U <- polar factor of 2 (X'WV - U V'WV) + mu U
         v_j <- unit vector along 2 U'x_j + (lam - 2) v_j
 
-    Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where
-    S = sum w is n in the paper.
+    Proven to converge for lam, mu > L_c, see `lipschitz_constant`.
 
     Parameters
     ----------

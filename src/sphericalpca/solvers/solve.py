@@ -67,17 +67,6 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
     Subspace acceleration needs the fewest passes.  It is taken where passes are dear: long
     rows, few components, and room for the projections.  Elsewhere Anderson acceleration
     is as fast or the only one that fits, and for very small `tol` Newton's method.
-
-    Parameters
-    ----------
-    rows : Rows
-    n_components : int
-    tol : float
-        At which residual a run will end.
-
-    Returns
-    -------
-    solver : Subspace, Anderson or Newton
     """
     n, m = rows.shape
     subspace = Subspace()
@@ -91,20 +80,7 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
 
 
 def choose_solver(solver: str | AnySolver, rows: Rows, n_components: int, tol: float) -> AnySolver:
-    """A solver from its name; a solver object is returned as it is.
-
-    Parameters
-    ----------
-    solver : str or solver object
-        A name in `sphericalpca.registry.solvers`, or "auto".
-    rows : Rows
-    n_components : int
-    tol : float
-        "auto" chooses by it.
-
-    Returns
-    -------
-    solver : solver object
+    """A solver from its name, or "auto"; a solver object is returned as it is.
 
     Raises
     ------

@@ -83,17 +83,7 @@ def starts(
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Leading right singular vectors of the weighted, scaled, uncentred rows.
 
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-    rng : Generator
-        For the randomized SVD of wide data.
-
-    Returns
-    -------
-    start : Start
-        Up to 1024 features exact, and with the curvature.
+    Up to 1024 features they are exact, and come with the curvature; beyond, the SVD is randomized.
     """
     if problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
         curvature = _gram_curvature(problem, n_components)
@@ -102,33 +92,12 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
 
 
 def random_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
-    """A subspace drawn uniformly.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-    rng : Generator
-
-    Returns
-    -------
-    start : Start
-    """
+    """A subspace drawn uniformly."""
     return Start(orthonormal(rng.standard_normal((problem.rows.shape[1], n_components))))
 
 
 def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-    init : array-like of shape (m, r), or pair with one of shape (n, r)
-
-    Returns
-    -------
-    start : Start
 
     Raises
     ------
