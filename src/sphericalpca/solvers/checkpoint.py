@@ -46,10 +46,6 @@ UNFIT = (
     *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
 )
 
-# What the header says under the names of `Run` and of `MultiStart`.
-OF_THE_RUN = ("start_value", "arrived", "finished")
-OF_THE_SEARCH = ("number", "svd_value", "rng", "seconds")
-
 UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
 
 # By how much f may differ, at a subspace, between two reads of the same data.
@@ -163,9 +159,11 @@ class Checkpoint:
                 if found is not None:
                     check_subspace(found.U, (rows.shape[1], n_components))
             record = _rows_of(_under("history", arrays))
-            run = Run(state, record=record, **{name: header[name] for name in OF_THE_RUN})
+            flags = header["arrived"], header["finished"]
+            run = Run(state, header["start_value"], record, *flags)
             rng.bit_generator.state = header["rng"]
-            return MultiStart(run=run, best=best, **{name: header[name] for name in OF_THE_SEARCH})
+            places = {name: header[name] for name in ("number", "svd_value", "rng", "seconds")}
+            return MultiStart(run=run, best=best, **places)
         except DataError:
             raise
         except UNFIT as error:
@@ -183,8 +181,13 @@ class Checkpoint:
             "passes": problem.rows.passes,
             "flops": problem.rows.flops,
             "value": run.state.value,
-            **{name: getattr(run, name) for name in OF_THE_RUN},
-            **{name: getattr(search, name) for name in OF_THE_SEARCH},
+            "start_value": run.start_value,
+            "arrived": run.arrived,
+            "finished": run.finished,
+            "number": search.number,
+            "svd_value": search.svd_value,
+            "rng": search.rng,
+            "seconds": search.seconds,
             "best": _facts(search.best),
         }
         names = run.record[0] if run.record else ()
