@@ -62,7 +62,7 @@ def run(copy, *arguments):
     return done.stdout
 
 
-def tests_of(copy, *options):
+def count_passed(copy, *options):
     """How many tests passed; none may fail."""
     out = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options)
     return int(re.search(r"(\d+) passed", out)[1])
@@ -113,8 +113,8 @@ def test_a_solver(copy):
     assert "damped" in run(copy, *fit, "--help")
     run(copy, *fit, "x.npy", "-r", "2", "-o", "other.safetensors", "--solver", "damped")
     assert "Damped" in run(copy, "-m", "sphericalpca", "info", "other.safetensors")
-    assert tests_of(copy, *AFTER_A_SOLVER) > 100
-    assert tests_of(copy, "-k", "damped or Damped", *OF_A_SOLVER) > 300
+    assert count_passed(copy, *AFTER_A_SOLVER) > 100
+    assert count_passed(copy, "-k", "damped or Damped", *OF_A_SOLVER) > 300
 
 
 def test_a_source_of_rows(copy):
