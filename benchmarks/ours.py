@@ -13,12 +13,13 @@ from sklearn.exceptions import ConvergenceWarning
 
 from benchmarks.task import Fit, Method, Point, Task
 from sphericalpca import SphericalPCA
-from sphericalpca.iterate import Monitor, Solution, Solver, State
+from sphericalpca.iterate import AnySolver, Monitor, Solution, State
 from sphericalpca.linalg import Array, orthonormal
 from sphericalpca.problem import Problem
 from sphericalpca.products import inner_products
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Matrix, as_rows
-from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton, Subspace, solve
+from sphericalpca.solvers import Alternating, Linearized, solve
 
 __all__ = [
     "ALGORITHM_1",
@@ -60,7 +61,7 @@ class StopAt(Monitor):
         return state.value >= self.value or time.perf_counter() >= self.deadline
 
 
-def run_solver(X: Matrix, task: Task, solver: Solver, value: float = np.inf) -> Solution:
+def run_solver(X: Matrix, task: Task, solver: AnySolver, value: float = np.inf) -> Solution[State]:
     """One solver from the task's start until it converges, f is `value`, or time is over."""
     return solve(
         Problem(as_rows(X)),
@@ -79,7 +80,7 @@ def _read_model(model: SphericalPCA) -> Fit:
     return _fit(model.components_.T, model.n_passes_, model.history_, note)
 
 
-def _read_solution(found: Solution) -> Fit:
+def _read_solution(found: Solution[State]) -> Fit:
     note = "" if found.stop_reason == "converged" else "capped"
     return _fit(found.U, found.history["passes"][-1], found.history, note)
 
@@ -95,7 +96,7 @@ def _fit(U: Array, passes: float, history: Mapping[str, Array], note: str) -> Fi
     return Fit(U, float(passes), trace, note)
 
 
-def _solver_method(name: str, solver: Solver) -> Method:
+def _solver_method(name: str, solver: AnySolver) -> Method:
     return Method(name, lambda X, task: run_solver(X, task, solver), _read_solution)
 
 
@@ -112,8 +113,9 @@ OURS_IN_SINGLE = replace(
 )
 # What "auto" chooses among, for the tables.
 CHOICES = tuple(
-    _solver_method(f"solver {type(solver).__name__.lower()}", solver)
-    for solver in (Subspace(), Anderson(), Newton())
+    _solver_method(f"solver {entry.name}", entry.load()())
+    for entry in SOLVERS.values()
+    if entry.automatic
 )
 ALTERNATION = _solver_method("exact alternation", Alternating())
 ALGORITHM_1 = _solver_method("Algorithm 1, theory", Linearized())

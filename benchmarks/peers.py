@@ -1,4 +1,4 @@
-"""scikit-learn's linear reductions; none has this objective, so only their span is judged."""
+"""scikit-learn's linear reductions; none maximises this f, so only their span is judged."""
 
 from __future__ import annotations
 

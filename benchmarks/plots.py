@@ -16,8 +16,7 @@ from benchmarks.methods import METHODS
 from benchmarks.ours import CHOICES
 from benchmarks.reach import GOALS, reach_table
 from benchmarks.table import Row, number
-from sphericalpca.plotting.files import new_figure, save_picture
-from sphericalpca.plotting.style import FAINT, INK, PALETTE, tidy
+from sphericalpca.plotting.style import FAINT, INK, PALETTE, new_figure, save_picture, tidy
 
 __all__ = ["draw"]
 

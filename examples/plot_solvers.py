@@ -3,7 +3,7 @@ Four solvers, and the paper's algorithm
 =======================================
 
 All solvers work on the same problem and ask the data the same question: at this subspace, what are
-the objective and its gradient? So they can be compared by how often they read the data. One read
+the value f and its gradient? So they can be compared by how often they read the data. One read
 that gives both is a *pass*.
 
 The data are texts, where the problem is hard for alternation, and every solver starts from the

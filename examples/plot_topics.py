@@ -64,7 +64,7 @@ plt.show()
 
 # %%
 # With as many dimensions as topics the two lead to equally good clusters (see :doc:`plot_text`):
-# the subspaces still differ, but both then hold what k-means needs. `svd_ratio_`, the objective at
+# the subspaces still differ, but both then hold what k-means needs. `svd_ratio_`, f at
 # the SVD over the one reached, is far below 0.9999 here and warns that the subspaces differ.
 
 print(f"svd_ratio_ = {methods['Spherical PCA'].svd_ratio_:.4f}")

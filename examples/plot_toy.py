@@ -57,7 +57,7 @@ plt.show()
 
 # %%
 # The paper motivates the method with this picture. It is an easy case all the same: "SVD, then
-# unit rows" would do as well here, and the fit says so. `svd_ratio_` is the objective at the SVD
-# over the objective reached; above 0.9999 there was nothing to gain.
+# unit rows" would do as well here, and the fit says so. `svd_ratio_` is f at the SVD
+# over the f reached; above 0.9999 there was nothing to gain.
 
 print(f"svd_ratio_ = {model.svd_ratio_:.6f}")

@@ -7,7 +7,7 @@ of the cosines themselves. If all rows are about equally near the subspace, both
 one. If some rows are near and others far, squares favour those that are near already.
 
 So two things make a difference: a spectrum that is flat around r, which leaves the subspace a
-choice, and rows of unequal kinds, over which the two objectives disagree. Text has both.
+choice, and rows of unequal kinds, over which the two methods disagree. Text has both.
 """
 
 import matplotlib.pyplot as plt
@@ -44,7 +44,7 @@ for a in powers:
         lost.append(1 - SphericalPCA(5).fit(make(a)).svd_ratio_)
 
 # %%
-# The picture has what the SVD leaves on the table at r = 5, in percent of the objective. With rows
+# The picture has what the SVD leaves on the table at r = 5, in percent of f. With rows
 # of one kind it is little, and soon next to nothing: at a decay of 0.5 the ratio is 0.9999. With
 # few words to a row it is some percent, soon hundreds of times as much, and it falls only when a
 # few directions are so strong that both methods must take them.

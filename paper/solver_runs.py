@@ -25,9 +25,9 @@ from sphericalpca.convergence import Convergence, Rate, analyse, fit_rate
 from sphericalpca.datasets import make_toy
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.files import refuse_pipes
-from sphericalpca.iterate import Solver, State
+from sphericalpca.iterate import AnySolver, Closable, Promising, Start, State
 from sphericalpca.linalg import Array
-from sphericalpca.problem import components
+from sphericalpca.problem import Closing, Problem, components
 from sphericalpca.rows import Rows, as_rows
 from sphericalpca.solvers import Alternating, Linearized, choose_solver
 
@@ -103,15 +103,15 @@ class Traced:
     `rows` are the same data once more: looking at them is not a pass of the solver.
     """
 
-    solver: Solver
+    solver: AnySolver
     rows: Rows
 
-    def init(self, problem: Any, start: Any) -> _TracedState:
+    def init(self, problem: Problem, start: Start) -> _TracedState:
         """The wrapped solver's first state."""
         state = self.solver.init(problem, start)
         return _TracedState(state, components(self.rows, state.U), {})
 
-    def step(self, problem: Any, state: _TracedState) -> _TracedState:
+    def step(self, problem: Problem, state: _TracedState) -> _TracedState:
         """The wrapped solver's next state, and the distance to the last."""
         after = self.solver.step(problem, state.state)
         V = components(self.rows, after.U)
@@ -127,6 +127,14 @@ class _TracedState:
     state: State
     V: Array
     measures: Mapping[str, float]
+
+    @property
+    def closing(self) -> Closing | None:
+        return self.state.closing if isinstance(self.state, Closable) else None
+
+    @property
+    def promise(self) -> float:
+        return self.state.promise if isinstance(self.state, Promising) else 0.0
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.state, name)

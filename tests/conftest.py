@@ -23,8 +23,9 @@ from threadpoolctl import threadpool_limits
 
 from sphericalpca.iterate import Monitor
 from sphericalpca.problem import Problem
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton, Subspace, solve
+from sphericalpca.solvers import Linearized, Subspace, solve
 
 
 @dataclass(frozen=True)
@@ -89,17 +90,18 @@ def _zoo() -> dict[str, Case]:
 
 ZOO = _zoo()
 
-SOLVERS = {
-    "alternating": Alternating(),
-    "anderson": Anderson(),
-    "subspace": Subspace(),
+# Solvers that are tried with more than their default options.
+VARIANTS = {
     # A basis of 2 r columns only: cut back in every step.
     "narrow subspace": Subspace(columns=1),
-    "newton": Newton(),
     **{f"theory {order}": Linearized(order=order) for order in ("uv", "vu")},
     **{f"block {order}": Linearized("block", "block", order) for order in ("uv", "vu")},
     # lam >= 2 and mu >= 2 sum w, hence monotone on the whole zoo.
     **{f"numbers {order}": Linearized(5.0, 100.0, order) for order in ("uv", "vu")},
+}
+ZOO_SOLVERS = {
+    **{name: entry.load()() for name, entry in SOLVERS.items() if not entry.moves_pairs},
+    **VARIANTS,
 }
 
 
@@ -118,7 +120,7 @@ def _run(solver, name, layout="dense", *, init="svd", max_iter=100):
     """A solved problem of the zoo, once per session: the solution and the problem."""
     problem = _make_problem(ZOO[name], layout)
     options = {"init": init, "tol": 1e-9, "max_iter": max_iter, "rng": np.random.default_rng(0)}
-    return solve(problem, ZOO[name].r, solver=SOLVERS[solver], **options).solution, problem
+    return solve(problem, ZOO[name].r, solver=ZOO_SOLVERS[solver], **options).solution, problem
 
 
 class Plain:
@@ -220,14 +222,14 @@ def layout(request):
     return request.param
 
 
-@pytest.fixture(params=SOLVERS, ids=lambda name: name.replace(" ", "_"))
+@pytest.fixture(params=ZOO_SOLVERS, ids=lambda name: name.replace(" ", "_"))
 def solver_name(request):
     return request.param
 
 
 @pytest.fixture
 def solver(solver_name):
-    return SOLVERS[solver_name]
+    return ZOO_SOLVERS[solver_name]
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,9 @@ CONSTANTS = {"lipschitz": 10.0, "lam": 12.0, "mu": 14.0, "rounding": ROUNDING}
 
 def _history(steps, decrease, subgradient):
     steps = np.asarray(steps)
-    objective = 5.0 - np.cumsum(decrease)
+    loss = 5.0 - np.cumsum(decrease)
     return {
-        "loss": objective,
+        "loss": loss,
         "delta_U": 0.6 * steps,
         "delta_V": 0.8 * steps,
         "decrease_ratio": np.asarray(decrease) / steps**2,

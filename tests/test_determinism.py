@@ -15,7 +15,8 @@ from scipy import sparse
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from sphericalpca import DataError, SphericalKMeans, SphericalPCA, open_rows
-from sphericalpca.solvers import SOLVERS, Alternating
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Alternating
 
 
 def run(code, *arguments, **environment):
@@ -40,7 +41,7 @@ import hashlib, warnings
 import numpy as np
 from scipy import sparse
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 warnings.simplefilter("ignore")
 

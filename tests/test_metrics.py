@@ -145,7 +145,7 @@ def test_the_papers_normalisation_is_the_default_and_the_least_generous(rng):
 @pytest.mark.parametrize("measure", [clustering_accuracy, match_clusters, nmi])
 def test_labels_that_are_no_labels_are_refused(measure):
     for true, pred in (([0, 1], [0]), ([], []), ([[0, 1]], [[0, 1]]), (0, 0)):
-        with pytest.raises(ValueError, match=r"labels_true of shape .* same length"):
+        with pytest.raises(ValueError, match=r"labels_true has shape .* same length"):
             measure(true, pred)
     with pytest.raises(ValueError, match="labels_pred has NaN"):
         measure([0.0, 1.0], [0.0, math.nan])

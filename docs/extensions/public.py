@@ -30,8 +30,8 @@ FIRST = (
 )
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
-    *("__main__", "baselines", "cli", "exceptions", "files", "linalg", "modelfile", "parallel"),
-    *("pages", "suffixes", "version", "writing"),
+    *("__main__", "baselines", "cli", "curvature", "exceptions", "files", "linalg", "modelfile"),
+    *("pages", "parallel", "registry", "suffixes", "version", "writing"),
 )
 
 # Where short names on the other pages live: `open_rows`, `truncate`.

@@ -18,6 +18,7 @@ from typing import Literal
 
 import numpy as np
 
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 
 __all__ = ["Convergence", "Rate", "analyse", "fit_rate"]
@@ -92,7 +93,7 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
 
     Raises
     ------
-    ValueError
+    ParameterError
         If the history is not one of Algorithm 1.
 
     Examples
@@ -112,9 +113,10 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
     (True, True)
     """
     if "delta_V" not in history:
-        raise ValueError(
-            "The history has no 'delta_V': the theory is about Algorithm 1, so fit with "
-            "solver='linearized'."
+        raise ParameterError(
+            "The history has no 'delta_V'",
+            "the theory is about Algorithm 1",
+            ("fit with ", Parameter("solver", "linearized")),
         )
     lipschitz, lam, mu = (constants[name] for name in ("lipschitz", "lam", "mu"))
     steps = np.hypot(history["delta_U"], history["delta_V"])
@@ -150,7 +152,7 @@ def fit_rate(steps: Array) -> Rate:
 
     Raises
     ------
-    ValueError
+    ParameterError
         If `steps` is no list of numbers.
 
     Examples
@@ -163,7 +165,8 @@ def fit_rate(steps: Array) -> Rate:
     """
     steps = np.asarray(steps, dtype=np.float64)
     if steps.ndim != 1:
-        raise ValueError(f"steps has shape {steps.shape}; it must be (n_iter,), one length each.")
+        rule = "it must be (n_iter,), one length each"
+        raise ParameterError(f"steps has shape {steps.shape}", rule)
     k = np.arange(1, len(steps) + 1)
     tail = (k > len(steps) // 2) & (steps > 0) & np.isfinite(steps)
     if tail.sum() < 3:

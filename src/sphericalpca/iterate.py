@@ -1,4 +1,9 @@
-"""The only loop.  It owns the clock, the record, and the reason for stopping."""
+"""The only loop, and the contract of solvers.
+
+The loop owns the clock, the record and the reason for stopping.  A solver is an immutable record
+of options that makes states: `Solver` and `State` are what they must have, `Resumable`,
+`Closable` and `Promising` are optional.
+"""
 
 from __future__ import annotations
 
@@ -6,14 +11,29 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 
+from sphericalpca.curvature import Curvature
 from sphericalpca.linalg import Array
+from sphericalpca.problem import Closing, Problem
 
-__all__ = ["Monitor", "Run", "Solution", "Solver", "State", "StopReason", "iterate"]
-
+__all__ = [
+    "AnySolver",
+    "Closable",
+    "Monitor",
+    "Promising",
+    "Resumable",
+    "Run",
+    "Solution",
+    "Solver",
+    "Start",
+    "State",
+    "StateT",
+    "StopReason",
+    "iterate",
+]
 
 # A step that promises less than this share of the loss is not worth its pass.
 SMALL_PROMISE = 1e-5
@@ -27,13 +47,32 @@ class StopReason(StrEnum):
     CALLBACK = "callback"
 
 
+@dataclass(frozen=True)
+class Start:
+    """A starting point.
+
+    Attributes
+    ----------
+    U : array, shape (m, r)
+        Orthonormal columns.
+    V : array, shape (n, r), or None
+        For Algorithm 1.
+    is_svd : bool
+        Whether U is the SVD, to which `svd_ratio_` refers.
+    curvature : Curvature or None
+        How f curves, as far as the SVD tells.
+    """
+
+    U: Array
+    V: Array | None = None
+    is_svd: bool = False
+    curvature: Curvature | None = None
+
+
 class State(Protocol):
     """What the loop reads from a solver's state after each step, before it makes the next.
 
-    Later a state may not know any more: solvers share large arrays among theirs.
-
-    A state may also have `promise`, the share by which the exact step lowers the loss at least:
-    `iterate` then makes one more step where that is worth it.
+    Later the state may be out of date: solvers share large arrays among their states.
     """
 
     @property
@@ -53,10 +92,6 @@ class State(Protocol):
         """Relative Riemannian gradient at U."""
 
     @property
-    def closing(self) -> tuple[float, float, Array] | None:
-        """What `Problem.canonical_form` wants to know of U; without it that is half a pass."""
-
-    @property
     def measures(self) -> Mapping[str, float]:
         """Further numbers to record."""
 
@@ -65,23 +100,55 @@ class State(Protocol):
         """The solver's constants for this problem, if it has any."""
 
 
-class Solver(Protocol):
-    """An immutable record of options: no loop, clock, print or randomness inside.
+StateT = TypeVar("StateT", bound=State)
+StateT_co = TypeVar("StateT_co", bound=State, covariant=True)
 
-    To go on after a crash a solver needs two methods more, see `sphericalpca.solvers`:
-    ``saved(state)``, the arrays that hold a state, and ``resume(problem, saved)``, the
-    state from those.
-    """
 
-    def init(self, problem: Any, start: Any) -> Any:
+@runtime_checkable
+class Closable(Protocol):
+    """A state that knows what ends a fit; without it that is half a pass more."""
+
+    @property
+    def closing(self) -> Closing | None:
+        """What `Problem.canonical_form` needs to know of U."""
+
+
+@runtime_checkable
+class Promising(Protocol):
+    """A state that knows how much one more step is worth."""
+
+    @property
+    def promise(self) -> float:
+        """The share by which the exact step lowers the loss at least."""
+
+
+class Solver(Protocol[StateT]):
+    """An immutable record of options: no loop, clock, print or randomness inside."""
+
+    def init(self, problem: Problem, start: Start) -> StateT:
         """The state at the starting point."""
 
-    def step(self, problem: Any, state: Any) -> Any:
+    def step(self, problem: Problem, state: StateT) -> StateT:
         """The state one iteration later."""
 
 
+# A solver chosen at run time: only itself knows its states.
+AnySolver = Solver[Any]
+
+
+@runtime_checkable
+class Resumable(Protocol[StateT]):
+    """A solver whose runs go on after a crash, from a checkpoint."""
+
+    def saved(self, state: StateT) -> dict[str, Array]:
+        """A state as arrays."""
+
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> StateT:
+        """The state that was saved."""
+
+
 @dataclass(frozen=True)
-class Solution:
+class Solution(Generic[StateT_co]):
     """Where a run ended and how it got there.
 
     Attributes
@@ -98,8 +165,8 @@ class Solution:
         `loss`, `residual`, `passes`, `flops`, `seconds`, and the solver's own measures.
     constants : dict of float
         The solver's constants for this problem, if it has any.
-    state : State
-        The solver's last state.
+    state : State or None
+        The solver's last state; None in the best solution of a checkpoint.
     """
 
     U: Array = field(repr=False)
@@ -109,8 +176,13 @@ class Solution:
     n_iter: int
     stop_reason: StopReason
     history: dict[str, Array] = field(repr=False)
-    state: Any = field(default=None, repr=False)
     constants: dict[str, float] = field(default_factory=dict)
+    state: StateT_co | None = field(default=None, repr=False)
+
+    @property
+    def closing(self) -> Closing | None:
+        """What `Problem.canonical_form` needs to know of U, if the last state knows."""
+        return self.state.closing if isinstance(self.state, Closable) else None
 
 
 class Monitor:
@@ -131,7 +203,7 @@ class Monitor:
 
 
 @dataclass
-class Run:
+class Run(Generic[StateT]):
     """A run under way: all that the loop needs in order to go on.
 
     Attributes
@@ -148,7 +220,7 @@ class Run:
         Whether the loop ended here.
     """
 
-    state: Any
+    state: StateT
     start_value: float
     record: list[dict[str, float]] = field(default_factory=list)
     arrived: bool = False
@@ -156,17 +228,17 @@ class Run:
 
 
 def iterate(
-    problem: Any,
-    solver: Solver,
-    start: Any,
+    problem: Problem,
+    solver: Solver[StateT],
+    start: Start | Run[StateT],
     *,
     tol: float,
     max_iter: int,
     small_promise: float = SMALL_PROMISE,
     monitor: Monitor | None = None,
     began: float | None = None,
-    keep: Callable[[Run], None] | None = None,
-) -> Solution:
+    keep: Callable[[Run[StateT]], None] | None = None,
+) -> Solution[StateT]:
     """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
 
     One more step is made after the last if the state promises that it will lower the loss
@@ -180,22 +252,26 @@ def iterate(
     start : Start or Run
         Where to begin, or a run to go on with.
     monitor : Monitor, optional
-        Told of every iteration; may ask to stop.
+        Called at every iteration; may ask to stop.
     began : float, optional
-        When the clock was started, as `time.perf_counter` tells it; now by default.
+        When the clock was started, by `time.perf_counter`; now by default.
     keep : callable, optional
         Given the run at its start and after each iteration, to be kept in case of a crash.
     """
     monitor, keep = monitor or Monitor(), keep or _forget
     began = time.perf_counter() if began is None else began
-    run = start if isinstance(start, Run) else _begin(problem, solver, start)
+    if isinstance(start, Run):
+        run = start
+    else:
+        state = solver.init(problem, start)
+        run = Run(state, state.value)
     if run.record:
         monitor.resume(len(run.record))
-        # It may have arrived at a larger `tol` than that of today.
+        # It may have arrived at a larger `tol` than the current one.
         run.arrived = run.arrived and min(row["residual"] for row in run.record) <= tol
     keep(run)
     # A finished run may go on: to a smaller `tol`, or with more iterations.  One that was cut
-    # short may have made all that it is allowed today.
+    # short may have used up a smaller `max_iter`.
     is_over = run.finished or len(run.record) >= max_iter
     reason = _why_stop(run, tol, max_iter, small_promise) if is_over else None
     while reason is None:
@@ -220,12 +296,7 @@ def iterate(
     )
 
 
-def _begin(problem: Any, solver: Solver, start: Any) -> Run:
-    state = solver.init(problem, start)
-    return Run(state, state.value)
-
-
-def _recorded(problem: Any, state: State, seconds: float) -> dict[str, float]:
+def _recorded(problem: Problem, state: State, seconds: float) -> dict[str, float]:
     return {
         "loss": state.loss,
         "residual": state.residual,
@@ -237,12 +308,13 @@ def _recorded(problem: Any, state: State, seconds: float) -> dict[str, float]:
 
 
 def _why_stop(
-    run: Run, tol: float, max_iter: int, small_promise: float, *, stop: bool = False
+    run: Run[StateT], tol: float, max_iter: int, small_promise: float, *, stop: bool = False
 ) -> StopReason | None:
     met = tol > 0 and run.state.residual <= tol
     if met:
         # Where the loss is small its gradient is too, long before it is at its least.
-        if run.arrived or getattr(run.state, "promise", 0.0) <= small_promise:
+        promise = run.state.promise if isinstance(run.state, Promising) else 0.0
+        if run.arrived or promise <= small_promise:
             return StopReason.CONVERGED
         run.arrived = True
     if stop:
@@ -252,5 +324,5 @@ def _why_stop(
     return None
 
 
-def _forget(run: Run) -> None:
+def _forget(run: Run[StateT]) -> None:
     """Nothing is kept."""

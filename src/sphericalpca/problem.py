@@ -32,6 +32,7 @@ from sphericalpca.rows import Block, Rows, as_rows
 
 __all__ = [
     "CanonicalForm",
+    "Closing",
     "Point",
     "Problem",
     "components",
@@ -39,6 +40,9 @@ __all__ = [
     "residual",
     "symmetric",
 ]
+
+# What `Problem.canonical_form` needs to know of U: value, cosines and moment of its `Point`.
+Closing = tuple[float, float, Array]
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,8 @@ class Point:
         G = X'WV with V the best components at U.
     moment : float64 array, shape (r, r)
         V'WV; NaN for a problem that is never closed.
+    loss: float
+        h at U and its best V.
     """
 
     U: Array
@@ -63,6 +69,12 @@ class Point:
     cosines: float
     gradient: Array
     moment: Any
+    loss: float
+
+    def not_below(self, other: Point, roundings: float = 1.0) -> bool:
+        """Whether f did not fall from `other` to here, up to rounding errors of the data's type."""
+        rounding = roundings * float(np.finfo(self.U.dtype).eps)
+        return self.value >= other.value * (1.0 - rounding)
 
     @cached_property
     def pull(self) -> Array:
@@ -81,8 +93,8 @@ class Point:
         return frobenius(self.tangent) / size if size > 0 else 0.0
 
     @property
-    def closing(self) -> tuple[float, float, Array]:
-        """What `Problem.canonical_form` wants to know of U."""
+    def closing(self) -> Closing:
+        """What `Problem.canonical_form` needs to know of U."""
         return self.value, self.cosines, self.moment
 
     @cached_property
@@ -122,7 +134,7 @@ class Problem:
     ----------
     rows : Rows
     closing : bool
-        Whether evaluations tell what closes a fit; an auxiliary problem is never closed.
+        Whether points know what closes a fit; an auxiliary problem is never closed.
     """
 
     def __init__(self, rows: Rows, *, closing: bool = True) -> None:
@@ -141,8 +153,9 @@ class Problem:
     def evaluate(self, U: Array) -> Point:
         """Everything at U, from one pass."""
         U = self._cast(U)
-        kernel = partial(_evaluate, project=lambda block: block.project(U), closing=self._closing)
-        return Point(U, *self.rows.sweep(kernel, columns=2 * U.shape[1]))
+        kernel = partial(_evaluate, U=U, closing=self._closing)
+        value, cosines, gradient, moment = self.rows.sweep(kernel, columns=2 * U.shape[1])
+        return Point(U, value, cosines, gradient, moment, self.loss(value))
 
     def evaluate_within(self, Z: Array, C: Array) -> tuple[float, float, Array, Array]:
         """Value, cosines, gradient and moment at U = S C where Z = X S is at hand.
@@ -150,7 +163,7 @@ class Problem:
         The data are read for the second product only: half a pass.
         """
         C = self._cast(C)
-        kernel = partial(_evaluate, project=lambda block: times(Z[block.span], C), closing=True)
+        kernel = partial(_evaluate_within, Z=Z, C=C)
         value, cosines, gradient, moment = self.rows.sweep(kernel, columns=C.shape[1], passes=0.5)
         return value, cosines, gradient, moment
 
@@ -242,12 +255,20 @@ def residual(U: Array, G: Array) -> float:
     return frobenius(G - product(U, symmetric(inner_products(U, G)))) / size if size > 0 else 0.0
 
 
-def _evaluate(block: Block, project: Callable[[Block], Array], *, closing: bool) -> tuple[Any, ...]:
+def _evaluate(block: Block, U: Array, *, closing: bool) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
-    V, lengths = block.directions(project(block), overwrite=True)
-    if not closing:
-        return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
-    moment = block.moment(V)
+    V, lengths = block.directions(block.project(U), overwrite=True)
+    if closing:
+        return _sums_at(block, V, lengths)
+    return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
+
+
+def _evaluate_within(block: Block, Z: Array, C: Array) -> tuple[Any, ...]:
+    return _sums_at(block, *block.directions(times(Z[block.span], C), overwrite=True))
+
+
+def _sums_at(block: Block, V: Array, lengths: Array) -> tuple[Any, ...]:
+    moment = block.moment(V)  # before V is overwritten
     return *block.sums(lengths), block.correlate(V, overwrite=True), moment
 
 

@@ -15,7 +15,7 @@ from sphericalpca import SphericalPCA
 from sphericalpca.cli import fit as command
 from sphericalpca.cli.fit import describe
 from sphericalpca.estimators.progress import FitProgress
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 
 @pytest.fixture
@@ -138,7 +138,8 @@ def test_usage(run, words, model):
 
 
 def test_the_solvers_are_those_of_the_package(run, file, model):
-    assert set(command.SOLVERS) == {"auto", *SOLVERS}
+    (option,) = (option for option in command.fit.params if option.name == "solver")
+    assert set(option.type.choices) == {"auto", *SOLVERS}
     result = run("fit", file, "-r", 3, "-o", model, "--solver", "netwon")
     assert result.exit_code == 2
     assert "Invalid value for '--solver': 'netwon' is not one of 'auto', 'sub" in result.stderr

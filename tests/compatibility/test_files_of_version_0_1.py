@@ -15,7 +15,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 FILES = Path(__file__).parent / "version-0.1"
 X = load_digits().data[:120]

@@ -177,9 +177,9 @@ def test_rows_in_files_stay_there(X, choice, tmp_path):
 def test_wide_rows(X, monkeypatch):
     """Where the Gram matrix would be too large, singular vectors are found as needed."""
     expected = choose_components(X, recall=0.7, k=5, queries=QUERIES, random_state=0)
-    for module in ("sphericalpca.solvers.start", "sphericalpca.dimensions.svd"):
+    for module in ("sphericalpca.solvers.start", "sphericalpca.dimensions.subspaces"):
         monkeypatch.setattr(f"{module}.GRAM_FEATURES", 3)
-    monkeypatch.setattr("sphericalpca.dimensions.svd.FIRST_COLUMNS", 9)
+    monkeypatch.setattr("sphericalpca.dimensions.subspaces.FIRST_COLUMNS", 9)
     found = choose_components(X, recall=0.7, k=5, queries=QUERIES, random_state=0)
     assert abs(found.n_components - expected.n_components) <= 1
 
@@ -190,7 +190,7 @@ def test_at_most_the_largest(X):
     text = str(said[0].message)
     assert f"6 keep {found.chosen.recall:.3f} (95% interval {found.chosen.interval})" in text
     more = "or raise queries " if len(X) // 5 > found.n_queries else ""
-    assert text.endswith(f"Raise largest {more}or lower recall.")
+    assert text.endswith(f": raise largest {more}or lower recall.")
     assert said[0].filename == __file__
     assert len(said) == 1
     assert (found.n_components, found.reached) == (6, False)
@@ -201,7 +201,9 @@ def test_at_most_the_largest(X):
 
 def test_more_rows_are_asked_for_where_only_they_would_help():
     X = np.random.default_rng(0).standard_normal((60, 4))
-    with pytest.warns(ShortfallWarning, match=r"4 keep 1\.000 .* Pass more rows or lower recall\."):
+    with pytest.warns(
+        ShortfallWarning, match=r"4 keep 1\.000 .*: pass more rows or lower recall\."
+    ):
         choose_components(X, recall=0.99, k=2, random_state=0)
 
 
@@ -256,13 +258,13 @@ def test_one_component_keeps():
 @pytest.mark.parametrize(
     ("options", "match"),
     [
-        ({"recall": 0}, "recall=0 must lie between 0 and 1"),
-        ({"recall": 1.0}, "recall=1.0 must lie between 0 and 1"),
-        ({"recall": "high"}, "recall='high' must lie between"),
-        ({"confidence": 1}, "confidence=1 must lie between 0 and 1"),
-        ({"k": 0}, "k=0 must be a whole number of at least 1"),
-        ({"queries": 2.5}, "queries=2.5 must be a whole number"),
-        ({"largest": 65}, r"largest=65 must be a whole number from 1 to min.*=64"),
+        ({"recall": 0}, "recall=0 must be between 0 and 1"),
+        ({"recall": 1.0}, "recall=1.0 must be between 0 and 1"),
+        ({"recall": "high"}, "recall='high' must be between"),
+        ({"confidence": 1}, "confidence=1 must be between 0 and 1"),
+        ({"k": 0}, "k=0 must be a positive integer"),
+        ({"queries": 2.5}, "queries=2.5 must be a positive integer"),
+        ({"largest": 65}, r"largest=65 must be an integer from 1 to min.*=64"),
         ({"tol": -1}, "'tol' parameter"),
         ({"tol": np.nan}, "'tol' parameter"),
         ({"k": 1700}, "too few to hold out queries"),

@@ -7,8 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from sphericalpca import SphericalPCA
-from sphericalpca.dimensions.ladder import Ladder
-from sphericalpca.dimensions.svd import SvdProjections
+from sphericalpca.dimensions.subspaces import Ladder, SvdProjections
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 
@@ -82,9 +81,9 @@ def test_without_directions_beyond_the_fit(ladder, U, rows, weight):
 
 @pytest.mark.parametrize("gram_features", [1024, 3], ids=["at once", "as needed"])
 def test_singular_vectors(X, weight, rows, monkeypatch, gram_features):
-    for module in ("sphericalpca.solvers.start", "sphericalpca.dimensions.svd"):
+    for module in ("sphericalpca.solvers.start", "sphericalpca.dimensions.subspaces"):
         monkeypatch.setattr(f"{module}.GRAM_FEATURES", gram_features)
-    monkeypatch.setattr("sphericalpca.dimensions.svd.FIRST_COLUMNS", 5)
+    monkeypatch.setattr("sphericalpca.dimensions.subspaces.FIRST_COLUMNS", 5)
     unit = X / np.linalg.norm(X, axis=1)[:, None]
     exact = np.linalg.svd(unit[weight > 0], full_matrices=False)[1] ** 2
     svd = SvdProjections(Problem(rows), np.random.default_rng(0))

@@ -22,24 +22,22 @@ def copy(tmp_path):
     forgotten = ignore_patterns("__pycache__")
     package = Path(sphericalpca.__file__).parent  # perhaps from a wheel
     copytree(package, tmp_path / "src" / "sphericalpca", ignore=forgotten)
-    for name in ("conftest.py", "solvers", "paper"):
-        source, target = ROOT / "tests" / name, tmp_path / "tests" / name
-        if source.is_dir():
-            copytree(source, target, ignore=forgotten)
-        else:
-            target.parent.mkdir()
-            target.write_bytes(source.read_bytes())
-    copytree(ROOT / "paper", tmp_path / "paper", ignore=ignore_patterns("__pycache__", "results"))
-    (tmp_path / "pyproject.toml").write_bytes((ROOT / "pyproject.toml").read_bytes())
+    for name in ("tests", "benchmarks", "reliability", "docs/guide", "paper"):
+        copytree(ROOT / name, tmp_path / name, ignore=forgotten)
+    for name in ("pyproject.toml", "CITATION.cff"):
+        (tmp_path / name).write_bytes((ROOT / name).read_bytes())
     return tmp_path
 
 
-def code(page, number=0):
+def page(name):
+    """The text of a page."""
+    return (ROOT / "docs" / "extend" / name).read_text(encoding="utf-8")
+
+
+def code(name, number=0):
     """A block of code of a page."""
-    found = re.findall(
-        r"\.\. code-block:: python\n\n((?:(?: {3}[^\n]*)?\n)+)",
-        (ROOT / "docs" / "extend" / page).read_text(encoding="utf-8"),
-    )
+    pattern = r"\.\. code-block:: python\n\n((?:(?: {3}[^\n]*)?\n)+)"
+    found = re.findall(pattern, page(name))
     return re.sub(r"^ {3}", "", found[number], flags=re.MULTILINE)
 
 
@@ -64,28 +62,59 @@ def run(copy, *arguments):
     return done.stdout
 
 
+def count_passed(copy, *options):
+    """How many tests passed; none may fail."""
+    out = run(copy, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options)
+    return int(re.search(r"(\d+) passed", out)[1])
+
+
+# Whole files in which a solver could break something, and folders where it has tests of its own.
+AFTER_A_SOLVER = (
+    *("tests/test_registry.py", "tests/test_package.py", "tests/cli/test_startup.py"),
+    *("tests/solvers/test_start.py", "tests/solvers/test_automatic.py"),
+    *("tests/estimators/test_bad_parameters.py", "tests/estimators/test_ecosystem.py"),
+    *("tests/benchmarks/test_methods.py", "tests/compatibility"),
+    "tests/cli/test_fit.py::test_the_solvers_are_those_of_the_package",
+)
+OF_A_SOLVER = (
+    *("tests/solvers", "tests/estimators", "tests/hostile", "tests/test_determinism.py"),
+    *("tests/test_iterate.py", "tests/test_parallel.py", "tests/rows/cluster/test_agreement.py"),
+)
+
+FIT_DAMPED = """
+import numpy as np
+from sphericalpca import SphericalPCA
+from sphericalpca.solvers import Damped
+
+X = np.random.default_rng(0).standard_normal((50, 9)) * np.arange(9)
+np.save("x.npy", X)
+model = SphericalPCA(2, solver="damped").fit(X)
+assert model.solver_ == Damped()
+model.save("model.safetensors")
+assert SphericalPCA.load("model.safetensors").solver_ == Damped()
+try:
+    model.fit(X, checkpoint="run.ckpt")
+except TypeError as error:
+    print(error)
+"""
+
+
 def test_a_solver(copy):
-    solvers = copy / "src" / "sphericalpca" / "solvers"
-    (solvers / "damped.py").write_text(code("solver.rst"), encoding="utf-8")
-    name = "from sphericalpca.solvers.damped import Damped\n"
-    after = "from sphericalpca.solvers.linearized import Linearized\n"
-    edit(solvers / "solve.py", after, name + after)
-    also = "from sphericalpca.solvers.linearized import Linearized, lipschitz_constant\n"
-    edit(solvers / "__init__.py", also, name + also)
-    edit(solvers / "__init__.py", '    "Checkpoint",\n', '    "Checkpoint",\n    "Damped",\n')
-    entry = '    "newton": Newton,\n'
-    edit(solvers / "solve.py", entry, f'{entry}    "damped": Damped,\n')
-    zoo = '    "newton": Newton(),\n'
-    edit(copy / "tests" / "conftest.py", zoo, f'{zoo}    "damped": Damped(),\n')
-    public = "from sphericalpca.solvers import Damped\n"
-    edit(copy / "tests" / "conftest.py", "\nimport numpy", f"\n{public}import numpy")
-    fit = "from sphericalpca import SphericalPCA; import numpy as np; "
-    fit += "X = np.random.default_rng(0).standard_normal((50, 9)) * np.arange(9); "
-    assert "Damped" in run(
-        copy, "-c", fit + "print(SphericalPCA(2, solver='damped').fit(X).solver_)"
-    )
-    pytest_options = ("-q", "-p", "no:cacheprovider", "-k", "damped", "tests/solvers/test_laws.py")
-    assert int(re.search(r"(\d+) passed", run(copy, "-m", "pytest", *pytest_options))[1]) > 20
+    package = copy / "src" / "sphericalpca"
+    (package / "solvers" / "damped.py").write_text(code("solver.rst"), encoding="utf-8")
+    registry = package / "registry" / "solvers.py"
+    after = "            moves_pairs=True,\n        ),\n"
+    entry = re.search(r"\n( +SolverEntry\(.*?\n +\))\n", page("solver.rst"), re.DOTALL)[1]
+    edit(registry, after, f"{after}{entry},\n")
+    row = '   * - ``"damped"``\n     - exact alternation with shorter steps\n     - \n     - \n\n'
+    edit(copy / "docs" / "guide" / "solvers.rst", ":doc:`/gallery/plot_solvers`", f"{row}:doc:`x`")
+    assert "has no method 'saved'" in run(copy, "-c", FIT_DAMPED)
+    fit = ("-m", "sphericalpca", "fit")
+    assert "damped" in run(copy, *fit, "--help")
+    run(copy, *fit, "x.npy", "-r", "2", "-o", "other.safetensors", "--solver", "damped")
+    assert "Damped" in run(copy, "-m", "sphericalpca", "info", "other.safetensors")
+    assert count_passed(copy, *AFTER_A_SOLVER) > 100
+    assert count_passed(copy, "-k", "damped or Damped", *OF_A_SOLVER) > 300
 
 
 def test_a_source_of_rows(copy):

@@ -13,6 +13,7 @@ from sphericalpca import KSVD, DataError, SphericalPCA, choose_components, evalu
 from sphericalpca.estimators import namespaces
 from sphericalpca.evaluation import check_drift
 from sphericalpca.export import unit_map
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows.namespace import block, matrix, rows
 
 pytestmark = pytest.mark.skipif(
@@ -228,7 +229,7 @@ def test_another_namespace_than_that_of_the_fit_is_refused(torch, data):
         model.score(data)
 
 
-@pytest.mark.parametrize("solver", ["subspace", "linearized"])
+@pytest.mark.parametrize("solver", [n for n, entry in SOLVERS.items() if entry.keeps_rows])
 def test_solvers_with_arrays_of_n_rows_are_refused_on_devices(torch, data, solver, unaddressable):
     with pytest.raises(
         ValueError, match="use solver='auto', 'anderson', 'newton' or 'alternating'"

@@ -10,7 +10,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import SOLVERS, Linearized
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Linearized
 
 callback = pytest.importorskip("sklearn.callback")
 

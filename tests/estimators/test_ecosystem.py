@@ -19,7 +19,8 @@ from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import SOLVERS, Alternating, Anderson, Linearized, Subspace
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Alternating, Anderson, Linearized, Subspace
 
 
 @pytest.fixture
@@ -266,7 +267,8 @@ def test_fits_in_other_threads_and_processes(X):
 
 
 def test_solver_objects_and_names_agree(X):
-    for name, kind in SOLVERS.items():
+    for name, entry in SOLVERS.items():
+        kind = entry.load()
         by_name = SphericalPCA(solver=name, tol=1e-2).fit(X)
         by_object = SphericalPCA(solver=kind(), tol=1e-2).fit(X)
         np.testing.assert_array_equal(by_name.components_, by_object.components_)

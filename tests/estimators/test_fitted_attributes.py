@@ -7,7 +7,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca import NoDirectionWarning, SphericalPCA
-from sphericalpca.solvers import SOLVERS, Linearized, Start
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Linearized, Start
 
 ALGORITHM_1 = Linearized(lam="block", mu="block")
 

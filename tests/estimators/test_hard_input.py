@@ -7,7 +7,8 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import NoDirectionWarning, SphericalPCA
-from sphericalpca.solvers import SOLVERS, Linearized
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Linearized
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

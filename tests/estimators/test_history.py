@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
-from sphericalpca.solvers import SOLVERS, Linearized
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Linearized
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 

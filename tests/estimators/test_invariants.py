@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.solvers import SOLVERS, Linearized, Subspace
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Linearized, Subspace
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),

@@ -7,16 +7,10 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import Certificate, SphericalPCA
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.solvers import Linearized
 
-SOLVERS = [
-    "alternating",
-    "anderson",
-    "subspace",
-    "newton",
-    "linearized",
-    Linearized(lam="block", mu="block", order="vu"),
-]
+ALL = [*SOLVERS, Linearized(lam="block", mu="block", order="vu")]
 
 
 @pytest.fixture(params=[np.asarray, sparse.csr_array], ids=["dense", "csr"])
@@ -146,7 +140,7 @@ def test_certificate_of_wide_data_agrees_for_dense_and_sparse(center):
         assert found.bound == pytest.approx(same.bound, rel=1e-3)
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", ALL)
 @pytest.mark.parametrize("options", [{}, {"center": True}, {"normalize": False}])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_weights_equal_repetition(X, kind, solver, options):

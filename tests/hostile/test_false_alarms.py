@@ -13,8 +13,8 @@ import pytest
 from sphericalpca import SphericalPCA
 from sphericalpca.parallel import parallel
 from sphericalpca.products import inner_products, product, times
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows.dense import DenseRows
-from sphericalpca.solvers import SOLVERS
 
 
 class _Alarming(np.ndarray):

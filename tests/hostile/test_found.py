@@ -14,7 +14,7 @@ from sphericalpca.metrics import (
     nearest_neighbours,
     paired_difference,
 )
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
@@ -131,7 +131,7 @@ def test_a_race_of_equal_rows():
 
 
 def test_complex_shares_are_refused():
-    with pytest.raises(ValueError, match="complex64 must be a list of numbers"):
+    with pytest.raises(ValueError, match="complex64, but must be a list of numbers"):
         mean_share(np.array([0.5 + 0j], dtype=np.complex64), 1)
 
 

@@ -19,7 +19,8 @@ from laws import (
 from strategies import LAYOUTS, SHAPES, as_type, held, matrices, numbers, weights
 
 from sphericalpca import SphericalPCA, open_rows
-from sphericalpca.solvers import SOLVERS, Linearized
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers import Linearized
 from sphericalpca.transforming import transform_blocks
 
 pytestmark = [

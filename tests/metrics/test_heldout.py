@@ -147,7 +147,7 @@ def test_what_are_no_shares_is_refused(shares):
 
 @pytest.mark.parametrize("k", [0, -1, 1.5, np.nan, "ten"])
 def test_what_is_no_number_of_trials_is_refused(k):
-    with pytest.raises(ValueError, match="integer >= 1"):
+    with pytest.raises(ValueError, match="positive integer"):
         mean_share([0.5, 0.6], k)
 
 

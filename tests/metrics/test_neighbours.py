@@ -157,7 +157,7 @@ def test_faiss_finds_the_same(X, rng, metric):
 
 def test_faiss_takes_dense_arrays_only(X):
     pytest.importorskip("faiss")
-    with pytest.raises(DataError, match="dense arrays in memory only: use backend='numpy'"):
+    with pytest.raises(DataError, match="dense arrays in memory: use backend='numpy'"):
         nearest_neighbours(sparse.csr_array(X), X[:2], backend="faiss")
 
 
@@ -173,12 +173,12 @@ def test_faiss_may_be_absent(X, monkeypatch):
     [
         ({"metric": "manhattan"}, ValueError, "metric='manhattan' must be one of cosine, inner"),
         ({"backend": "annoy"}, ValueError, "backend='annoy' must be one of"),
-        ({"k": 2.0}, DataError, "k=2.0 must be a whole number"),
-        ({"k": 0}, DataError, "k=0 must be a whole number from 1 to 203"),
-        ({"k": 204}, DataError, "k=204 must be a whole number from 1 to 203"),
-        ({"k": 200, "left_out": range(4)}, DataError, "k=200 must be a whole number from 1 to 199"),
-        ({"left_out": [203]}, DataError, "left_out must hold row numbers of the base"),
-        ({"members": [0, -1]}, DataError, "members must hold row numbers of the base"),
+        ({"k": 2.0}, DataError, "k=2.0 must be an integer"),
+        ({"k": 0}, DataError, "k=0 must be an integer from 1 to 203"),
+        ({"k": 204}, DataError, "k=204 must be an integer from 1 to 203"),
+        ({"k": 200, "left_out": range(4)}, DataError, "k=200 must be an integer from 1 to 199"),
+        ({"left_out": [203]}, DataError, "left_out holds .* must hold row numbers of the base"),
+        ({"members": [0, -1]}, DataError, "members holds .* must hold row numbers of the base"),
         ({"members": [0]}, DataError, r"members has shape \(1,\), but there are 2 queries"),
         ({"queries": np.ones((2, 5))}, DataError, r"queries have shape \(2, 5\)"),
         ({"queries": np.ones(6)}, DataError, r"queries have shape \(6,\)"),
@@ -256,14 +256,14 @@ def test_rows_whose_length_is_no_number_of_their_type(where, backend):
 @pytest.mark.parametrize("k", [0, -1, 1.5, np.nan, "ten"])
 def test_a_share_of_no_neighbours_is_refused(k):
     """k = -1 had given a recall of -2."""
-    with pytest.raises(ValueError, match="integer >= 1"):
+    with pytest.raises(ValueError, match="positive integer"):
         recall_at_k([[1, 2]], [[1, 2]], k)
 
 
 def test_a_mean_over_no_queries_is_refused():
     nobody = np.empty((0, 3), dtype=int)
     assert recall_per_query(nobody, nobody).shape == (0,)
-    with pytest.raises(ValueError, match="no query"):
+    with pytest.raises(ValueError, match="must be a query"):
         recall_at_k(nobody, nobody)
 
 

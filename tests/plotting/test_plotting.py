@@ -21,8 +21,7 @@ from sklearn.preprocessing import StandardScaler
 from sphericalpca import KSVD, MissingExtraError, NoDirectionWarning, SphericalKMeans, SphericalPCA
 from sphericalpca.datasets import make_toy
 from sphericalpca.plotting import ComponentWeightsDisplay, ConvergenceDisplay, SphereDisplay
-from sphericalpca.plotting.files import new_figure, save_picture
-from sphericalpca.plotting.style import PALETTE, group_colors
+from sphericalpca.plotting.style import PALETTE, group_colors, new_figure, save_picture
 from sphericalpca.solvers import Linearized
 
 

@@ -189,7 +189,7 @@ def test_it_keeps_as_many_matrices_as_the_guide_says():
 
 @pytest.mark.parametrize("memory", [0, -3, 2.0, True, "x"])
 def test_memory_must_be_a_count(memory):
-    with pytest.raises(ValueError, match=r"memory=.* must be an integer of at least 1"):
+    with pytest.raises(ValueError, match=r"memory=.* must be a positive integer"):
         Anderson(memory)
 
 

@@ -315,7 +315,7 @@ def test_passes_are_products_and_evaluations(make):
         ({"switch": np.nan}, r"switch=nan must be"),
         ({"forcing": 0.0}, r"forcing=0.0 must be a number between 0 and 1"),
         ({"forcing": 1.0}, r"forcing=1.0 must be a number between 0 and 1"),
-        ({"max_products": 0}, r"max_products=0 must be an integer of at least 1"),
+        ({"max_products": 0}, r"max_products=0 must be a positive integer"),
     ],
 )
 def test_bad_options_name_value_and_rule(options, message):

@@ -13,7 +13,7 @@ from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Start, Subspace
-from sphericalpca.solvers.span import Span
+from sphericalpca.solvers.subspace import Span
 
 N, M, R = 120, 30, 3
 COLUMNS = [1, 2 * R + 1, 4 * R, None]  # 1 means 2 r
@@ -201,5 +201,5 @@ def test_long_after_convergence_nothing_drifts(dtype, columns):
 
 @pytest.mark.parametrize("columns", [0, -3, 2.5, True, "a"])
 def test_columns_must_be_a_count(columns):
-    with pytest.raises(ValueError, match=r"columns=.* must be an integer of at least 1"):
+    with pytest.raises(ValueError, match=r"columns=.* must be a positive integer"):
         Subspace(columns)

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, canonical_rotation, fix_signs, frobenius, polar, row_norms
 from sphericalpca.problem import Problem, symmetric
 from sphericalpca.rows import Block, Rows
-from sphericalpca.solvers.start import Start
 
 __all__ = ["Reweighted", "canonical", "distances", "huber_weights", "median_distance"]
 
@@ -27,7 +27,7 @@ WITHIN = 64
 
 
 @dataclass(frozen=True)
-class _State:
+class ReweightedState:
     """Huber's loss at U, and C_w U with the weights of U."""
 
     U: Array
@@ -57,18 +57,18 @@ class Reweighted:
 
     cutoff: float
 
-    def init(self, problem: Problem, start: Start) -> _State:
+    def init(self, problem: Problem, start: Start) -> ReweightedState:
         """The state at the start's U."""
         return self._at(problem.rows, start.U)
 
-    def step(self, problem: Problem, state: _State) -> _State:
+    def step(self, problem: Problem, state: ReweightedState) -> ReweightedState:
         """One step of subspace iteration."""
         return self._at(problem.rows, state.following)
 
-    def _at(self, rows: Rows, U: Array) -> _State:
+    def _at(self, rows: Rows, U: Array) -> ReweightedState:
         U = np.ascontiguousarray(U, dtype=rows.dtype)
         loss, product = rows.sweep(partial(_weigh, U=U, cutoff=self.cutoff))
-        return _State(U, loss, product)
+        return ReweightedState(U, loss, product)
 
 
 def distances(rows: Rows, U: Array) -> Array:

@@ -165,7 +165,7 @@ def _size(size: float) -> str:
 
 
 def _draw(choice: DimensionChoice, path: Path) -> None:
-    from sphericalpca.plotting.files import new_figure, save_picture  # noqa: PLC0415
+    from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
 
     figure = new_figure((6.4, 4.0))
     choice.plot(ax=figure.add_subplot())

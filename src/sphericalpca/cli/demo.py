@@ -153,8 +153,7 @@ def _draw(path: Path) -> None:
 
     from sphericalpca import SphericalPCA  # noqa: PLC0415
     from sphericalpca.plotting import SphereDisplay  # noqa: PLC0415
-    from sphericalpca.plotting.files import new_figure, save_picture  # noqa: PLC0415
-    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415
+    from sphericalpca.plotting.style import new_figure, pyplot, save_picture  # noqa: PLC0415
 
     pyplot()  # says what to install if matplotlib is missing
     X, groups = _texts()

@@ -16,15 +16,13 @@ from sphericalpca.cli.console import against_svd, examples, open_console, write_
 from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
 from sphericalpca.cli.wording import SEED, TOLERANCE, Names, counted, warn
+from sphericalpca.registry.solvers import SOLVERS
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
     from sphericalpca.estimators.progress import FitProgress
 
 __all__ = ["describe", "fit"]
-
-# Those of sphericalpca.solvers, which is slow to import; a test compares them.
-SOLVERS = ("auto", "subspace", "anderson", "newton", "alternating", "linearized")
 
 # Between two lines of progress, where there is no terminal.
 LINE_SECONDS = 10.0
@@ -87,7 +85,7 @@ def _dimension(text: str) -> float:
 )
 @click.option(
     "--solver",
-    type=Names(SOLVERS),
+    type=Names(("auto", *SOLVERS)),
     default="auto",
     show_default=True,
     help="How to solve it.",

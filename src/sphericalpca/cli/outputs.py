@@ -68,8 +68,7 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
 
 def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
     """As `check_output`, for a picture: its format is one of ours, and it can be drawn."""
-    from sphericalpca.plotting.files import picture_format  # noqa: PLC0415 - slow to import
-    from sphericalpca.plotting.style import pyplot  # noqa: PLC0415
+    from sphericalpca.plotting.style import picture_format, pyplot  # noqa: PLC0415
 
     check_output(output, force=force, reads=reads)
     picture_format(output)

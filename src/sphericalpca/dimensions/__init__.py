@@ -2,11 +2,10 @@
 
 ::
 
-    choose.py    choose_components: held-out queries, the search for the number, the curve
-    svd.py       projections on singular vectors, which tell where to look
-    ladder.py    subspaces of all dimensions from one fit
-    measure.py   what reduced rows keep of the neighbours
-    choice.py    the result
+    choose.py     choose_components: held-out queries, the search for the number, the curve
+    subspaces.py  of singular vectors, which tell where to look; of all dimensions from one fit
+    measure.py    what reduced rows keep of the neighbours
+    choice.py     the result
 """
 
 from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice

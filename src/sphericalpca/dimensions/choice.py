@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
+from itertools import chain
 from math import floor, isnan, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.exceptions import ShortfallWarning, warn_caller
+from sphericalpca.exceptions import Parameter, ShortfallWarning, warn_caller
 from sphericalpca.linalg import Array
 
 if TYPE_CHECKING:
@@ -167,19 +168,20 @@ def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
     point = choice.chosen
     # At most a fifth of the rows is held out.
     larger = choice.n_queries < (choice.n_base + choice.n_queries) // 5
-    possible = {
-        "raise largest": more_are_possible,
-        "raise queries": larger,
-        "pass more rows": not larger and choice.is_doubtful,
-        "lower recall": True,
+    possible: dict[tuple[str | Parameter, ...], bool] = {
+        ("raise ", Parameter("largest")): more_are_possible,
+        ("raise ", Parameter("queries")): larger,
+        ("pass more rows",): not larger and choice.is_doubtful,
+        ("lower ", Parameter("recall")): True,
     }
-    remedies = [remedy for remedy, helps in possible.items() if helps]
+    remedies = [(*remedy, " or ") for remedy, helps in possible.items() if helps]
     warn_caller(
-        f"No number of components up to {choice.n_components} surely keeps a recall of "
-        f"{choice.recall:g}: {point.n_components} keep {point.recall:.3f} ({choice.confidence:.0%} "
-        f"interval {point.interval}), and are taken. "
-        f"{' or '.join(remedies).capitalize()}.",
-        ShortfallWarning,
+        ShortfallWarning(
+            f"No number of components up to {choice.n_components} surely keeps a recall of "
+            f"{choice.recall:g}; {point.n_components} keep {point.recall:.3f} "
+            f"({choice.confidence:.0%} interval {point.interval}), and are taken",
+            remedy=tuple(chain.from_iterable(remedies))[:-1],
+        )
     )
 
 

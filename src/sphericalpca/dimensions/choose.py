@@ -11,14 +11,14 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice, warn_if_short
-from sphericalpca.dimensions.ladder import Ladder
 from sphericalpca.dimensions.measure import Clock, Measure
-from sphericalpca.dimensions.svd import SvdProjections
+from sphericalpca.dimensions.subspaces import Ladder, SvdProjections
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.batch import fitted_to
 from sphericalpca.estimators.door import check_matrix, generator
 from sphericalpca.estimators.fitting import checked_problem
 from sphericalpca.estimators.reporting import report_fit
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar
 from sphericalpca.metrics import HeldOut
 from sphericalpca.products import product
@@ -85,8 +85,8 @@ def choose_components(
     ------
     DataError
         If X cannot be used, or has too few rows to hold queries out.
-    ValueError
-        If `recall` or `confidence` is not between 0 and 1, or a count is none.
+    ParameterError
+        If `recall` or `confidence` is not between 0 and 1, or a count is not a positive integer.
 
     Warns
     -----
@@ -292,10 +292,11 @@ class _Search:
 def _check_options(recall: float, k: int, queries: int, confidence: float) -> None:
     for name, value in (("recall", recall), ("confidence", confidence)):
         if not isinstance(value, Real) or not 0 < value < 1:
-            raise ValueError(f"{name}={value!r} must lie between 0 and 1, such as 0.95.")
+            rule = "must be between 0 and 1, both excluded, such as 0.95"
+            raise ParameterError(Parameter(name, value), rule)
     for name, value in (("k", k), ("queries", queries)):
         if not isinstance(value, Integral) or value < 1:
-            raise ValueError(f"{name}={value!r} must be a whole number of at least 1.")
+            raise ParameterError(Parameter(name, value), "must be a positive integer")
 
 
 def _checked_limit(largest: int | None, shape: tuple[int, int]) -> int:
@@ -303,8 +304,6 @@ def _checked_limit(largest: int | None, shape: tuple[int, int]) -> int:
     if largest is None:
         return limit
     if not isinstance(largest, Integral) or not 1 <= largest <= limit:
-        raise ValueError(
-            f"largest={largest!r} must be a whole number from 1 to min(n_samples, n_features)="
-            f"{limit}."
-        )
+        rule = f"must be an integer from 1 to min(n_samples, n_features)={limit}"
+        raise ParameterError(Parameter("largest", largest), rule)
     return int(largest)

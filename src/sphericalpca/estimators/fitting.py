@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.iterate import Solution
+from sphericalpca.iterate import Solution, State
 from sphericalpca.problem import CanonicalForm, Problem
 from sphericalpca.rows import Rows
 from sphericalpca.solvers import Start
@@ -56,12 +56,11 @@ def about_fit(model: Any, rows: Rows) -> dict[str, Any]:
     }
 
 
-def closed(problem: Problem, solution: Solution) -> CanonicalForm:
+def closed(problem: Problem, solution: Solution[State]) -> CanonicalForm:
     """The canonical form of a solution; Algorithm 1 still owes its last exact V step."""
-    closing = getattr(solution.state, "closing", None)
-    if closing is None:
+    if solution.closing is None:
         return problem.canonical(solution.U)
-    return problem.canonical_form(solution.U, *closing)
+    return problem.canonical_form(solution.U, *solution.closing)
 
 
 def _digest(start: Any) -> str:

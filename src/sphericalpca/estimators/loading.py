@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.linalg import Array, row_norms
-from sphericalpca.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS
 
 __all__ = ["DAMAGES", "FACTS", "NAMES", "fill"]
 
@@ -128,9 +128,10 @@ def _set_names(model: Any, names: Any) -> None:
 
 def _solver_from(record: Mapping[str, Any]) -> Any:
     """A solver of this package; of others only the name is known."""
-    kinds = {kind.__name__: kind for kind in SOLVERS.values()}
     name = record["name"]
     if not isinstance(name, str):
         raise TypeError(f"the solver's name is {name!r}")
-    kind = kinds.get(name)
-    return name if kind is None else kind(**record["options"])
+    for entry in SOLVERS.values():
+        if entry.class_name == name:
+            return entry.load()(**record["options"])
+    return name

@@ -17,7 +17,7 @@ import numpy as np
 
 from sphericalpca.estimators.fitting import closed
 from sphericalpca.exceptions import DataError
-from sphericalpca.iterate import Solution, StopReason
+from sphericalpca.iterate import Solution, State, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Block
@@ -130,7 +130,7 @@ def solve_share(problem: Problem, target: float, fit: Fit, rng: np.random.Genera
 class _Fitted:
     """A solution in its canonical form."""
 
-    solution: Solution
+    solution: Solution[State]
     U: Array
     cosine: float
 

@@ -25,7 +25,7 @@ from sphericalpca.estimators.door import (
     keeping_the_last_fit,
 )
 from sphericalpca.estimators.reporting import warn_unfinished
-from sphericalpca.iterate import Solution, StopReason, iterate
+from sphericalpca.iterate import Solution, State, StopReason, iterate
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.products import times
@@ -207,7 +207,7 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _rows(self, X: Matrix) -> Rows:
         return as_rows(X, normalize=False, mean=self.mean_)
 
-    def _solve(self, rows: Rows) -> Solution:
+    def _solve(self, rows: Rows) -> Solution[State]:
         problem = Problem(rows)
         start = svd_start(problem, int(self.n_components), generator(self.random_state))
         given = self.cutoff != "median"
@@ -215,7 +215,7 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         solver = Reweighted(self.cutoff_)
         return iterate(problem, solver, start, tol=self.tol, max_iter=self.max_iter)
 
-    def _store(self, rows: Rows, found: Solution) -> None:
+    def _store(self, rows: Rows, found: Solution[State]) -> None:
         U, self.weights_ = canonical(rows, found.U, self.cutoff_)
         self.components_ = np.ascontiguousarray(U.T, dtype=rows.dtype)
         self.loss_ = -found.value

@@ -26,8 +26,9 @@ from sphericalpca.estimators.saving import SavingMixin
 from sphericalpca.estimators.streaming import PartialFitMixin
 from sphericalpca.problem import components
 from sphericalpca.products import times
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import NamespaceMatrix, on_host
-from sphericalpca.solvers import SOLVERS, Start
+from sphericalpca.solvers import Start
 
 __all__ = ["SphericalPCA"]
 

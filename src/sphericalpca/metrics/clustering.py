@@ -10,6 +10,8 @@ import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
 from sklearn.metrics import normalized_mutual_info_score
 
+from sphericalpca.exceptions import Parameter, ParameterError
+
 __all__ = ["Normalisation", "check_normalisation", "clustering_accuracy", "match_clusters", "nmi"]
 
 Normalisation = Literal["max", "arithmetic", "geometric", "min"]
@@ -31,7 +33,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
     Raises
     ------
-    ValueError
+    ParameterError
         If the two are no lists of labels of one length, or have NaN.
 
     Examples
@@ -62,7 +64,7 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
 
     Raises
     ------
-    ValueError
+    ParameterError
         If the two are no lists of labels of one length, or have NaN.
 
     Examples
@@ -105,7 +107,7 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
 
     Raises
     ------
-    ValueError
+    ParameterError
         If the labels are not of one length, or have NaN, or there is no such normalisation.
 
     Examples
@@ -122,22 +124,23 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
 def check_normalisation(normalisation: str) -> None:
     """Refuse a mean of entropies that does not exist."""
     if normalisation not in get_args(Normalisation):
-        raise ValueError(
-            f"normalisation={normalisation!r} must be one of "
-            f"{', '.join(map(repr, get_args(Normalisation)))}; 'max' is the paper's."
+        raise ParameterError(
+            Parameter("normalisation", normalisation),
+            f"must be one of {', '.join(map(repr, get_args(Normalisation)))}",
+            "'max' is the paper's",
         )
 
 
 def _labels(labels_true: Any, labels_pred: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
     true, pred = np.asarray(labels_true), np.asarray(labels_pred)
     if true.ndim != 1 or true.shape != pred.shape or not true.size:
-        raise ValueError(
-            f"labels_true of shape {true.shape} and labels_pred of shape {pred.shape} must be two "
-            "lists of the same length, one label per sample, with at least one sample."
+        raise ParameterError(
+            f"labels_true has shape {true.shape} and labels_pred has shape {pred.shape}",
+            "both must be lists of the same length, one label per sample, with at least one sample",
         )
     for label, values in (("labels_true", true), ("labels_pred", pred)):
         if values.dtype.kind == "f" and np.isnan(values).any():
-            raise ValueError(f"{label} has NaN, which is no label: drop those samples.")
+            raise ParameterError(f"{label} has NaN", "NaN is not a label", "drop those samples")
     return true, pred
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse, stats
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter, ParameterError
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import nearest_neighbours, recall_per_query
 from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbours
@@ -84,20 +84,20 @@ class HeldOut:
         ------
         DataError
             If X is not at hand in this process, or has too few rows with a direction.
-        ValueError
+        ParameterError
             If `count` is less than 2.
         """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
             raise DataError(
-                f"X is a {type(X).__name__}, but neighbours are searched in this process: pass an "
-                "array, a sparse matrix, or files opened by open_rows."
+                f"X is a {type(X).__name__}",
+                "neighbours are searched in this process",
+                "pass an array, a sparse matrix, or files opened by open_rows",
             )
         norms = as_rows(X).facts.norm
         there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
         if count < 2:
-            raise ValueError(
-                f"queries={count} is too few to tell a mean share: hold out 2 or more."
-            )
+            rule = "must be at least 2 for a mean share with an interval"
+            raise ParameterError(Parameter("queries", count), rule)
         count = min(count, int(LARGEST_PART * len(there)))
         n_base = len(there) - count
         if count < 2 or not 1 <= k <= n_base:
@@ -105,7 +105,8 @@ class HeldOut:
             rows = "1 row" if len(there) == 1 else f"{len(there)} rows"
             raise DataError(
                 f"X has {rows} with a direction, too few to hold out queries and look "
-                f"for k={k} neighbours among the rest: pass at least {max(10, 2 * k)} rows{fewer}."
+                f"for k={k} neighbours among the rest",
+                remedy=f"pass at least {max(10, 2 * k)} rows{fewer}",
             )
         ids = np.sort(rng.choice(there, count, replace=False))
         absent = np.concatenate([ids, zero])
@@ -140,13 +141,14 @@ class HeldOut:
 
         Raises
         ------
-        ValueError
+        ParameterError
             If the true neighbours are not known as far as that.
         """
         if not isinstance(k, Integral) or not 1 <= k <= self.k:
-            raise ValueError(
-                f"k={k!r} must be an integer from 1 to {self.k}, the neighbours that were looked "
-                "for: draw again for more."
+            raise ParameterError(
+                Parameter("k", k),
+                f"must be an integer from 1 to {self.k}, the neighbours that were looked for",
+                "draw again for more",
             )
         scores = self.truth.scores
         slack = ROUNDING * float(np.finfo(scores.dtype).eps)
@@ -205,7 +207,7 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
 
     Raises
     ------
-    ValueError
+    ParameterError
         If there are no shares or some are outside 0 to 1, if `k` is no count, or if `confidence`
         is not between 0 and 1.
 
@@ -235,12 +237,13 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
 def _check_shares(values: Array, k: int, confidence: float) -> None:
     numbers = values.dtype.kind in "biuf" and values.ndim == 1 and values.size > 0
     if not numbers or not ((values >= 0) & (values <= 1)).all():
-        raise ValueError(
-            f"shares of shape {values.shape} and type {values.dtype} must be a list of numbers "
-            "from 0 to 1, one for each query, with at least one query."
+        raise ParameterError(
+            f"shares has shape {values.shape} and type {values.dtype}",
+            "must be a list of numbers from 0 to 1, one for each query, with at least one query",
         )
     if not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k={k!r} must be an integer >= 1: the trials that a share consists of.")
+        rule = "must be a positive integer, the trials that a share consists of"
+        raise ParameterError(Parameter("k", k), rule)
     check_confidence(confidence)
 
 

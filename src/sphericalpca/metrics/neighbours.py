@@ -8,10 +8,16 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter, ParameterError
 from sphericalpca.linalg import Array
-from sphericalpca.metrics.search import Ids, Metric, Neighbours, Question, blocked_search
-from sphericalpca.metrics.search_faiss import faiss_search
+from sphericalpca.metrics.search import (
+    Ids,
+    Metric,
+    Neighbours,
+    Question,
+    blocked_search,
+    faiss_search,
+)
 from sphericalpca.rows import Matrix, RowSource, first_non_finite
 
 __all__ = ["Ids", "Metric", "Neighbours", "nearest_neighbours", "recall_at_k", "recall_per_query"]
@@ -60,7 +66,7 @@ def nearest_neighbours(
         If rows are not finite, have different lengths, or are too few for k.
     TypeError
         If `queries` is None, and the base is in files.
-    ValueError
+    ParameterError
         If there is no such metric or backend.
     MissingExtraError
         If faiss is asked for and not installed.
@@ -111,7 +117,7 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
 
     Raises
     ------
-    ValueError
+    ParameterError
         If the two are no tables of row numbers with one line for each query, or `k` is no count.
 
     Examples
@@ -123,13 +129,14 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
     true, found = np.asarray(true_ids), np.asarray(found_ids)
     numbers = true.dtype.kind in "iuf" and found.dtype.kind in "iuf"
     if not numbers or true.ndim != 2 or found.ndim != 2 or len(true) != len(found):
-        raise ValueError(
-            f"true_ids of shape {true.shape} and found_ids of shape {found.shape} must be tables "
-            "of row numbers, with one line for each query."
+        raise ParameterError(
+            f"true_ids has shape {true.shape} and found_ids has shape {found.shape}",
+            "both must be tables of row numbers, with one line for each query",
         )
     k = true.shape[1] if k is None else k
     if not isinstance(k, Integral) or k < 1:
-        raise ValueError(f"k={k!r} must be an integer >= 1: how many neighbours there are to find.")
+        rule = "must be a positive integer, the number of neighbours to find"
+        raise ParameterError(Parameter("k", k), rule)
     lines = max(1, PAIRS // max(1, true.shape[1] * found.shape[1]))
     hits = np.zeros(len(true))
     for first in range(0, len(true), lines):
@@ -153,7 +160,7 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
 
     Raises
     ------
-    ValueError
+    ParameterError
         As in `recall_per_query`, and if there are no queries.
 
     Examples
@@ -164,13 +171,14 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
     """
     recalls = recall_per_query(true_ids, found_ids, k)
     if recalls.size == 0:
-        raise ValueError("true_ids and found_ids have no lines: there is no query to average over.")
+        rule = "there must be a query to average over"
+        raise ParameterError("true_ids and found_ids have no lines", rule)
     return float(recalls.mean())
 
 
 def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}.")
+        raise ParameterError(Parameter(name, value), f"must be one of {', '.join(choices)}")
 
 
 def _as_matrix(name: str, given: Any) -> Any:
@@ -180,8 +188,8 @@ def _as_matrix(name: str, given: Any) -> Any:
     matrix = given.tocsr() if sparse.issparse(given) else np.asarray(given)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2 or 0 in matrix.shape:
         raise DataError(
-            f"The {name} have shape {matrix.shape} and type {matrix.dtype}, but must be a matrix "
-            "of real numbers with at least one row and column."
+            f"The {name} have shape {matrix.shape} and type {matrix.dtype}",
+            "must be a matrix of real numbers with at least one row and column",
         )
     return matrix
 
@@ -191,28 +199,35 @@ def _check(base: Any, question: Question) -> None:
     members, left_out = question.members, question.left_out
     if len(shape) != 2 or shape[1] != m:
         raise DataError(
-            f"The queries have shape {shape}, but the base has {m} columns: pass queries of shape "
-            f"(n_queries, {m})."
+            f"The queries have shape {shape}",
+            f"the base has {m} columns",
+            f"pass queries of shape (n_queries, {m})",
         )
     if members is not None and members.shape != shape[:1]:
         raise DataError(
-            f"members has shape {members.shape}, but there are {shape[0]} queries: pass one row "
-            "number for each."
+            f"members has shape {members.shape}",
+            f"there are {shape[0]} queries",
+            "pass one row number for each",
         )
     for name, ids in (("members", members), ("left_out", left_out)):
         if ids is not None and ids.size and not (ids.min() >= 0 and ids.max() < n):
-            raise DataError(f"{name} must hold row numbers of the base, from 0 to {n - 1}.")
+            raise DataError(
+                f"{name} holds numbers from {ids.min()} to {ids.max()}",
+                f"must hold row numbers of the base, from 0 to {n - 1}",
+            )
     there = n - len(left_out) - (members is not None)
     if not isinstance(question.k, Integral) or not 1 <= question.k <= there:
         raise DataError(
-            f"k={question.k} must be a whole number from 1 to {there}, the number of rows that can "
-            "be neighbours: lower it, or pass more rows."
+            Parameter("k", question.k),
+            f"must be an integer from 1 to {there}, the number of rows that can be neighbours",
+            "lower it, or pass more rows",
         )
     for name, matrix in (("base", base), ("queries", question.queries)):
         # Files are checked by whoever opens them.
         place = None if isinstance(matrix, RowSource) else first_non_finite(matrix)
         if place is not None:
             raise DataError(
-                f"Row {place[0]} of the {name} holds {place[2]} in column {place[1]}, but every "
-                "entry must be finite: repair or drop that row."
+                f"Row {place[0]} of the {name} holds {place[2]} in column {place[1]}",
+                "every entry must be finite",
+                "repair or drop that row",
             )

@@ -1,4 +1,4 @@
-"""Exact search, block by block: bounded memory, all threads.
+"""Exact search: block by block in bounded memory on all threads, or by faiss.
 
 Of each block only scores above a floor are looked at that at least k of them reach:
 finding such a value is many times faster than finding where the k best ones are.
@@ -6,6 +6,7 @@ finding such a value is many times faster than finding where the k best ones are
 
 from __future__ import annotations
 
+import importlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -15,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, MissingExtraError, Parameter
 from sphericalpca.linalg import Array, row_norms, unit_rows
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.products import times
@@ -27,9 +28,8 @@ __all__ = [
     "Metric",
     "Neighbours",
     "Question",
-    "as_float",
     "blocked_search",
-    "prepared",
+    "faiss_search",
 ]
 
 # Rows of the base at a time, if they are short; long rows make smaller blocks.
@@ -89,11 +89,11 @@ class _Block:
 
 def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
     """The answer, by numpy and scipy."""
-    queries = as_float(question.queries)
+    queries = _as_float(question.queries)
     # Differences of numbers far from zero would lose digits; distances do not mind a shift.
     dense = not (sparse.issparse(base) or sparse.issparse(queries))
     shift = queries.mean(axis=0) if question.metric == "euclidean" and dense else None
-    question = replace(question, queries=prepared(queries, question.metric, shift))
+    question = replace(question, queries=_prepared(queries, question.metric, shift))
     count = queries.shape[0]
     best = Neighbours(np.empty((count, 0), np.int64), np.empty((count, 0), queries.dtype))
     largest = _peak(question.queries)
@@ -104,7 +104,43 @@ def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
     return best
 
 
-def prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
+def faiss_search(base: Any, question: Question) -> Neighbours:
+    """The answer in float32; faiss knows no rows left out, so the base is copied without them."""
+    try:
+        faiss = importlib.import_module("faiss")
+    except ImportError:
+        raise MissingExtraError("backend='faiss'", "faiss", "faiss") from None
+    if not isinstance(base, np.ndarray) or sparse.issparse(question.queries):
+        raise DataError(
+            "the base or the queries are sparse or in files",
+            ("with ", Parameter("backend", "faiss"), " both must be dense arrays in memory"),
+            ("use ", Parameter("backend", "numpy")),
+        )
+    numbers = np.setdiff1d(np.arange(len(base)), question.left_out)
+    rows = base[numbers] if len(question.left_out) else base
+    shift = question.queries.mean(axis=0) if question.metric == "euclidean" else None
+
+    def single(matrix: Array) -> Array:
+        ready = _prepared(_as_float(matrix), question.metric, shift)
+        return np.ascontiguousarray(ready, dtype=np.float32)
+
+    distance = question.metric == "euclidean"
+    kind = faiss.METRIC_L2 if distance else faiss.METRIC_INNER_PRODUCT
+    # A row that is a query itself is found too, and struck out afterwards.
+    wanted = min(question.k + (question.members is not None), len(rows))
+    scores, places = faiss.knn(single(question.queries), single(rows), wanted, metric=kind)
+    return _faiss_order(numbers[places], -scores if distance else scores, question)
+
+
+def _faiss_order(ids: Any, scores: Array, question: Question) -> Neighbours:
+    if question.members is not None:
+        own = ids == question.members[:, None]
+        scores[own], ids[own] = -np.inf, NOBODY
+    order = np.lexsort((ids, -scores))[:, : question.k]
+    return Neighbours(np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1))
+
+
+def _prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
     """Unit rows for cosines; rows less `shift`, if there is one."""
     if metric != "cosine":
         return matrix if shift is None else matrix - shift
@@ -125,7 +161,7 @@ def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[_Block]:
         parts = (base[first : first + height] for first in range(0, n, height))
     first = 0
     for part in parts:
-        rows = as_float(part) if shift is None else as_float(part) - shift
+        rows = _as_float(part) if shift is None else _as_float(part) - shift
         yield _Block(first, rows, None if metric == "inner" else _lengths(rows))
         first += rows.shape[0]
 
@@ -161,7 +197,8 @@ def _refuse_overflow(block: _Block, largest: float, metric: Metric) -> None:
     if not bound < float(np.finfo(block.rows.dtype).max):
         raise DataError(
             f"The largest numbers are {peak:.3g} in the base and {largest:.3g} in the queries, too "
-            f"large for products in {block.rows.dtype}: rescale both, or use metric='cosine'."
+            f"large for products in {block.rows.dtype}",
+            remedy=("rescale both, or use ", Parameter("metric", "cosine")),
         )
 
 
@@ -170,8 +207,8 @@ def _refuse_too_long(lengths: Array, dtype: Any) -> None:
     longest = float(lengths.max(initial=0.0))
     if not longest < float(np.finfo(dtype).max):
         raise DataError(
-            f"The longest row has length {longest:.3g}, beyond the largest number of {dtype}: "
-            "rescale base and queries."
+            f"The longest row has length {longest:.3g}, beyond the largest number of {dtype}",
+            remedy="rescale base and queries",
         )
 
 
@@ -256,7 +293,7 @@ def _lengths(matrix: Matrix) -> Array:
     return row_norms(matrix)
 
 
-def as_float(matrix: Matrix) -> Matrix:
+def _as_float(matrix: Matrix) -> Matrix:
     """float32 and float64 as they are, float16 as float32, all else as float64."""
     matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-from sphericalpca.plotting.files import new_figure
-from sphericalpca.plotting.style import FAINT, INK, PALETTE, tidy
+from sphericalpca.plotting.style import FAINT, INK, PALETTE, new_figure, tidy
 
 __all__ = ["Panel", "Picture", "Sample", "flat_axes"]
 

@@ -4,9 +4,8 @@ A display holds the data of its picture: ``from_estimator`` collects them and dr
 ``plot`` draws again.  matplotlib, the extra "plot", is imported when something is drawn.
 """
 
+from sphericalpca.plotting.components import ComponentWeightsDisplay, DimensionsDisplay
 from sphericalpca.plotting.convergence import ConvergenceDisplay
-from sphericalpca.plotting.dimensions import DimensionsDisplay
 from sphericalpca.plotting.sphere import SphereDisplay
-from sphericalpca.plotting.weights import ComponentWeightsDisplay
 
 __all__ = ["ComponentWeightsDisplay", "ConvergenceDisplay", "DimensionsDisplay", "SphereDisplay"]

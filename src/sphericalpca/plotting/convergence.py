@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 from sphericalpca.plotting.style import INK, LINE_STYLES, group_colors, new_axes, tidy
 
@@ -70,7 +71,7 @@ class ConvergenceDisplay:
         self, histories: Mapping[str, Mapping[str, Array]], *, best: float | None = None
     ) -> None:
         if not histories:
-            raise ValueError("histories is empty: at least one fit is needed to draw a curve.")
+            raise ParameterError("histories is empty", "a curve needs at least one fit")
         for name, history in histories.items():
             _check_history(name, history, "loss")
         self.histories = {
@@ -139,7 +140,7 @@ class ConvergenceDisplay:
         ------
         TypeError
             If it is no mapping.
-        ValueError
+        ParameterError
             If a fit has no such history, or a choice is unknown.
         """
         if not isinstance(estimators, Mapping):
@@ -219,17 +220,17 @@ class ConvergenceDisplay:
 
         Raises
         ------
-        ValueError
+        ParameterError
             If the history of this fit has no such quantity.
         """
         _check_choice("quantity", quantity, LABELS)
         history = self.histories[name]
         if quantity != "gap":
             if quantity not in history:
-                raise ValueError(
+                raise ParameterError(
                     f"The history of {name!r} has no {quantity!r}, which only "
-                    "solver='linearized' records: leave this fit out, or choose "
-                    "quantity='gap' or 'residual'."
+                    "solver='linearized' records",
+                    remedy="leave this fit out, or choose quantity='gap' or 'residual'",
                 )
             return np.where(history[quantity] > 0, history[quantity], np.nan)
         loss = history["loss"]
@@ -250,12 +251,12 @@ class ConvergenceDisplay:
 
 def _check_history(name: str, history: Mapping[str, Array], column: str) -> None:
     if column not in history or len(history[column]) == 0:
-        raise ValueError(
-            f"The history of {name!r} has no {column!r}: draw a SphericalPCA or an R1PCA after "
-            "fit; partial_fit keeps no history."
+        raise ParameterError(
+            f"The history of {name!r} has no {column!r}",
+            remedy="draw a SphericalPCA or an R1PCA after fit; partial_fit keeps no history",
         )
 
 
 def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
     if value not in choices:
-        raise ValueError(f"{name}={value!r} must be one of {', '.join(choices)}.")
+        raise ParameterError(Parameter(name, value), f"must be one of {', '.join(choices)}")

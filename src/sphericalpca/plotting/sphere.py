@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 from sphericalpca.plotting.style import FAINT, INK, group_colors, new_axes, tidy
 
@@ -53,13 +54,15 @@ class SphereDisplay:
     def __init__(self, V: Any, *, labels: Any = None) -> None:
         self.V: Array = np.asarray(V)
         if self.V.ndim != 2:
-            raise ValueError(f"V has shape {self.V.shape}; it must be (n_samples, n_components).")
+            rule = "it must be (n_samples, n_components)"
+            raise ParameterError(f"V has shape {self.V.shape}", rule)
         _check_dimension(self.V.shape[1])
         self.labels: npt.NDArray[Any] | None = None if labels is None else np.asarray(labels)
         if self.labels is not None and self.labels.shape != self.V.shape[:1]:
-            raise ValueError(
-                f"labels has shape {self.labels.shape}, but there are {len(self.V)} samples: "
-                "pass one label for each."
+            raise ParameterError(
+                f"labels has shape {self.labels.shape}",
+                f"there are {len(self.V)} samples",
+                "pass one label for each",
             )
 
     @classmethod
@@ -105,16 +108,17 @@ class SphereDisplay:
 
         Raises
         ------
-        ValueError
+        ParameterError
             If r = 3 and `ax` is flat.
         """
         solid = self.V.shape[1] == 3
         if ax is None:
             ax = new_axes((5.6, 4.6), "3d" if solid else None)
         elif solid and ax.name != "3d":
-            raise ValueError(
-                f"ax has projection {ax.name!r}, but r = 3 is drawn in space: make it with "
-                "projection='3d'."
+            raise ParameterError(
+                f"ax has projection {ax.name!r}",
+                "r = 3 is drawn in space",
+                "make it with projection='3d'",
             )
         self.ax_, self.figure_ = ax, ax.figure
         if solid:
@@ -147,9 +151,10 @@ def _check_dimension(n_components: int) -> None:
         remedy = "fit with n_components=2 or 3"
         if n_components > 3:
             remedy = f"draw model.truncate(3) or {remedy}"
-        raise ValueError(
-            f"n_components={n_components} cannot be drawn: only r = 2 (a circle) and r = 3 "
-            f"(a sphere) can; {remedy}."
+        raise ParameterError(
+            Parameter("n_components", n_components),
+            "cannot be drawn, only r = 2 (a circle) and r = 3 (a sphere) can",
+            remedy,
         )
 
 

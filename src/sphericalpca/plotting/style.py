@@ -1,15 +1,30 @@
-"""One look for all pictures, and the only import of matplotlib's pyplot.
+"""One look for all pictures, how they are saved, and the only import of matplotlib's pyplot.
 
 Nothing here changes matplotlib's global settings: they belong to the user.
 """
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
-from sphericalpca.exceptions import MissingExtraError
+from sphericalpca.exceptions import MissingExtraError, ParameterError
+from sphericalpca.files import replacing
 
-__all__ = ["FAINT", "INK", "LINE_STYLES", "PALETTE", "group_colors", "new_axes", "pyplot", "tidy"]
+__all__ = [
+    "FAINT",
+    "FORMATS",
+    "INK",
+    "LINE_STYLES",
+    "PALETTE",
+    "group_colors",
+    "new_axes",
+    "new_figure",
+    "picture_format",
+    "pyplot",
+    "save_picture",
+    "tidy",
+]
 
 INK = "#333333"
 FAINT = "#c8c8c8"
@@ -31,6 +46,9 @@ PALETTE = (
 
 # A second cue beside colour, for print and for colour-blind readers.
 LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":")
+
+# What pictures are saved as, by suffix.
+FORMATS = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
 
 
 def pyplot() -> Any:
@@ -67,3 +85,39 @@ def group_colors(count: int) -> list[Any]:
         return list(PALETTE[:count])
     shades = pyplot().get_cmap("viridis")
     return [shades(0.95 * group / (count - 1)) for group in range(count)]
+
+
+def new_figure(size: tuple[float, float], *, layout: Any = "constrained") -> Any:
+    """A figure that pyplot does not know of: no window, nothing to close."""
+    from matplotlib.figure import Figure  # noqa: PLC0415 - an optional package
+
+    return Figure(figsize=size, layout=layout)
+
+
+def picture_format(path: Path) -> str:
+    """What matplotlib calls the format that a file's name asks for."""
+    suffix = path.suffix.lower()
+    if suffix not in FORMATS:
+        raise ParameterError(
+            f"{path} has {f'the suffix {suffix!r}' if suffix else 'no suffix'}",
+            f"pictures are written to {', '.join(FORMATS)}",
+            "choose one of these",
+        )
+    return FORMATS[suffix]
+
+
+def save_picture(figure: Any, path: Path, *, dpi: int = 160) -> None:
+    """Write a figure, whole or not at all.
+
+    Parameters
+    ----------
+    figure : matplotlib Figure
+    path : Path
+        Its suffix tells the format, ``.png``, ``.pdf`` or ``.svg``.  An older file of that name is
+        replaced, but only by a complete new one.
+    dpi : int, default=160
+        Of what is made of pixels.
+    """
+    kind = picture_format(path)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, format=kind, dpi=dpi)

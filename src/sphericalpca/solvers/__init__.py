@@ -1,25 +1,33 @@
-"""One file per algorithm, all behind the loop in `sphericalpca.iterate`."""
+"""One file per algorithm, all behind the loop in `sphericalpca.iterate`.
 
-from sphericalpca.solvers.alternating import Alternating
-from sphericalpca.solvers.anderson import Anderson
-from sphericalpca.solvers.automatic import automatic
+The classes are those of `sphericalpca.registry.solvers`, imported on first use.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sphericalpca.iterate import Start
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.solvers.checkpoint import Checkpoint, check_place
-from sphericalpca.solvers.linearized import Linearized, lipschitz_constant
-from sphericalpca.solvers.newton import Newton
-from sphericalpca.solvers.solve import SOLVERS, Outcome, choose_solver, solve
-from sphericalpca.solvers.start import Start, given_start, random_start, svd_start
-from sphericalpca.solvers.subspace import Subspace
+from sphericalpca.solvers.linearized import lipschitz_constant
+from sphericalpca.solvers.solve import Outcome, automatic, choose_solver, solve
+from sphericalpca.solvers.start import given_start, random_start, svd_start
 
-__all__ = [
-    "SOLVERS",
-    "Alternating",
-    "Anderson",
+if TYPE_CHECKING:  # without a line here type checkers know a class in its own module only
+    from sphericalpca.solvers.alternating import Alternating as Alternating
+    from sphericalpca.solvers.anderson import Anderson as Anderson
+    from sphericalpca.solvers.linearized import Linearized as Linearized
+    from sphericalpca.solvers.newton import Newton as Newton
+    from sphericalpca.solvers.subspace import Subspace as Subspace
+
+_CLASSES = {entry.class_name: entry for entry in SOLVERS.values()}
+
+__all__ = [  # noqa: PLE0604 - names of classes are text too
+    *_CLASSES,
     "Checkpoint",
-    "Linearized",
-    "Newton",
     "Outcome",
     "Start",
-    "Subspace",
     "automatic",
     "check_place",
     "choose_solver",
@@ -29,3 +37,10 @@ __all__ = [
     "solve",
     "svd_start",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The class of a solver, on its first use."""
+    if name in _CLASSES:
+        return _CLASSES[name].load()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

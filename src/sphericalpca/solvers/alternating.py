@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Problem
-from sphericalpca.solvers.start import Start, start_of_U
-from sphericalpca.solvers.state import PointState
+from sphericalpca.solvers.base import PointState
+from sphericalpca.solvers.start import start_of_U
 
 __all__ = ["Alternating"]
 
@@ -24,11 +25,11 @@ class Alternating:
 
     def init(self, problem: Problem, start: Start) -> PointState:
         """The state at the start's U; its V is the best one there."""
-        return self._at(problem, start_of_U(start, type(self).__name__))
+        return PointState(problem.evaluate(start_of_U(start, type(self).__name__)))
 
     def step(self, problem: Problem, state: PointState) -> PointState:
         """The exact U step, then the exact V step."""
-        return self._at(problem, polar(state.point.gradient).factor)
+        return PointState(problem.evaluate(polar(state.point.gradient).factor))
 
     def saved(self, state: PointState) -> dict[str, Array]:
         """A state as arrays."""
@@ -36,8 +37,4 @@ class Alternating:
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> PointState:
         """The state that was saved."""
-        return self._at(problem, saved["U"])
-
-    def _at(self, problem: Problem, U: Array) -> PointState:
-        point = problem.evaluate(U)
-        return PointState(point, problem.loss(point.value))
+        return PointState(problem.evaluate(saved["U"]))

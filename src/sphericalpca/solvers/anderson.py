@@ -10,7 +10,7 @@ point is kept only if f does not fall.  Otherwise its mirror image is tried, whi
 away from a saddle, and if that fails too the history is forgotten and the exact step is
 taken, which cannot lower f.
 
-Where the start knows how f curves (see `curvature`), what is accelerated is not exact
+Where the start knows how f curves (see `sphericalpca.curvature`), what is accelerated is not exact
 alternation but Newton's iteration with that guess, which needs half the passes or fewer.
 """
 
@@ -21,13 +21,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from sphericalpca.curvature import Curvature
+from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, frobenius, polar
 from sphericalpca.problem import Point, Problem
 from sphericalpca.products import combination, product, scalar_products
-from sphericalpca.solvers.curvature import Curvature
-from sphericalpca.solvers.options import is_count
-from sphericalpca.solvers.start import Start, start_of_U
-from sphericalpca.solvers.state import PointState
+from sphericalpca.solvers.base import PointState, check_count
+from sphericalpca.solvers.start import start_of_U
 
 __all__ = ["Anderson"]
 
@@ -115,7 +115,9 @@ class _History:
 
 
 @dataclass(frozen=True)
-class _State(PointState):
+class AndersonState(PointState):
+    """The point at U, and what is known of the way there."""
+
     history: _History = field(default_factory=_History)
     curvature: Curvature | None = None
 
@@ -139,28 +141,24 @@ class Anderson:
     memory: int = 8
 
     def __post_init__(self) -> None:
-        if not is_count(self.memory):
-            raise ValueError(
-                f"memory={self.memory!r} must be an integer of at least 1; 8 is a good number."
-            )
+        check_count("memory", self.memory, "8 is a good choice")
 
-    def init(self, problem: Problem, start: Start) -> _State:
+    def init(self, problem: Problem, start: Start) -> AndersonState:
         """The state at the start's U."""
         point = problem.evaluate(start_of_U(start, type(self).__name__))
-        return _State(point, problem.loss(point.value), curvature=start.curvature)
+        return AndersonState(point, curvature=start.curvature)
 
-    def saved(self, state: _State) -> dict[str, Array]:
+    def saved(self, state: AndersonState) -> dict[str, Array]:
         """A state as arrays."""
         curvature = {} if state.curvature is None else state.curvature.saved()
         return {"U": state.U, **state.history.saved(), **curvature}
 
-    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> AndersonState:
         """The state that was saved."""
         point = problem.evaluate(saved["U"])
-        loss = problem.loss(point.value)
-        return _State(point, loss, _History.of(saved), Curvature.of(saved))
+        return AndersonState(point, _History.of(saved), Curvature.of(saved))
 
-    def step(self, problem: Problem, state: _State) -> _State:
+    def step(self, problem: Problem, state: AndersonState) -> AndersonState:
         """An accelerated step if f does not fall, else the exact one."""
         here, curvature = state.point, state.curvature
         guess = None if curvature is None else _short(curvature.step(here))
@@ -168,14 +166,14 @@ class Anderson:
         history = state.history.after(here.U + step, step, self.memory, guessed=guess is not None)
         for candidate in history.candidates():
             ahead = problem.evaluate(polar(candidate).factor)
-            if _not_below(ahead.value, here):
-                return _State(ahead, problem.loss(ahead.value), history, curvature)
+            if ahead.not_below(here):
+                return AndersonState(ahead, history, curvature)
         if history.guessed:
             # A guess that fails without the help of a history fails again.
             curvature = curvature if history.steps else None
             step = _exact_step(here)
         exact = problem.evaluate(polar(here.U + step).factor)
-        return _State(exact, problem.loss(exact.value), history.forgotten(), curvature)
+        return AndersonState(exact, history.forgotten(), curvature)
 
 
 def _short(step: Array | None) -> Array | None:
@@ -196,9 +194,3 @@ def _exact_step(here: Point) -> Array:
         if frobenius(step) < SHORT_STEP:
             return step.astype(here.U.dtype, copy=False)
     return np.subtract(polar(here.gradient).factor, here.U, dtype=here.U.dtype)
-
-
-def _not_below(value: float, point: Point) -> bool:
-    """Whether f did not fall, up to the rounding error of the data's type."""
-    rounding = float(np.finfo(point.U.dtype).eps)
-    return value >= point.value * (1.0 - rounding)

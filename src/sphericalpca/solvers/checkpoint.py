@@ -15,13 +15,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import numpy as np
 
 from sphericalpca.exceptions import DataError, printable
 from sphericalpca.files import check_writable, replacing
-from sphericalpca.iterate import Run, Solution, Solver, StopReason
+from sphericalpca.iterate import Resumable, Run, Solution, State, StateT, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.solvers.soundness import (
@@ -33,7 +33,7 @@ from sphericalpca.solvers.soundness import (
     other_kind,
 )
 
-__all__ = ["Checkpoint", "Journey", "check_place"]
+__all__ = ["Checkpoint", "MultiStart", "check_place"]
 
 FORMAT = 2
 
@@ -89,8 +89,8 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 @dataclass
-class Journey:
-    """Several starts, and the run under way.
+class MultiStart(Generic[StateT]):
+    """A search from several starts: the run under way, and the best result so far.
 
     Attributes
     ----------
@@ -102,6 +102,8 @@ class Journey:
         The best result of the starts before.
     svd_value : float
         f at the SVD start, NaN if no run began there.
+    at_svd : bool
+        Whether the run began at the SVD; not in the file, where `svd_value` is known already.
     rng : dict
         State of the random numbers after this start was drawn.
     seconds : float
@@ -109,15 +111,16 @@ class Journey:
     """
 
     number: int = 0
-    run: Run | None = None
-    best: Solution | None = None
+    run: Run[StateT] | None = None
+    best: Solution[State] | None = None
     svd_value: float = math.nan
+    at_svd: bool = False
     rng: dict[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
 
 
 class Checkpoint:
-    """A file that holds a journey.
+    """A file that holds a search from several starts.
 
     Parameters
     ----------
@@ -133,9 +136,13 @@ class Checkpoint:
         self._next = -math.inf
 
     def load(
-        self, problem: Problem, solver: Solver, n_components: int, rng: np.random.Generator
-    ) -> Journey | None:
-        """The journey in the file, and its random numbers; None if there is no file."""
+        self,
+        problem: Problem,
+        solver: Resumable[StateT],
+        n_components: int,
+        rng: np.random.Generator,
+    ) -> MultiStart[StateT] | None:
+        """The search in the file, and its random numbers; None if there is no file."""
         if not self.path.exists():
             return None
         header, arrays = self._read()
@@ -143,39 +150,28 @@ class Checkpoint:
             self._check_about(header["about"])
             check_header(header)
             check_arrays(arrays)
-            journey = self._resumed(problem, solver, header, arrays)
-            shape = (problem.rows.shape[1], n_components)
-            for found in (journey.run.state, journey.best):  # type: ignore[union-attr]
+            rows = problem.rows
+            rows.passes, rows.flops = header["passes"], header["flops"]
+            state = solver.resume(problem, _under("state", arrays))
+            self._check_value(state.value, header["value"], rows.dtype.name)
+            best = _solution(header["best"], _under("best", arrays)) if header["best"] else None
+            for found in (state, best):
                 if found is not None:
-                    check_subspace(found.U, shape)
-            rng.bit_generator.state = journey.rng
+                    check_subspace(found.U, (rows.shape[1], n_components))
+            record = _rows_of(_under("history", arrays))
+            flags = header["arrived"], header["finished"]
+            run = Run(state, header["start_value"], record, *flags)
+            rng.bit_generator.state = header["rng"]
+            places = {name: header[name] for name in ("number", "svd_value", "rng", "seconds")}
+            return MultiStart(run=run, best=best, **places)
         except DataError:
             raise
         except UNFIT as error:
             raise _refusal(self.path, "it lacks what this fit would go on from") from error
-        return journey
 
-    def _resumed(
-        self, problem: Problem, solver: Solver, header: dict[str, Any], arrays: dict[str, Array]
-    ) -> Journey:
-        rows = problem.rows
-        rows.passes, rows.flops = header["passes"], header["flops"]
-        state = solver.resume(problem, _under("state", arrays))  # type: ignore[attr-defined]
-        self._check_value(state.value, header["value"], rows.dtype.name)
-        run = Run(
-            state,
-            header["start_value"],
-            _rows_of(_under("history", arrays)),
-            header["arrived"],
-            header["finished"],
-        )
-        best = _solution(header["best"], _under("best", arrays)) if header["best"] else None
-        places = {name: header[name] for name in ("number", "svd_value", "rng", "seconds")}
-        return Journey(run=run, best=best, **places)
-
-    def save(self, problem: Problem, solver: Solver, journey: Journey) -> None:
-        """Write the journey, unless the last time was a moment ago."""
-        run, now = journey.run, time.perf_counter()
+    def save(self, problem: Problem, solver: Resumable[StateT], search: MultiStart[StateT]) -> None:
+        """Write the search, unless the last time was a moment ago."""
+        run, now = search.run, time.perf_counter()
         assert run is not None
         if now < self._next and not run.finished:
             return
@@ -188,17 +184,18 @@ class Checkpoint:
             "start_value": run.start_value,
             "arrived": run.arrived,
             "finished": run.finished,
-            "number": journey.number,
-            "svd_value": journey.svd_value,
-            "rng": journey.rng,
-            "seconds": journey.seconds,
-            "best": _facts(journey.best),
+            "number": search.number,
+            "svd_value": search.svd_value,
+            "rng": search.rng,
+            "seconds": search.seconds,
+            "best": _facts(search.best),
         }
-        history = {name: np.array([row[name] for row in run.record]) for name in _names(run)}
+        names = run.record[0] if run.record else ()
+        history = {name: np.array([row[name] for row in run.record]) for name in names}
         arrays = {
-            **_over("state", solver.saved(run.state)),  # type: ignore[attr-defined]
+            **_over("state", solver.saved(run.state)),
             **_over("history", history),
-            **_over("best", _arrays(journey.best)),
+            **_over("best", _arrays(search.best)),
         }
         self._write(header, arrays)
         spent = time.perf_counter() - now
@@ -230,8 +227,9 @@ class Checkpoint:
             raise _refusal(self.path, "its content does not fit its checksum")
         if version != FORMAT:
             raise DataError(
-                f"checkpoint {self._name} has format {printable(version, 20)}, but this version "
-                f"reads format {FORMAT}: remove it, or choose another file."
+                f"checkpoint {self._name} has format {printable(version, 20)}",
+                f"this version reads format {FORMAT}",
+                "remove it, or choose another file",
             )
         return header, arrays
 
@@ -240,15 +238,17 @@ class Checkpoint:
             there = theirs.get(name)
             if there != ours:
                 raise DataError(
-                    f"checkpoint {self._name} was made with {name}={printable(there, 200)}, but "
-                    f"this fit has {name}={ours}: remove it to start anew, or choose another file."
+                    f"checkpoint {self._name} was made with {name}={printable(there, 200)}",
+                    f"this fit has {name}={ours}",
+                    "remove it to start anew, or choose another file",
                 )
 
     def _check_value(self, value: float, theirs: float, dtype: str) -> None:
         if not math.isclose(value, theirs, rel_tol=SAME_VALUE[dtype]):
             raise DataError(
-                f"checkpoint {self._name} was made from other data: at its subspace f was "
-                f"{theirs:.9g}, and is {value:.9g} here; remove it, or choose another file."
+                f"checkpoint {self._name} was made from other data (at its subspace f was "
+                f"{theirs:.9g}, and is {value:.9g} here)",
+                remedy="remove it, or choose another file",
             )
 
     @property
@@ -257,20 +257,16 @@ class Checkpoint:
 
 
 def _refusal(path: Path, reason: str) -> DataError:
-    # It may be anything, the user's data too: they are not told to remove it just like that.
+    # It may be anything, the user's data too, so removing it is not the first advice.
     return DataError(
-        f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason}): choose "
-        "another file, or remove it if you can do without it."
+        f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason})",
+        remedy="choose another file, or remove it if you can do without it",
     )
 
 
 def _today(name: str) -> str:
     """Version 0.1 called the loss "objective"."""
     return f"{name.removesuffix('objective')}loss" if name.endswith(".objective") else name
-
-
-def _names(run: Run) -> list[str]:
-    return list(run.record[0]) if run.record else []
 
 
 def _rows_of(history: dict[str, Array]) -> list[dict[str, float]]:
@@ -287,7 +283,7 @@ def _over(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
     return {f"{prefix}.{name}": array for name, array in arrays.items()}
 
 
-def _facts(best: Solution | None) -> dict[str, Any] | None:
+def _facts(best: Solution[State] | None) -> dict[str, Any] | None:
     """What of a solution is no array."""
     if best is None:
         return None
@@ -295,11 +291,11 @@ def _facts(best: Solution | None) -> dict[str, Any] | None:
     return {name: getattr(best, name) for name in numbers} | {"stop_reason": str(best.stop_reason)}
 
 
-def _arrays(best: Solution | None) -> dict[str, Array]:
+def _arrays(best: Solution[State] | None) -> dict[str, Array]:
     return {} if best is None else {"U": best.U, **_over("history", best.history)}
 
 
-def _solution(facts: dict[str, Any], arrays: dict[str, Array]) -> Solution:
+def _solution(facts: dict[str, Any], arrays: dict[str, Array]) -> Solution[State]:
     reason = StopReason(facts.pop("stop_reason"))
     history = _under("history", arrays)
     return Solution(U=arrays["U"], stop_reason=reason, history=history, **facts)

@@ -21,12 +21,13 @@ from typing import Any, Literal
 
 import numpy as np
 
+from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, frobenius, polar, row_norms, unit_rows
 from sphericalpca.problem import Problem, residual, symmetric
 from sphericalpca.products import inner_products, product
 from sphericalpca.rows import Block
-from sphericalpca.solvers.options import is_number
-from sphericalpca.solvers.start import Start
+from sphericalpca.solvers.base import is_number
 
 __all__ = ["Linearized", "lipschitz_constant"]
 
@@ -41,17 +42,7 @@ Constant = float | Literal["theory", "block"]
 
 
 def lipschitz_constant(problem: Problem, n_components: int) -> float:
-    """L_c, the paper's Lipschitz constant of the gradient of h.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-
-    Returns
-    -------
-    lipschitz : float
-    """
+    """L_c, the paper's Lipschitz constant of the gradient of h."""
     r, S = n_components, problem.rows.totals.weight
     return 2.0 * (r + S + math.sqrt(r * S) + math.sqrt(problem.rows.totals.energy))
 
@@ -72,7 +63,12 @@ class _Sweep:
 
 
 @dataclass(frozen=True)
-class _State:
+class LinearizedState:
+    """A pair (U, V), and the sweep that found it.
+
+    It cannot close a fit: the moment at hand is that of another V than the best one.
+    """
+
     U: Array
     sweep: _Sweep
     loss: float
@@ -82,10 +78,6 @@ class _State:
     @property
     def value(self) -> float:
         return self.sweep.value
-
-    @property
-    def closing(self) -> None:
-        return None  # the moment at hand is that of another V than the best one
 
     @cached_property
     def residual(self) -> float:
@@ -101,8 +93,7 @@ class Linearized:
         U <- polar factor of 2 (X'WV - U V'WV) + mu U
         v_j <- unit vector along 2 U'x_j + (lam - 2) v_j
 
-    Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where
-    S = sum w is n in the paper.
+    Proven to converge for lam, mu > L_c, see `lipschitz_constant`.
 
     Parameters
     ----------
@@ -122,16 +113,18 @@ class Linearized:
         for label, value in (("lam", self.lam), ("mu", self.mu)):
             named = isinstance(value, str) and value in ("theory", "block")
             if not named and not (is_number(value) and 0 <= float(value) < math.inf):
-                raise ValueError(
-                    f"{label}={value!r} must be 'theory', 'block' or a finite number >= 0; "
-                    "'theory' is the constant of the convergence proof."
+                raise ParameterError(
+                    Parameter(label, value),
+                    "must be 'theory', 'block' or a finite number >= 0",
+                    "'theory' is the constant of the convergence proof",
                 )
         if self.order not in ("uv", "vu"):
-            raise ValueError(
-                f"order={self.order!r} must be 'uv' (the paper) or 'vu' (the authors' program)."
+            raise ParameterError(
+                Parameter("order", self.order),
+                "must be 'uv' (the paper) or 'vu' (the authors' program)",
             )
 
-    def init(self, problem: Problem, start: Start) -> _State:
+    def init(self, problem: Problem, start: Start) -> LinearizedState:
         """The state at the given pair; without a V it is the best one at U."""
         U = np.asarray(start.U, dtype=problem.rows.dtype)
         constants = self._constants(problem, U.shape[1])
@@ -139,9 +132,9 @@ class Linearized:
         # U first: V(0) itself serves the first U step.  V first: V(1) does.
         lam = math.inf if self.order == "uv" else constants["lam"]
         sweep = self._sweep(problem, U, V, lam)
-        return _State(U, sweep, problem.loss(sweep.alignment, sweep.energy), constants, {})
+        return LinearizedState(U, sweep, problem.loss(sweep.alignment, sweep.energy), constants, {})
 
-    def step(self, problem: Problem, state: _State) -> _State:
+    def step(self, problem: Problem, state: LinearizedState) -> LinearizedState:
         """One iteration, measured."""
         last = state.sweep
         U = self._step_U(state).astype(problem.rows.dtype)
@@ -156,14 +149,14 @@ class Linearized:
             "decrease_ratio": (state.loss - loss) / moved if moved > 0 else math.inf,
             "subgradient": _subgradient(U, V.pull, V.moment, sweep.tangent),
         }
-        return _State(U, sweep, loss, state.constants, measures)
+        return LinearizedState(U, sweep, loss, state.constants, measures)
 
-    def saved(self, state: _State) -> dict[str, Array]:
+    def saved(self, state: LinearizedState) -> dict[str, Array]:
         """A state as arrays."""
         sweep = {name: np.asarray(value) for name, value in vars(state.sweep).items()}
         return {"U": state.U, "loss": np.array(state.loss), **sweep}
 
-    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> LinearizedState:
         """The state that was saved; only f is asked from the data again."""
         U = saved["U"]
         value = problem.canonical(U).value
@@ -175,9 +168,9 @@ class Linearized:
             raise ValueError("the gradient is that of another U")
         constants = self._constants(problem, U.shape[1])
         sweep = _Sweep(**{**known, "value": value})
-        return _State(U, sweep, float(saved["loss"]), constants, {})
+        return LinearizedState(U, sweep, float(saved["loss"]), constants, {})
 
-    def _step_U(self, state: _State) -> Array:
+    def _step_U(self, state: LinearizedState) -> Array:
         sweep, mu = state.sweep, state.constants["mu"]
         if math.isnan(mu):
             mu = _block_mu(sweep)

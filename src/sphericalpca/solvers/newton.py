@@ -20,11 +20,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Point, Problem, symmetric
-from sphericalpca.solvers.options import is_count, is_number
-from sphericalpca.solvers.start import Start, start_of_U
-from sphericalpca.solvers.state import PointState
+from sphericalpca.solvers.base import PointState, check_count, is_number
+from sphericalpca.solvers.start import start_of_U
 
 __all__ = ["Model", "ModelStep", "Newton", "maximise_model"]
 
@@ -41,7 +42,9 @@ ROUNDING = 16.0
 
 
 @dataclass(frozen=True)
-class _State(PointState):
+class NewtonState(PointState):
+    """The point at U, the trust region, and the Hessian products of the last step."""
+
     radius: float
     products: int = 0
 
@@ -180,55 +183,54 @@ class Newton:
 
     def __post_init__(self) -> None:
         if not (is_number(self.switch) and self.switch >= 0):
-            raise ValueError(
-                f"switch={self.switch!r} must be a number >= 0, the residual at which Newton "
-                "begins; 1e-2 is a good one."
+            raise ParameterError(
+                Parameter("switch", self.switch),
+                "must be a number >= 0, the residual at which Newton begins",
+                "1e-2 is a good choice",
             )
         if not (is_number(self.forcing) and 0 < self.forcing < 1):
-            raise ValueError(
-                f"forcing={self.forcing!r} must be a number between 0 and 1, both excluded; 0.1 is "
-                "a good one."
+            raise ParameterError(
+                Parameter("forcing", self.forcing),
+                "must be a number between 0 and 1, both excluded",
+                "0.1 is a good choice",
             )
-        if not is_count(self.max_products):
-            raise ValueError(
-                f"max_products={self.max_products!r} must be an integer of at least 1; for none "
-                "at all take solver='alternating'."
-            )
+        check_count("max_products", self.max_products, "to use none, pass solver='alternating'")
 
-    def init(self, problem: Problem, start: Start) -> _State:
+    def init(self, problem: Problem, start: Start) -> NewtonState:
         """The state at the start's U."""
         point = problem.evaluate(start_of_U(start, type(self).__name__))
-        return _State(point, problem.loss(point.value), FIRST_RADIUS)
+        return NewtonState(point, FIRST_RADIUS)
 
-    def step(self, problem: Problem, state: _State) -> _State:
+    def step(self, problem: Problem, state: NewtonState) -> NewtonState:
         """A Newton step where it promises more than alternation, else an alternation step."""
-        if not self._is_near(state):
-            return _alternate(problem, state, state.radius)
-        model = Model(problem, state.point)
-        if np.linalg.norm(model.slope) >= state.radius:
-            # The trust region has no room for more than alternation, which needs none.
-            return _alternate(problem, state, min(2.0 * state.radius, LARGEST_RADIUS))
-        step = self._solve(model, state)
-        trial = problem.evaluate(model.moved(step.E))
-        quality = _quality(state.point, trial, step)
-        radius = _next_radius(state.radius, step, quality)
-        if quality < 0.1:
-            return _alternate(problem, state, radius, step.products)
-        return _State(trial, problem.loss(trial.value), radius, step.products)
+        radius, products = state.radius, 0
+        if self._is_near(state):
+            model = Model(problem, state.point)
+            if np.linalg.norm(model.slope) >= radius:
+                # The trust region has no room for more than alternation, which needs none.
+                radius = min(2.0 * radius, LARGEST_RADIUS)
+            else:
+                step = self._solve(model, state)
+                trial = problem.evaluate(model.moved(step.E))
+                quality = _quality(state.point, trial, step)
+                radius, products = _next_radius(radius, step, quality), step.products
+                if quality >= 0.1:
+                    return NewtonState(trial, radius, products)
+        exact = problem.evaluate(polar(state.point.gradient).factor)
+        return NewtonState(exact, radius, products)
 
-    def saved(self, state: _State) -> dict[str, Array]:
+    def saved(self, state: NewtonState) -> dict[str, Array]:
         """A state as arrays."""
         return {"U": state.U, "radius": np.array(state.radius)}
 
-    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> NewtonState:
         """The state that was saved."""
-        point = problem.evaluate(saved["U"])
-        return _State(point, problem.loss(point.value), float(saved["radius"]))
+        return NewtonState(problem.evaluate(saved["U"]), float(saved["radius"]))
 
-    def _is_near(self, state: _State) -> bool:
+    def _is_near(self, state: NewtonState) -> bool:
         return state.value > 0 and _rounding(state.U) < state.residual <= self.switch
 
-    def _solve(self, model: Model, state: _State) -> ModelStep:
+    def _solve(self, model: Model, state: NewtonState) -> ModelStep:
         return maximise_model(
             model.bend,
             model.slope,
@@ -236,11 +238,6 @@ class Newton:
             accuracy=min(self.forcing, state.residual**ORDER),
             max_products=self.max_products,
         )
-
-
-def _alternate(problem: Problem, state: _State, radius: float, products: int = 0) -> _State:
-    point = problem.evaluate(polar(state.point.gradient).factor)
-    return _State(point, problem.loss(point.value), radius, products)
 
 
 def _quality(here: Point, there: Point, step: ModelStep) -> float:
@@ -256,7 +253,7 @@ def _quality(here: Point, there: Point, step: ModelStep) -> float:
     risen = (there.value - here.value) / here.value
     if step.gain > (rounding / 64 if step.on_edge else rounding):
         return (risen + rounding) / (step.gain + rounding)
-    return float(there.residual < here.residual and risen >= -rounding)
+    return float(there.residual < here.residual and there.not_below(here, ROUNDING))
 
 
 def _rounding(U: Array) -> float:

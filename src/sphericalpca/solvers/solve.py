@@ -1,37 +1,49 @@
-"""From a problem to its best solution: every start, one loop each, the best is kept."""
+"""From a problem to its best solution: which solver, every start, one loop each."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
 
-from sphericalpca.iterate import Monitor, Run, Solution, Solver, StopReason, iterate
+from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.iterate import (
+    AnySolver,
+    Monitor,
+    Resumable,
+    Run,
+    Solution,
+    Solver,
+    Start,
+    State,
+    StateT,
+    StopReason,
+    iterate,
+)
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
-from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
-from sphericalpca.solvers.automatic import automatic
-from sphericalpca.solvers.checkpoint import Checkpoint, Journey
-from sphericalpca.solvers.linearized import Linearized
+from sphericalpca.solvers.checkpoint import Checkpoint, MultiStart
 from sphericalpca.solvers.newton import Newton
-from sphericalpca.solvers.start import Start, random_start, starts
+from sphericalpca.solvers.start import starts
 from sphericalpca.solvers.subspace import Subspace
 
-__all__ = ["SOLVERS", "Outcome", "choose_solver", "solve"]
+__all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
-SOLVERS: dict[str, Callable[[], Solver]] = {
-    "alternating": Alternating,
-    "anderson": Anderson,
-    "subspace": Subspace,
-    "newton": Newton,
-    "linearized": Linearized,
-}
+# A stored number of a sparse row costs as much as this many of a dense one.
+SPARSE_COST = 13
+# Subspace acceleration halves the passes, and looks at the projections some six times for
+# each: their rows must be this much shorter than those of the data.
+WORTH_IT = 5
+# Below this residual Anderson acceleration slows down, and Newton's method arrives first.
+NEWTON_TOL = 1e-7
 
 
 @dataclass(frozen=True)
@@ -45,29 +57,36 @@ class Outcome:
         f at the SVD start over f reached, NaN when no run began there.
     """
 
-    solution: Solution
+    solution: Solution[State]
     svd_ratio: float
 
 
-def choose_solver(solver: str | Solver, rows: Rows, n_components: int, tol: float) -> Solver:
-    """A solver from its name; a solver object is returned as it is.
+def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
+    """The solver for these rows, ``solver="auto"``.
 
-    Parameters
-    ----------
-    solver : str or solver object
-        A key of `SOLVERS`, or "auto".
-    rows : Rows
-    n_components : int
-    tol : float
-        "auto" chooses by it.
+    Subspace acceleration needs the fewest passes.  It is taken where passes are dear: long
+    rows, few components, and room for the projections.  Elsewhere Anderson acceleration
+    is as fast or the only one that fits, and for very small `tol` Newton's method.
+    """
+    n, m = rows.shape
+    subspace = Subspace()
+    columns = subspace.capacity(n_components)
+    length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST)
+    # A restart holds the new half of basis and projections beside the old ones.
+    fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
+    if rows.local and fits and columns < m and WORTH_IT * columns <= length:
+        return subspace
+    return Newton() if 0 < tol < NEWTON_TOL and rows.dtype.itemsize == 8 else Anderson()
 
-    Returns
-    -------
-    solver : solver object
+
+def choose_solver(solver: str | AnySolver, rows: Rows, n_components: int, tol: float) -> AnySolver:
+    """A solver from its name, or "auto"; a solver object is returned as it is.
 
     Raises
     ------
-    ValueError
+    TypeError
+        If it is a class.
+    ParameterError
         If it keeps arrays of n rows, and the rows are not in this process.
     """
     if isinstance(solver, type):
@@ -77,22 +96,27 @@ def choose_solver(solver: str | Solver, rows: Rows, n_components: int, tol: floa
         )
     if solver == "auto":
         return automatic(rows, n_components, tol)
-    chosen = SOLVERS[solver]() if isinstance(solver, str) else solver
-    if not rows.local and isinstance(chosen, (Subspace, Linearized)):
-        raise ValueError(
-            f"solver={type(chosen).__name__} keeps arrays of n rows beside the data, which here "
-            "are on other machines or another device: use solver='auto', 'anderson', 'newton' or "
-            "'alternating'."
+    chosen: AnySolver = SOLVERS[solver].load()() if isinstance(solver, str) else solver
+    if not rows.local and _keeps_rows(chosen):
+        *names, last = (repr(entry.name) for entry in SOLVERS.values() if not entry.keeps_rows)
+        raise ParameterError(
+            f"solver={type(chosen).__name__} keeps arrays of n rows beside the data",
+            "these rows are on other machines or another device",
+            ("use ", Parameter("solver", "auto"), f", {', '.join(names)} or {last}"),
         )
     return chosen
 
 
-@parallel()
+def _keeps_rows(solver: AnySolver) -> bool:
+    classes = (entry.load() for entry in SOLVERS.values() if entry.keeps_rows)
+    return isinstance(solver, tuple(classes))
+
+
 def solve(
     problem: Problem,
     n_components: int,
     *,
-    solver: Solver,
+    solver: Solver[StateT],
     init: Any = "auto",
     n_init: int = 1,
     tol: float = 1e-4,
@@ -123,57 +147,54 @@ def solve(
     -------
     outcome : Outcome
     """
-    if checkpoint is not None:
-        _check_resumable(solver)
-    kept = checkpoint.load(problem, solver, n_components, rng) if checkpoint else None
-    journey = kept or Journey()
-    began = time.perf_counter() - journey.seconds  # the starts take their share of the time too
-    ahead: Iterator[Start | Run] = starts(problem, n_components, init, n_init, rng)
-    if journey.run is not None:
-        ahead = _after(journey, n_init, lambda: random_start(problem, n_components, rng))
-    for number, start in enumerate(ahead, journey.number):
-        journey.number = number
+    search: MultiStart[StateT] = MultiStart()
+    with parallel():
         if checkpoint is not None:
-            journey.rng = dict(rng.bit_generator.state)
+            resumable = _resumable(solver)
+            search = checkpoint.load(problem, resumable, n_components, rng) or search
+        began = time.perf_counter() - search.seconds  # drawing starts takes time too
 
-        def keep(run: Run, start: Start | Run = start) -> None:
-            journey.run, journey.seconds = run, time.perf_counter() - began
-            if isinstance(start, Start) and start.is_svd:
-                journey.svd_value = run.start_value
+        def keep(run: Run[StateT]) -> None:
+            search.run, search.seconds = run, time.perf_counter() - began
+            if search.at_svd:
+                search.svd_value = run.start_value
             if checkpoint is not None:
-                checkpoint.save(problem, solver, journey)
+                checkpoint.save(problem, resumable, search)
 
-        found = iterate(
-            problem,
-            solver,
-            start,
-            tol=tol,
-            max_iter=max_iter,
-            monitor=monitor,
-            began=began,
-            keep=keep,
-        )
-        if journey.best is None or found.value > journey.best.value:
-            journey.best = found
-        if found.stop_reason is StopReason.CALLBACK:
-            break
-    best = journey.best
+        ahead: Iterator[Start | Run[StateT]] = starts(problem, n_components, init, n_init, rng)
+        if search.run is not None:
+            left = max(n_init - 1 - search.number, 0)
+            later = islice(starts(problem, n_components, "random", n_init, rng), left)
+            ahead = chain([search.run], later)
+        for number, start in enumerate(ahead, search.number):
+            search.number = number
+            search.at_svd = isinstance(start, Start) and start.is_svd
+            if checkpoint is not None:
+                search.rng = dict(rng.bit_generator.state)
+            found = iterate(
+                problem,
+                solver,
+                start,
+                tol=tol,
+                max_iter=max_iter,
+                monitor=monitor,
+                began=began,
+                keep=keep,
+            )
+            if search.best is None or found.value > search.best.value:
+                search.best = found
+            if found.stop_reason is StopReason.CALLBACK:
+                break
+    best = search.best
     assert best is not None
-    return Outcome(best, journey.svd_value / best.value if best.value > 0 else math.nan)
+    return Outcome(best, search.svd_value / best.value if best.value > 0 else math.nan)
 
 
-def _after(journey: Journey, n_init: int, draw: Callable[[], Start]) -> Iterator[Start | Run]:
-    """The run that was cut short, and the starts after it."""
-    assert journey.run is not None
-    yield journey.run
-    for _ in range(journey.number + 1, n_init):
-        yield draw()
-
-
-def _check_resumable(solver: Solver) -> None:
-    missing = [name for name in ("saved", "resume") if not hasattr(solver, name)]
-    if missing:
-        raise TypeError(
-            f"solver={type(solver).__name__} has no method {missing[0]!r}, which a checkpoint "
-            "needs: add it, as in sphericalpca.solvers.Alternating, or leave the checkpoint out."
-        )
+def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:
+    if isinstance(solver, Resumable):
+        return solver
+    missing = next(name for name in ("saved", "resume") if not hasattr(solver, name))
+    raise TypeError(
+        f"solver={type(solver).__name__} has no method {missing!r}, which a checkpoint "
+        "needs: add it, as in sphericalpca.solvers.Alternating, or leave the checkpoint out."
+    )

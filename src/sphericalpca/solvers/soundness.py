@@ -70,7 +70,7 @@ def check_header(header: Mapping[str, Any]) -> None:
         _check_number(name, header[name])
     for name in FLAGS:
         if not isinstance(header[name], bool):
-            raise TypeError(f"{name} is no truth value")
+            raise TypeError(f"{name} must be a boolean")
     if header["svd_value"] == header["svd_value"]:  # NaN if no run began there
         _check_number("svd_value", header["svd_value"])
     _check_count("number", header["number"])
@@ -81,7 +81,7 @@ def check_header(header: Mapping[str, Any]) -> None:
         _check_count("n_iter", best["n_iter"])
         for name, constant in best["constants"].items():
             if not isinstance(constant, (int, float)):
-                raise TypeError(f"{name} is no number")
+                raise TypeError(f"{name} must be a number")
 
 
 def check_arrays(arrays: Mapping[str, Array]) -> None:
@@ -104,9 +104,9 @@ def check_subspace(U: Array, shape: tuple[int, int]) -> None:
 def _check_number(name: str, value: Any) -> None:
     known = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not (known and 0 <= float(value) < math.inf):
-        raise ValueError(f"{name} is no number")
+        raise ValueError(f"{name} must be a number")
 
 
 def _check_count(name: str, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise TypeError(f"{name} is no count")
+        raise TypeError(f"{name} must be a non-negative integer")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.curvature import Curvature
+from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.iterate import Start
 from sphericalpca.linalg import (
     Array,
     frobenius,
@@ -22,7 +24,6 @@ from sphericalpca.linalg import (
 )
 from sphericalpca.problem import Problem
 from sphericalpca.products import inner_products, product
-from sphericalpca.solvers.curvature import Curvature
 
 __all__ = [
     "GRAM_FEATURES",
@@ -46,28 +47,6 @@ KRYLOV_READS = 6
 FEW_COMPONENTS = 40
 
 
-@dataclass(frozen=True)
-class Start:
-    """A starting point.
-
-    Attributes
-    ----------
-    U : array, shape (m, r)
-        Orthonormal columns.
-    V : array, shape (n, r), or None
-        For Algorithm 1.
-    is_svd : bool
-        Whether U is the SVD, to which `svd_ratio_` refers.
-    curvature : Curvature or None
-        What the SVD told of how f curves.
-    """
-
-    U: Array
-    V: Array | None = None
-    is_svd: bool = False
-    curvature: Curvature | None = None
-
-
 def leading(start: Start, count: int) -> Start:
     """The same with its leading columns."""
     return replace(start, U=start.U[:, :count])
@@ -77,8 +56,9 @@ def start_of_U(start: Start, solver: str) -> Array:
     """The start's U, for solvers that start from U alone."""
     if start.V is not None:
         raise DataError(
-            f"init=(U, V) is a start for Algorithm 1, but {solver} starts from U alone: pass "
-            "init=U, or solver='linearized'."
+            "init=(U, V) is a start for Algorithm 1",
+            f"{solver} starts from U alone",
+            ("pass init=U, or ", Parameter("solver", "linearized")),
         )
     return start.U
 
@@ -103,17 +83,7 @@ def starts(
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Leading right singular vectors of the weighted, scaled, uncentred rows.
 
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-    rng : Generator
-        For the randomized SVD of wide data.
-
-    Returns
-    -------
-    start : Start
-        Up to 1024 features exact, and with the curvature.
+    Up to 1024 features they are exact, and come with the curvature; beyond, the SVD is randomized.
     """
     if problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
         curvature = _gram_curvature(problem, n_components)
@@ -122,33 +92,12 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
 
 
 def random_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
-    """A subspace drawn uniformly.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-    rng : Generator
-
-    Returns
-    -------
-    start : Start
-    """
+    """A subspace drawn uniformly."""
     return Start(orthonormal(rng.standard_normal((problem.rows.shape[1], n_components))))
 
 
 def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is.
-
-    Parameters
-    ----------
-    problem : Problem
-    n_components : int
-    init : array-like of shape (m, r), or pair with one of shape (n, r)
-
-    Returns
-    -------
-    start : Start
 
     Raises
     ------
@@ -159,8 +108,10 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     pair = isinstance(init, (tuple, list)) and len(init) == 2 and np.ndim(init[0]) == 2
     if isinstance(init, tuple) and not pair:
         raise DataError(
-            f"init is a tuple of {len(init)}, but a pair init=(U, V) has two entries, matrices of "
-            f"shape ({m}, {n_components}) and ({n}, {n_components}); pass init=U for U alone."
+            f"init is a tuple of {len(init)}",
+            f"a pair init=(U, V) has two entries, matrices of shape ({m}, {n_components}) and "
+            f"({n}, {n_components})",
+            "pass init=U for U alone",
         )
     U, V = init if pair else (init, None)
     # Its scale says nothing; squares of very large numbers are out of range.
@@ -171,28 +122,28 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     elif defect > 1e-6:
         if np.linalg.matrix_rank(U) < n_components:
             raise DataError(
-                f"init: the given U has rank {np.linalg.matrix_rank(U)}, but its "
-                f"{n_components} columns must be linearly independent; replace the dependent "
-                "ones or use init='svd'."
+                f"init: the given U has rank {np.linalg.matrix_rank(U)}",
+                f"its {n_components} columns must be linearly independent",
+                ("replace the dependent ones or use ", Parameter("init", "svd")),
             )
         U = polar(U).factor
     return Start(U, None if V is None else _given_matrix("V", V, (n, n_components)))
 
 
 def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
-    rule = f"init: {name} must be a numeric array of finite real numbers, shape {shape}"
+    rule = f"must be a numeric array of finite real numbers, shape {shape}"
     remedy = "pass init=U, a pair init=(U, V), or 'svd'"
     try:
         matrix = real_array(value)
     except TypeError as error:
-        raise DataError(f"{rule}, got {error}; {remedy}.") from None
+        raise DataError(f"init: {name} is {error}", rule, remedy) from None
     if matrix.shape != shape:
         wide = matrix.ndim == 2 and matrix.shape[1] == shape[0]
         hint = "pass its transpose" if matrix.shape == shape[::-1] else remedy
         hint = f"pass components_[:{shape[1]}].T" if wide and len(matrix) > shape[1] else hint
-        raise DataError(f"{rule}, got shape {matrix.shape}; {hint}.")
+        raise DataError(f"init: {name} has shape {matrix.shape}", rule, hint)
     if not np.isfinite(matrix).all():
-        raise DataError(f"{rule}, but it holds NaN or infinity; replace those entries.")
+        raise DataError(f"init: {name} holds NaN or infinity", rule, "replace those entries")
     return matrix
 
 

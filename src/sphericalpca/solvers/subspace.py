@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from sphericalpca.iterate import iterate
+from sphericalpca.iterate import Start, iterate
 from sphericalpca.linalg import (
     Array,
     frobenius,
@@ -30,14 +30,13 @@ from sphericalpca.linalg import (
     polar,
     refined,
 )
-from sphericalpca.problem import Problem, symmetric
+from sphericalpca.problem import Closing, Problem, symmetric
 from sphericalpca.products import inner_products, product
 from sphericalpca.solvers.anderson import Anderson
-from sphericalpca.solvers.options import is_count
-from sphericalpca.solvers.span import Span
-from sphericalpca.solvers.start import Start, start_of_U
+from sphericalpca.solvers.base import check_count
+from sphericalpca.solvers.start import start_of_U
 
-__all__ = ["Subspace"]
+__all__ = ["Span", "Subspace"]
 
 # The small problem is solved until its residual is this share of the whole problem's:
 # more would be lost on directions that the span does not hold yet.
@@ -45,8 +44,69 @@ INNER_SHARE = 0.1
 INNER_ITERATIONS = 20
 
 
+class Span:
+    """An orthonormal basis S (m x k) with Z = X S (n x k), in arrays of fixed size.
+
+    A span grows and is cut back in place: there is one for a run of a solver.
+
+    Parameters
+    ----------
+    problem : Problem
+        Whose rows are projected.
+    capacity : int
+        Largest number of columns.
+    """
+
+    def __init__(self, problem: Problem, capacity: int) -> None:
+        (n, m), dtype = problem.rows.shape, problem.rows.dtype
+        self._problem = problem
+        self._basis = np.empty((m, capacity), dtype=dtype)
+        self._projections = np.empty((n, capacity), dtype=dtype)
+        self.columns = 0
+
+    @property
+    def capacity(self) -> int:
+        """Largest number of columns."""
+        return int(self._basis.shape[1])
+
+    @property
+    def basis(self) -> Array:
+        """S, shape (m, k)."""
+        return self._basis[:, : self.columns]
+
+    @property
+    def projections(self) -> Array:
+        """Z = X S, shape (n, k)."""
+        return self._projections[:, : self.columns]
+
+    def restricted(self) -> Problem:
+        """The problem within the span."""
+        return self._problem.restricted_to(self.projections)
+
+    def add(self, D: Array) -> None:
+        """Add columns that are orthonormal to the basis; half a pass projects the rows."""
+        first, self.columns = self.columns, self.columns + D.shape[1]
+        self._basis[:, first : self.columns] = D
+        self._problem.rows.project(D, out=self._projections[:, first : self.columns])
+
+    def keep(self, B: Array) -> None:
+        """Cut back to the span of S B, for orthonormal B (k x q)."""
+        B = B.astype(self._basis.dtype, copy=False)
+        # One Newton-Schulz step: otherwise rounding errors of S would outlive every restart.
+        SB = product(self.basis, B)
+        B = product(B, 1.5 * np.eye(B.shape[1], dtype=B.dtype) - 0.5 * inner_products(SB, SB))
+        S, Z = product(self.basis, B), product(self.projections, B)
+        self.columns = B.shape[1]
+        self.basis[:], self.projections[:] = S, Z
+
+    def outside(self, G: Array, coordinates: Array) -> Array:
+        """G - S S'G from the coordinates S'G, in the data's type."""
+        inside = product(self.basis, coordinates.astype(self._basis.dtype, copy=False))
+        return np.subtract(G, inside, dtype=self._basis.dtype)
+
+
 @dataclass(frozen=True)
-class _State:
+class SubspaceState:
     """The solution within the span; the span is shared by all states of a run.
 
     `closing` and `gradient` are those of the whole problem at U = S C, the gradient at a
@@ -55,7 +115,7 @@ class _State:
 
     span: Span
     C: Array
-    closing: tuple[float, float, Array]
+    closing: Closing
     gradient: Array
     pull: Array
     loss: float
@@ -110,18 +170,16 @@ class Subspace:
     columns: int | None = None
 
     def __post_init__(self) -> None:
-        if self.columns is not None and not is_count(self.columns):
-            raise ValueError(
-                f"columns={self.columns!r} must be an integer of at least 1, or None for the usual "
-                "number; what is too small for the number of components is raised to twice that."
-            )
+        if self.columns is not None:
+            remedy = "None means the usual number, and fewer than 2 r are raised to that"
+            check_count("columns", self.columns, remedy)
 
     def capacity(self, n_components: int) -> int:
         """Largest number of columns of the basis."""
         usual = max(40, min(6 * n_components, 120), 4 * n_components)
         return max(self.columns or usual, 2 * n_components)
 
-    def init(self, problem: Problem, start: Start) -> _State:
+    def init(self, problem: Problem, start: Start) -> SubspaceState:
         """The state at the start's U, which spans the first basis."""
         U = start_of_U(start, type(self).__name__)
         r = U.shape[1]
@@ -129,12 +187,12 @@ class Subspace:
         span.add(U.astype(problem.rows.dtype))
         return self._at(problem, span, np.eye(r), span.restricted().evaluate(np.eye(r)).gradient)
 
-    def saved(self, state: _State) -> dict[str, Array]:
+    def saved(self, state: SubspaceState) -> dict[str, Array]:
         """A state as arrays; the projections are found again from the basis."""
         past = {f"past{k}": C for k, C in enumerate(state.past)}
         return {"U": state.U, "basis": state.span.basis, "C": state.C, **past}
 
-    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> _State:
+    def resume(self, problem: Problem, saved: Mapping[str, Array]) -> SubspaceState:
         """The state that was saved."""
         C, capacity = saved["C"], self.capacity(saved["C"].shape[1])
         span = Span(problem, min(capacity, problem.rows.shape[1]))
@@ -143,7 +201,7 @@ class Subspace:
         count = sum(name.startswith("past") for name in saved)
         return replace(state, past=tuple(saved[f"past{k}"] for k in range(count)))
 
-    def step(self, problem: Problem, state: _State) -> _State:
+    def step(self, problem: Problem, state: SubspaceState) -> SubspaceState:
         """Widen the span by the gradient, and find the best U within it."""
         span, C, past, pull = state.span, state.C, state.past, state.pull
         D = self._new_directions(state)
@@ -165,24 +223,24 @@ class Subspace:
             max_iter=INNER_ITERATIONS,
             small_promise=math.inf,
         )
-        pull = found.state.point.gradient
-        state = self._at(problem, span, found.U, pull)
+        assert found.state is not None
+        state = self._at(problem, span, found.U, found.state.point.gradient)
         return replace(state, past=(*past, C), measures={"inner": found.n_iter})
 
     @staticmethod
-    def _new_directions(state: _State) -> Array:
+    def _new_directions(state: SubspaceState) -> Array:
         """What the gradient adds to the span, unless that is rounding error."""
         if state.outside_share <= 10 * float(np.finfo(state.outside.dtype).eps):
             return state.outside[:, :0]
         return orthonormal_outside(state.span.basis, state.outside)
 
     @staticmethod
-    def _at(problem: Problem, span: Span, C: Array, pull: Array) -> _State:
+    def _at(problem: Problem, span: Span, C: Array, pull: Array) -> SubspaceState:
         value, cosines, gradient, moment = problem.evaluate_within(span.projections, C)
         # Only directions of the gradient matter from here on.
         gradient, size = in_range(gradient)
         pull = pull / size
-        return _State(span, C, (value, cosines, moment), gradient, pull, problem.loss(value))
+        return SubspaceState(span, C, (value, cosines, moment), gradient, pull, problem.loss(value))
 
 
 def _latest(C: Array, past: tuple[Array, ...], columns: int) -> Array:

@@ -19,8 +19,7 @@ from paper.report.figures.convergence import _gap, _thinned
 from paper.report.figures.convergence import convergence as draw_convergence
 from paper.report.figures.toy import toy
 from sphericalpca.pages.pictures import THEME, Panel, Picture, Sample, flat_axes
-from sphericalpca.plotting.files import new_figure
-from sphericalpca.plotting.style import INK, PALETTE
+from sphericalpca.plotting.style import INK, PALETTE, new_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
 

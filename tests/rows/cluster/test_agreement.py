@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import NoDirectionWarning, SphericalPCA
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows
 from sphericalpca.rows.cluster import from_dask
-from sphericalpca.solvers import Alternating, Anderson, Newton
 
 da = pytest.importorskip("dask.array")
 
@@ -95,13 +95,13 @@ def test_centred_sparse_chunks(text, same_fit):
     same_fit(array, text, center=True, lazy_weight=weight, weight=weight)
 
 
-@pytest.mark.parametrize("solver", [Alternating(), Anderson(), Newton()], ids=lambda s: repr(s)[:8])
+@pytest.mark.parametrize("solver", [n for n, entry in SOLVERS.items() if not entry.keeps_rows])
 def test_solvers_that_keep_nothing_of_n_rows(X, solver, same_fit):
     array = da.from_array(X.astype(np.float64), chunks=(500, 30))
     same_fit(array, X.astype(np.float64), solver=solver, tol=1e-4)
 
 
-@pytest.mark.parametrize("solver", ["subspace", "linearized"])
+@pytest.mark.parametrize("solver", [n for n, entry in SOLVERS.items() if entry.keeps_rows])
 def test_solvers_that_keep_n_rows_are_refused(X, solver):
     with pytest.raises(ValueError, match="other machines"):
         SphericalPCA(3, solver=solver).fit(da.from_array(X, chunks=(500, 30)))

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
+from sphericalpca.curvature import Curvature
 from sphericalpca.iterate import iterate
 from sphericalpca.problem import Problem, symmetric
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Anderson, Start, random_start, svd_start
-from sphericalpca.solvers.curvature import Curvature
 
 R = 6
 
@@ -110,8 +110,8 @@ def test_a_wrong_guess_does_no_harm(problem, seed):
     vectors = np.linalg.qr(rng.standard_normal((40, 12)))[0]
     wrong = replace(start, curvature=Curvature(vectors, np.sort(rng.random(12))[::-1]))
     found = iterate(problem, Anderson(), wrong, tol=1e-8, max_iter=2000)
-    objective = found.history["loss"]
-    assert (np.diff(objective) <= 1e-12 * objective[0]).all()
+    loss = found.history["loss"]
+    assert (np.diff(loss) <= 1e-12 * loss[0]).all()
     exact = iterate(problem, Alternating(), Start(found.U), tol=1e-8, max_iter=2000)
     assert found.residual <= 1e-8
     assert found.value == pytest.approx(exact.value, rel=1e-9)
