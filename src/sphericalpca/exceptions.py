@@ -6,6 +6,7 @@
     DataError(ValueError)            the data, the weights or a given start break a rule
     ParameterError(ValueError)       an argument breaks a rule
     MissingExtraError(ImportError)   an optional package is not installed
+    FeatureNamesWarning(UserWarning) only the model, or only the rows, have column names
     NoDirectionWarning(UserWarning)  some rows are zero and have no direction
     ShortfallWarning(UserWarning)    the recall asked for is not reached
 
@@ -18,6 +19,7 @@ by scikit-learn, which raises its own ``ValueError``; unfinished fits give sciki
 
 from __future__ import annotations
 
+import importlib
 import sys
 import unicodedata
 import warnings
@@ -30,12 +32,14 @@ __all__ = [
     "ClusterError",
     "DataError",
     "Explained",
+    "FeatureNamesWarning",
     "MissingExtraError",
     "NoDirectionWarning",
     "Parameter",
     "ParameterError",
     "Phrase",
     "ShortfallWarning",
+    "import_extra",
     "printable",
     "silently",
     "warn_caller",
@@ -143,6 +147,18 @@ class MissingExtraError(Explained, ImportError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
+
+
+def import_extra(module: str, feature: str, package: str, extra: str) -> Any:
+    """Import an optional module, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError(feature, package, extra) from None
+
+
+class FeatureNamesWarning(UserWarning):
+    """Only the model, or only the rows, have column names; scikit-learn's words, for files."""
 
 
 class NoDirectionWarning(Explained, UserWarning):

@@ -14,7 +14,7 @@ from scipy import sparse
 from sphericalpca import SphericalPCA
 from sphericalpca.cli import fit as command
 from sphericalpca.cli.fit import describe
-from sphericalpca.estimators.progress import FitProgress
+from sphericalpca.estimators.monitoring import FitProgress
 from sphericalpca.solvers import SOLVERS
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.estimators.lazy import is_dask
+from sphericalpca.estimators.foreign import is_dask
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -43,7 +43,7 @@ def test_dask_is_told_from_its_look_alikes(X):
 
 
 def test_asking_does_not_import_dask():
-    code = "import sys, sphericalpca.estimators.lazy as lazy; lazy.is_dask(3); "
+    code = "import sys, sphericalpca.estimators.foreign as lazy; lazy.is_dask(3); "
     code += "assert not {'dask', 'distributed'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 

@@ -17,15 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.dictionary import Dictionary, first_atoms, learn_dictionary
 from sphericalpca.baselines.pursuit import matching_pursuit
-from sphericalpca.estimators.door import (
+from sphericalpca.estimators.fitted import keep_last_fit
+from sphericalpca.estimators.monitoring import warn_unfinished
+from sphericalpca.estimators.validation import (
     check_components,
     check_count,
     check_lengths,
     check_matrix,
     generator,
-    keeping_the_last_fit,
 )
-from sphericalpca.estimators.reporting import warn_unfinished
 from sphericalpca.linalg import Array
 from sphericalpca.products import times
 from sphericalpca.rows import Matrix, as_rows
@@ -148,7 +148,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         DataError
             If X cannot be used: the message names the row.
         """
-        with keeping_the_last_fit(self):
+        with keep_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)
             check_count("n_components", self.n_components, "n_samples", X.shape[0], X.shape)
             found = self._learn(X)

@@ -16,15 +16,15 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.reweighted import Reweighted, canonical, median_distance
-from sphericalpca.estimators.door import (
+from sphericalpca.estimators.fitted import keep_last_fit
+from sphericalpca.estimators.monitoring import warn_unfinished
+from sphericalpca.estimators.validation import (
     check_components,
     check_count,
     check_lengths,
     check_matrix,
     generator,
-    keeping_the_last_fit,
 )
-from sphericalpca.estimators.reporting import warn_unfinished
 from sphericalpca.iterate import Solution, StopReason, iterate
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
@@ -150,7 +150,7 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         DataError
             If X cannot be used: the message names the row.
         """
-        with keeping_the_last_fit(self):
+        with keep_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)
             rule = "min(n_samples, n_features)"
             check_count("n_components", self.n_components, rule, min(X.shape), X.shape)

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.door import check_matrix
+from sphericalpca.estimators.validation import check_matrix
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem, lengths_of_projections
 from sphericalpca.rows import as_rows

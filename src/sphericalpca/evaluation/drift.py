@@ -10,7 +10,7 @@ import numpy as np
 from scipy import stats
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.evaluation.cosines import check_model, cosines_to
 from sphericalpca.evaluation.optimism import optimism, rows_of_fit
 from sphericalpca.exceptions import DataError

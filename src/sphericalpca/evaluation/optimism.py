@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.evaluation.cosines import cosines_to
 from sphericalpca.exceptions import NoDirectionWarning
 from sphericalpca.linalg import Array
