@@ -99,7 +99,10 @@ class Explained(Exception):
         value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
         link = " " if isinstance(self.value, Parameter) else ", but "
         sentence = f"{value}{link}{rule}" if rule else value
-        sentence = f"{sentence}: {remedy}" if remedy else sentence
+        if remedy and sentence.endswith("."):  # several sentences of another library
+            sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
+        elif remedy:
+            sentence = f"{sentence}: {remedy}"
         return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
     def __reduce__(self) -> tuple[Any, ...]:

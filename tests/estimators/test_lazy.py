@@ -118,7 +118,7 @@ def test_frames_keep_their_names(frame, lazy_frame):
 
 @pytest.mark.parametrize("action", ["transform", "score", "certify"])
 def test_other_columns_are_refused(X, model, action):
-    with pytest.raises(DataError, match=r"has 6 features, but .* 7 features.* Pass the columns"):
+    with pytest.raises(DataError, match=r"has 6 features, but .* 7 features.* pass the columns"):
         getattr(model, action)(da.from_array(X[:, :6], chunks=(20, 6)))
 
 

@@ -158,7 +158,7 @@ def test_given_starts_need_a_number(data, init):
 
 
 def test_checkpoints_need_a_number(data, tmp_path):
-    with pytest.raises(DataError, match="leave the checkpoint out, or pass an integer"):
+    with pytest.raises(DataError, match="omit checkpoint, or pass an integer"):
         SphericalPCA(0.5).fit(data, checkpoint=tmp_path / "run")
 
 

@@ -242,19 +242,16 @@ def growing_svd(problem: Problem, rng: np.random.Generator) -> Iterator[Start]:
 def _check_share_options(model: Any, checkpoint: Any) -> None:
     """Refuse what needs a number of components that is known beforehand."""
     size, init = Parameter("n_components"), model.init
-    integer = (" or pass an integer ", size)
     if not (isinstance(init, str) and init in ("auto", "svd")):
-        given = Parameter("init", init) if isinstance(init, str) else "a given start"
+        given = Parameter("init", init) if isinstance(init, str) else "a given init"
         raise DataError(
-            (size, " as a mean cosine starts from the SVD"),
-            (given, " is another start"),
-            ("use ", Parameter("init", "auto"), *integer),
+            (size, " as a mean cosine starts from the SVD, so ", given, " cannot be used"),
+            remedy=("pass ", Parameter("init", "auto"), ", or an integer ", size),
         )
     if checkpoint is not None:
         raise DataError(
-            (size, " as a mean cosine makes several fits"),
-            "no checkpoint is kept of these",
-            ("leave ", Parameter("checkpoint"), " out,", *integer),
+            (size, " as a mean cosine makes several fits, of which no checkpoint is kept"),
+            remedy=("omit ", Parameter("checkpoint"), ", or pass an integer ", size),
         )
 
 

@@ -96,8 +96,8 @@ def _checked_batch(model: Any, X: Any) -> Matrix:
     r = int(model.n_components)
     if fitted and r != model.n_components_:
         raise ParameterError(
-            Parameter("n_components", r),
-            f"must be {model.n_components_}, as many components as the model has learned",
+            (Parameter("n_components", r),),
+            f"the model has learned {model.n_components_} components already",
             "set it back, truncate the model, or call fit",
         )
     check_count("n_components", r, "n_features", X.shape[1], X.shape)
