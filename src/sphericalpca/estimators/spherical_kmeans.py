@@ -6,13 +6,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
@@ -24,6 +18,7 @@ from sphericalpca.estimators.monitoring import (
     warn_unfinished,
 )
 from sphericalpca.estimators.validation import (
+    MatrixTransformer,
     check_count,
     check_lengths,
     check_matrix,
@@ -37,9 +32,7 @@ from sphericalpca.rows import Rows, as_rows
 __all__ = ["SphericalKMeans"]
 
 
-class SphericalKMeans(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
-):
+class SphericalKMeans(ClusterMixin, MatrixTransformer):
     """K-means by angle: unit rows, centres of unit length, the largest sum of cosines.
 
     Dhillon and Modha (2001).  Rows are scaled to unit length; a cluster's centre is the
@@ -215,12 +208,6 @@ class SphericalKMeans(
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _check_number(self, rows: Rows) -> None:
         useful = rows.facts.weight > 0

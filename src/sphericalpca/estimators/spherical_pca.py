@@ -8,12 +8,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
@@ -38,7 +33,12 @@ from sphericalpca.estimators.monitoring import (
     warn_of_zero_rows,
 )
 from sphericalpca.estimators.stream import learn_batch, where_streamable
-from sphericalpca.estimators.validation import check_components, check_matrix, check_weights
+from sphericalpca.estimators.validation import (
+    MatrixTransformer,
+    check_components,
+    check_matrix,
+    check_weights,
+)
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem, components
@@ -50,9 +50,7 @@ from sphericalpca.solvers.streaming import Stream
 __all__ = ["SphericalPCA"]
 
 
-class SphericalPCA(
-    CallbackSupportMixin, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
-):
+class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     """Reduce rows to unit vectors, so that Euclidean distance is angular distance.
 
     Minimises ``||X - V U'||^2`` over orthonormal U (m x r) and V (n x r) with unit
@@ -407,11 +405,6 @@ class SphericalPCA(
         -------
         mean_cosine : float
             Weighted, zero rows left out; 1 is perfect.
-
-        Raises
-        ------
-        DataError
-            As in `fit`.
         """
         return self._problem("score", X, sample_weight).canonical(self._U).mean_cosine
 
@@ -431,11 +424,6 @@ class SphericalPCA(
         -------
         certificate : Certificate
             With `value`, `bound`, `gap` and `rigorous`.
-
-        Raises
-        ------
-        DataError
-            As in `fit`.
         """
         return certify(self._problem("certify", X, sample_weight), self._U)
 
@@ -538,10 +526,6 @@ class SphericalPCA(
         return stream.n_rows
 
     @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
-
-    @property
     def _U(self) -> Array:
         return np.asarray(on_host(self.components_)).T
 
@@ -567,7 +551,5 @@ class SphericalPCA(
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.array_api_support = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

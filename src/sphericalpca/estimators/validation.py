@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
 from sphericalpca.estimators.foreign import (
@@ -37,6 +38,7 @@ from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched, from_dask
 
 __all__ = [
+    "MatrixTransformer",
     "check_components",
     "check_count",
     "check_lengths",
@@ -44,6 +46,21 @@ __all__ = [
     "check_weights",
     "generator",
 ]
+
+
+class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What our estimators share: dense and sparse data, float32 and float64."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
 
 # Sums of weights stay in range with these, also when they are multiplied or divided by.
 TOTAL_WEIGHT = (1e-100, 1e100)
