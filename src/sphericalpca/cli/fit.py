@@ -259,4 +259,4 @@ def _print_gap(certificate: Certificate, model: SphericalPCA) -> None:
     sure = "proved" if certificate.rigorous else "an estimate"
     # A bound is no finer than the digits of the model, so it is never printed as zero.
     gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
-    write_line(f"No subspace is better by more than {gap:.1e}, relatively ({sure}).")
+    write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")

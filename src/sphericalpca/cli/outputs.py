@@ -102,11 +102,12 @@ def not_left_empty(folder: Path) -> Iterator[None]:
 def _check_name(output: Path) -> None:
     if str(output) == "-":
         raise ParameterError(
-            "- is not the name of a file", "nothing is written to a pipe", "pass a file name"
+            "- is not the name of a file, and nothing is written to a pipe",
+            remedy="pass a file name",
         )
     if output.name in {"", ".."}:
         raise ParameterError(
-            f"{output} is a folder", "a new name is needed", f"use {output / 'reducer'}, say"
+            f"{output} is a folder", "must be a new name", f"use {output / 'reducer'}, say"
         )
 
 

@@ -70,7 +70,7 @@ def open_files(
     names = getattr(model, "feature_names_in_", None)
     if "-" in files and not Path("-").exists():
         raise DataError(
-            "Cannot read from a pipe", "rows are read several times", remedy="pass a file"
+            "Cannot read from a pipe, because rows are read several times", remedy="pass a file"
         )
     rows = open_rows_for(
         names,

@@ -284,7 +284,8 @@ def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
     """What to do about a fit that `max_iter` ended."""
     tol = Parameter("tol")
     if model.tol == 0:
-        return ("with ", Parameter("tol", 0), " every fit ends here, ", "so set ", tol, " > 0")
+        end = " every fit ends here, so set "
+        return ("with ", Parameter("tol", 0), end, tol, " > 0 to stop at convergence")
     too_fine = dtype == np.float32 and model.tol < SINGLE_FLOOR
     if too_fine and model.residual_ < NEAR * SINGLE_FLOOR:
         return ("in float32 residuals end near 1e-6, so raise ", tol, " or pass X in float64")

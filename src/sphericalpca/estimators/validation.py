@@ -47,21 +47,6 @@ __all__ = [
     "generator",
 ]
 
-
-class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What our estimators share: dense and sparse data, float32 and float64."""
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
-
 # Sums of weights stay in range with these, also when they are multiplied or divided by.
 TOTAL_WEIGHT = (1e-100, 1e100)
 
@@ -77,6 +62,20 @@ ONE_OF_BOTH = (
     f"{RESHAPE}, X.reshape(1, -1) if it is a single sample, X.reshape(-1, 1) if it is a single "
     "feature"
 )
+
+
+class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What our estimators share: dense and sparse data, float32 and float64."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
 
 
 def check_matrix(
