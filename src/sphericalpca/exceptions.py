@@ -91,10 +91,16 @@ class Explained(Exception):
         super().__init__(self.render())
 
     def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """The sentence, with parameters written as `spell` does.
+        """The sentence: "tol=-1 must be positive", or "X has 3 columns, but must have 4: ...".
 
-        It reads "tol=-1 must be positive: lower it." where the value is a parameter, else
-        "X has 3 columns, but must have 4: ...".
+        Parameters
+        ----------
+        spell : callable, default=str
+            How to write a `Parameter`.
+
+        Returns
+        -------
+        sentence : str
         """
         value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
         link = " " if isinstance(self.value, Parameter) else ", but "
@@ -145,7 +151,16 @@ class MissingExtraError(Explained, ImportError):
         super().__init__(found, remedy=f"pip install 'sphericalpca[{extra}]'")
 
     def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """The sentence; a command to copy ends without a full stop."""
+        """As in `Explained`; a command to copy ends without a full stop.
+
+        Parameters
+        ----------
+        spell : callable, default=str
+
+        Returns
+        -------
+        sentence : str
+        """
         return super().render(spell).removesuffix(".")
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -51,9 +51,6 @@ LARGEST_ENERGY = 1e307
 # The number of singular vectors that are looked at first; then twice as many, and so on.
 FIRST_COLUMNS = 32
 
-# A fit from a start, with as many components.
-Fit = Callable[[Start], Outcome]
-
 
 def fit_model(
     model: Any, X: Any, y: Any, sample_weight: Any, *, checkpoint: Any, progress: Any
@@ -195,15 +192,7 @@ def _closed(problem: Problem, solution: Solution) -> CanonicalForm:
 
 @dataclass(frozen=True)
 class LeadingMeans:
-    """What the leading q columns of a U reach, for q = 1, ..., r.
-
-    Attributes
-    ----------
-    values : array of shape (r,)
-        f of the leading q columns.
-    cosines : array of shape (r,)
-        Their weighted mean cosines.
-    """
+    """f and the weighted mean cosine of the leading q columns of a U, for q = 1, ..., r."""
 
     values: Array
     cosines: Array
@@ -271,12 +260,12 @@ def _solve_share(problem: Problem, model: Any, options: dict[str, Any]) -> Outco
     target, rng = float(model.n_components), options["rng"]
     svd, start = _svd_to_reach(problem, target, rng)
     enough = start.U.shape[1]
-    found = _Trial.of(problem, fit(start))
+    found = _Candidate.of(problem, fit(start))
     while not (found.reaches(target) or found.stopped) and enough < min(problem.rows.shape):
         # Lengths of rows, or a solver that does not climb, can lead below the SVD.
         enough = min(enough + max(1, enough // 8), *problem.rows.shape)
         start = svd_start(problem, enough, rng)
-        found = _Trial.of(problem, fit(start))
+        found = _Candidate.of(problem, fit(start))
     best = _fewer(problem, target, lambda U: fit(replace(start, U=U, is_svd=False)), found)
     if best.size > len(svd.values):
         svd = leading_means(problem, start.U)
@@ -285,7 +274,7 @@ def _solve_share(problem: Problem, model: Any, options: dict[str, Any]) -> Outco
 
 
 @dataclass(frozen=True)
-class _Trial:
+class _Candidate:
     """A fit on the way to the smallest one, in its canonical form."""
 
     solution: Solution
@@ -293,9 +282,9 @@ class _Trial:
     cosine: float
 
     @staticmethod
-    def of(problem: Problem, outcome: Outcome) -> _Trial:
+    def of(problem: Problem, outcome: Outcome) -> _Candidate:
         form = _closed(problem, outcome.solution)
-        return _Trial(outcome.solution, form.U, form.mean_cosine)
+        return _Candidate(outcome.solution, form.U, form.mean_cosine)
 
     @property
     def size(self) -> int:
@@ -322,15 +311,15 @@ def _svd_to_reach(
 
 
 def _fewer(
-    problem: Problem, target: float, fit: Callable[[Array], Outcome], found: _Trial
-) -> _Trial:
+    problem: Problem, target: float, fit: Callable[[Array], Outcome], found: _Candidate
+) -> _Candidate:
     """Down from a fit that reaches the target: single steps first, then longer ones."""
     if not found.reaches(target):
         return found
     enough, short, step = _enough(problem, target, found), 0, 1
     while found.size - short > 1 and not found.stopped:
         size = max(enough - step, short + 1) if enough - short > 1 else enough
-        trial = _Trial.of(problem, fit(found.U[:, :size]))
+        trial = _Candidate.of(problem, fit(found.U[:, :size]))
         if trial.reaches(target):
             found, step = trial, 2 * step
             enough = max(_enough(problem, target, found), short + 1)
@@ -343,7 +332,7 @@ def _fewer(
     return found
 
 
-def _enough(problem: Problem, target: float, found: _Trial) -> int:
+def _enough(problem: Problem, target: float, found: _Candidate) -> int:
     """How many of the leading components reach the target already, before any fit of them."""
     return leading_means(problem, found.U).first_to_reach(target) or found.size
 

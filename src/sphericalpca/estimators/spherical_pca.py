@@ -447,8 +447,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
 
         Raises
         ------
-        ValueError
-            If it is no integer from 1 to `n_components_`.
+        ParameterError
+            If it is not an integer from 1 to `n_components_`.
         """
         check_is_fitted(self)
         total = self.n_components_
