@@ -246,3 +246,14 @@ def test_what_is_no_number_is_named_by_its_column(frame, column, words):
     with pytest.raises((DataError, TypeError)) as caught:
         SphericalPCA().fit(mixed)
     assert words in str(caught.value)
+
+
+def test_a_table_of_arrow_has_names_and_text_may_hold_numbers(frame):
+    X = frame[NAMES]
+    table = pa.Table.from_pandas(X, preserve_index=False)
+    model = SphericalPCA(2).fit(table)
+    assert list(model.feature_names_in_) == NAMES
+    with pytest.raises(DataError, match="pass the columns"):
+        model.transform(table.select(NAMES[:-1]))
+    written = X.assign(b=[repr(float(value)) for value in X["b"]])
+    np.testing.assert_array_equal(SphericalPCA(2).fit(written).components_, model.components_)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.utils._array_api import _max_precision_float_dtype, get_namespace_and_device
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import _get_feature_names, validate_data
 
 from sphericalpca.exceptions import DataError, FeatureNamesWarning, Phrase, warn_caller
 from sphericalpca.linalg import Array
@@ -100,9 +100,8 @@ def _as_numpy(X: Any) -> Any:
     try:
         return np.asarray(X)
     except TypeError as error:  # it is on a device
-        reason = str(error).split(". ", maxsplit=1)[0].rstrip(".")
         dispatch = "sklearn.set_config(array_api_dispatch=True)"
-        raise TypeError(f"{reason}, or turn on scikit-learn's dispatch: {dispatch}.") from None
+        raise TypeError(f"{error} Or turn on scikit-learn's dispatch: {dispatch}.") from None
 
 
 def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
@@ -141,13 +140,19 @@ def _refuse_what_cannot_be_read(X: Any) -> None:
 def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """scikit-learn's `validate_data`: sets, or compares, the number of columns and their names."""
     refuse_repeated_names(X)
-    named = column_names(X) is not None and hasattr(estimator, NAMES)
-    if not (reset or named):
-        _check_width(estimator, X.shape[1])
+    fitted = None if reset else getattr(estimator, NAMES, None)
+    others = False
     try:
+        names = _get_feature_names(X)
+        if names is not None and fitted is not None:
+            others = list(names) != list(fitted)
+        elif not reset:
+            _check_width(estimator, X.shape[1])
         return validate_data(estimator, X, reset=reset, **options)
+    except DataError:
+        raise
     except (TypeError, ValueError) as error:
-        if named and not reset and column_names(X) != list(getattr(estimator, NAMES)):
+        if others:
             raise DataError(str(error).strip(), remedy=SAME_COLUMNS) from None
         kind = TypeError if isinstance(error, TypeError) else DataError
         raise kind(str(error).strip().split("\n", maxsplit=1)[0]) from None

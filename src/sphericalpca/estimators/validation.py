@@ -152,7 +152,8 @@ def _checked_elsewhere(
 def _as_array(X: Any) -> Any:
     """X itself, or a NumPy array if it is a list or anything else without a shape or types."""
     _refuse_other_things(X)
-    if isinstance(X, np.ndarray) or sparse.issparse(X) or hasattr(X, "dtypes"):
+    is_frame = hasattr(X, "dtypes") or hasattr(X, "__dataframe__")
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame:
         return X
     try:
         return np.asarray(X)
@@ -202,13 +203,22 @@ def _check_types(X: Any) -> None:
         names = column_names(X)
         for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             where = "" if names is None else f" in {column_words(k, names)}"
-            if getattr(dtype, "kind", "O") not in "fiub":
+            if getattr(dtype, "kind", "O") not in "fiub" and not _are_numbers(X[name]):
                 _check_type(dtype, where, np.asarray(X[name]))
     elif sparse.issparse(X):
         _check_type(X.dtype, "", None)
     else:
         values = np.asarray(X)
         _check_type(values.dtype, "", values)
+
+
+def _are_numbers(column: Any) -> bool:
+    """Whether a column of objects can be converted, also from text, as scikit-learn does."""
+    values = np.asarray(column)
+    try:
+        return values.dtype.kind in "fiubO" and values.astype(np.float64).ndim == 1
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def _check_type(dtype: Any, where: str, values: Array | None) -> None:
