@@ -51,6 +51,8 @@ def told():
         ("evaluate", (Parameter("k", 10), " neighbours"), "--at 10 neighbours."),
         ("info", Parameter("n_components", 21), "n_components=21."),
         ("fit", (Parameter("columns", ...),), "--columns ..."),
+        ("fit", Parameter("columns", ["a", "b"]), "--columns a,b."),
+        ("transform", ("use ", Parameter("keep", [])), "use --keep ''."),
         ("fit", ("use ", Parameter("center", value=True)), "use --center."),
         ("fit", ("use ", Parameter("center", value=False)), "use center=False."),
         ("fit", ("use ", Parameter("normalize", value=True)), "use normalize=True."),

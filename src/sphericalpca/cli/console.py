@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -177,9 +178,16 @@ def in_options(message: Explained, command: click.Command | None) -> str:
         name = option.opts[0]
         if option.is_flag or not parameter.has_value:
             return name
-        return f"{name} {'...' if parameter.value is ... else repr(parameter.value)}"
+        return f"{name} {_argument(parameter.value)}"
 
     return message.render(spell)
+
+
+def _argument(value: Any) -> str:
+    """A value as it is typed: lists are separated by commas."""
+    if isinstance(value, (list, tuple)):
+        return shlex.quote(",".join(map(str, value)))
+    return "..." if value is ... else repr(value)
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
