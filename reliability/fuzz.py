@@ -48,7 +48,7 @@ LONGEST, SECONDS, MEGABYTES = 8192, 20, 3000
 # Whose lines are watched: the readers, not the arithmetic behind them.
 WATCHED = [
     *("sphericalpca.rows.sources", "sphericalpca.rows.reading", "sphericalpca.rows.streamed"),
-    *("sphericalpca.modelfile", "sphericalpca.estimators.saving"),
+    *("sphericalpca.modelfile", "sphericalpca.estimators.fitted"),
     *("sphericalpca.solvers.checkpoint", "sphericalpca.datasets", "numpy.lib._format_impl"),
 ]
 # A target that crashes at every start would go on for ever.

@@ -22,6 +22,7 @@ PUBLIC = {
     "KSVD",
     "MissingExtraError",
     "NoDirectionWarning",
+    "ParameterError",
     "R1PCA",
     "ShortfallWarning",
     "SphericalKMeans",

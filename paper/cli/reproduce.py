@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sphericalpca.cli.console import examples, write_line
+from sphericalpca.cli.console import counted, examples, write_line
 from sphericalpca.cli.outputs import check_folder, not_left_empty
-from sphericalpca.cli.wording import counted
 from sphericalpca.exceptions import DataError, printable
 
 if TYPE_CHECKING:

@@ -14,35 +14,23 @@ from typing import TYPE_CHECKING, Any
 from sphericalpca.version import __version__ as __version__
 
 if TYPE_CHECKING:
-    from sphericalpca.certificate import Certificate
-    from sphericalpca.dimensions import DimensionChoice, choose_components
-    from sphericalpca.estimators import KSVD, R1PCA, SphericalKMeans, SphericalPCA
-    from sphericalpca.evaluation import Evaluation, evaluate
-    from sphericalpca.exceptions import (
-        DataError,
-        MissingExtraError,
-        NoDirectionWarning,
-        ShortfallWarning,
-    )
-    from sphericalpca.rows import open_rows
+    from sphericalpca.certificate import Certificate as Certificate
+    from sphericalpca.dimensions import DimensionChoice as DimensionChoice
+    from sphericalpca.dimensions import choose_components as choose_components
+    from sphericalpca.estimators import KSVD as KSVD
+    from sphericalpca.estimators import R1PCA as R1PCA
+    from sphericalpca.estimators import SphericalKMeans as SphericalKMeans
+    from sphericalpca.estimators import SphericalPCA as SphericalPCA
+    from sphericalpca.evaluation import Evaluation as Evaluation
+    from sphericalpca.evaluation import evaluate as evaluate
+    from sphericalpca.exceptions import DataError as DataError
+    from sphericalpca.exceptions import MissingExtraError as MissingExtraError
+    from sphericalpca.exceptions import NoDirectionWarning as NoDirectionWarning
+    from sphericalpca.exceptions import ParameterError as ParameterError
+    from sphericalpca.exceptions import ShortfallWarning as ShortfallWarning
+    from sphericalpca.rows import open_rows as open_rows
 
-__all__ = [  # noqa: RUF022 - plain alphabetical order; ruff would put capitals first
-    "Certificate",
-    "DataError",
-    "DimensionChoice",
-    "Evaluation",
-    "KSVD",
-    "MissingExtraError",
-    "NoDirectionWarning",
-    "R1PCA",
-    "ShortfallWarning",
-    "SphericalKMeans",
-    "SphericalPCA",
-    "choose_components",
-    "evaluate",
-    "open_rows",
-]
-
+# Public names, and the rooms they are in.
 _ROOMS = {
     "Certificate": "certificate",
     "DataError": "exceptions",
@@ -51,6 +39,7 @@ _ROOMS = {
     "KSVD": "estimators",
     "MissingExtraError": "exceptions",
     "NoDirectionWarning": "exceptions",
+    "ParameterError": "exceptions",
     "R1PCA": "estimators",
     "ShortfallWarning": "exceptions",
     "SphericalKMeans": "estimators",
@@ -59,6 +48,7 @@ _ROOMS = {
     "evaluate": "evaluation",
     "open_rows": "rows",
 }
+__all__ = list(_ROOMS)
 
 
 def __getattr__(name: str) -> Any:

@@ -6,6 +6,7 @@
     DataError(ValueError)            the data, the weights or a given start break a rule
     ParameterError(ValueError)       an argument breaks a rule
     MissingExtraError(ImportError)   an optional package is not installed
+    FeatureNamesWarning(UserWarning) only the model, or only the rows, have column names
     NoDirectionWarning(UserWarning)  some rows are zero and have no direction
     ShortfallWarning(UserWarning)    the recall asked for is not reached
 
@@ -18,6 +19,7 @@ by scikit-learn, which raises its own ``ValueError``; unfinished fits give sciki
 
 from __future__ import annotations
 
+import importlib
 import sys
 import unicodedata
 import warnings
@@ -30,12 +32,14 @@ __all__ = [
     "ClusterError",
     "DataError",
     "Explained",
+    "FeatureNamesWarning",
     "MissingExtraError",
     "NoDirectionWarning",
     "Parameter",
     "ParameterError",
     "Phrase",
     "ShortfallWarning",
+    "import_extra",
     "printable",
     "silently",
     "warn_caller",
@@ -87,15 +91,12 @@ class Explained(Exception):
         super().__init__(self.render())
 
     def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """The sentence, with parameters written as `spell` does.
-
-        It reads "tol=-1 must be positive: lower it." where the value is a parameter, else
-        "X has 3 columns, but must have 4: ...".
+        """The sentence: "tol=-1 must be positive", or "X has 3 columns, but must have 4: ...".
 
         Parameters
         ----------
-        spell : callable
-            From a `Parameter` to text.
+        spell : callable, default=str
+            How to write a `Parameter`.
 
         Returns
         -------
@@ -104,7 +105,10 @@ class Explained(Exception):
         value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
         link = " " if isinstance(self.value, Parameter) else ", but "
         sentence = f"{value}{link}{rule}" if rule else value
-        sentence = f"{sentence}: {remedy}" if remedy else sentence
+        if remedy and sentence.endswith("."):  # several sentences of another library
+            sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
+        elif remedy:
+            sentence = f"{sentence}: {remedy}"
         return sentence if sentence.endswith((".", "?")) else f"{sentence}."
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -147,12 +151,11 @@ class MissingExtraError(Explained, ImportError):
         super().__init__(found, remedy=f"pip install 'sphericalpca[{extra}]'")
 
     def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """The sentence; a command to copy ends without a full stop.
+        """As in `Explained`; a command to copy ends without a full stop.
 
         Parameters
         ----------
-        spell : callable
-            From a `Parameter` to text.
+        spell : callable, default=str
 
         Returns
         -------
@@ -162,6 +165,18 @@ class MissingExtraError(Explained, ImportError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
+
+
+def import_extra(module: str, feature: str, package: str, extra: str) -> Any:
+    """Import an optional module, or say which extra brings it."""
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        raise MissingExtraError(feature, package, extra) from None
+
+
+class FeatureNamesWarning(UserWarning):
+    """Only the model, or only the rows, have column names; scikit-learn's words, for files."""
 
 
 class NoDirectionWarning(Explained, UserWarning):

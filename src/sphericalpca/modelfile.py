@@ -6,7 +6,6 @@ library checks that list against the size of the file before it reserves memory.
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, MissingExtraError, printable
+from sphericalpca.exceptions import DataError, import_extra, printable
 from sphericalpca.files import write_whole
 from sphericalpca.linalg import Array
 from sphericalpca.suffixes import check_suffix
@@ -54,8 +53,11 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
         reason = printable(error, 200)
         raise _refusal(path, f"is not a model of sphericalpca, or is damaged ({reason})") from None
     if version != FORMAT:
-        rule = f"has format {printable(version, 20)}, but this version reads format {FORMAT}"
-        raise DataError(f"{str(path)!r} {rule}: use the version that wrote it, or a later one.")
+        raise DataError(
+            f"{str(path)!r} has format {printable(version, 20)}",
+            f"this version reads format {FORMAT}",
+            "use the version that wrote it, or a later one",
+        )
     for name, array in arrays.items():
         # A history may hold NaN: a ratio of zero over zero.
         if not (name.startswith("history.") or np.isfinite(array).all()):
@@ -69,16 +71,13 @@ def check_model_name(path: Path) -> None:
 
 
 def require_library() -> None:
-    """Say what to install now, rather than after a long fit, if no model can be written."""
+    """Say what to install before a long fit, if no model can be written."""
     _safetensors("safetensors.numpy")
 
 
-def _refusal(path: Path, rule: str) -> DataError:
-    return DataError(f"{str(path)!r} {rule}: save the model again.")
+def _refusal(path: Path, found: str) -> DataError:
+    return DataError(f"{str(path)!r} {found}", remedy="save the model again")
 
 
 def _safetensors(module: str) -> Any:
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        raise MissingExtraError("A model file", "safetensors", "files") from None
+    return import_extra(module, "A model file", "safetensors", "files")

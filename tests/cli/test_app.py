@@ -92,7 +92,7 @@ def test_the_nearest_command_is_suggested(run, words, meant):
     ("error", "line"),
     [
         (DataError("X is bad: mend it."), "X is bad: mend it."),
-        (DataError("two\n  lines"), "two lines"),
+        (DataError("two\n  lines"), "two lines."),
         (ValueError("n_components=9 is too large."), "n_components=9 is too large."),
         (
             MissingExtraError("Plotting", "matplotlib", "plot"),

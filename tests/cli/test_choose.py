@@ -105,7 +105,7 @@ def test_nothing_is_overwritten_without_force(run, file, tmp_path, option, name)
 def test_a_folder_that_is_not_there(run, file, tmp_path):
     result = run("choose", file, "-o", tmp_path / "no" / "model")
     assert result.exit_code == 1
-    assert "does not exist: make it first." in result.stderr
+    assert "does not exist: create it first." in result.stderr
 
 
 def test_a_target_that_is_out_of_reach(run, file):
@@ -143,7 +143,7 @@ def test_a_fit_without_convergence_is_told_by_options_that_there_are(run, tmp_pa
     assert result.exit_code == 0
     told = next(line for line in result.stderr.splitlines() if "iterations" in line)
     assert "max_iter" not in told
-    assert told.endswith("Raise --tol.")
+    assert told.endswith("raise --tol.")
 
 
 def test_zero_rows_do_no_harm(run, tmp_path):

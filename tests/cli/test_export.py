@@ -99,12 +99,12 @@ def test_force_does_not_remove_a_folder_of_others(run, path, output):
         run("export", path, "--to", "sentence-transformers", "-o", output, "--force"),
         "holds 'thesis'",
     )
-    failed(run("export", path, "--to", "npz", "-o", output, "--force"), "is a folder, but a file")
+    failed(run("export", path, "--to", "npz", "-o", output, "--force"), "is a folder: choose")
     assert (output / "thesis").is_dir()
 
 
 def test_there_must_be_a_folder_to_write_to(run, path, tmp_path):
-    failed(run("export", path, "--to", "npz", "-o", tmp_path / "no" / "x"), "make it first")
+    failed(run("export", path, "--to", "npz", "-o", tmp_path / "no" / "x"), "create it first")
 
 
 def test_a_file_that_is_no_model(run, tmp_path, output):

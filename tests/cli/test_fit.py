@@ -14,7 +14,7 @@ from scipy import sparse
 from sphericalpca import SphericalPCA
 from sphericalpca.cli import fit as command
 from sphericalpca.cli.fit import describe
-from sphericalpca.estimators.progress import FitProgress
+from sphericalpca.estimators.monitoring import FitProgress
 from sphericalpca.registry.solvers import SOLVERS
 
 
@@ -86,7 +86,7 @@ def test_it_tells_whether_the_svd_would_have_done(run, X, file, tmp_path, model)
     assert told(file, model).startswith(f"SVD ratio {ratio:.3f}")
     assert more in told(file, tmp_path / "again.safetensors")
     np.save(tmp_path / "steep.npy", X / 10.0 ** np.arange(X.shape[1]))
-    assert "the plain SVD keeps as much" in told(tmp_path / "steep.npy", tmp_path / "easy")
+    assert "a plain SVD keeps as much" in told(tmp_path / "steep.npy", tmp_path / "easy")
 
 
 def test_a_ratio_that_is_not_known_is_no_number_in_json(run, file, model, monkeypatch):
@@ -184,7 +184,7 @@ def test_the_checkpoint_of_a_fit_that_did_not_converge_is_kept(run, file, model,
     words = ["fit", file, "-r", 3, "-o", model, "--tol", 1e-5, "--checkpoint", kept]
     short = run(*words, "--max-iter", 2)
     assert short.exit_code == 0
-    assert f"{kept} is kept: the same command with a larger --max-iter" in short.stdout
+    assert f"{kept} is kept: to resume, run the same command" in short.stdout
     told = json.loads(run(*words, "--max-iter", 2, "--force", "--json").stdout)
     assert told["checkpoint"] == str(kept)
     finished = run(*words, "--force")
@@ -215,7 +215,7 @@ def test_interrupted_fits_go_on(tmp_path, model, ctrl_c):
         time.sleep(0.01)
     error = ctrl_c(process)[1]
     assert process.returncode == 130, error
-    assert f"Interrupted. {kept} keeps what is known" in error
+    assert f"Interrupted. Run the same command again to resume from {kept}" in error
     assert kept.exists()
     assert not model.exists()
     again = subprocess.run(

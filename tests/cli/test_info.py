@@ -100,7 +100,7 @@ def test_truncated(run, path, share):
 
 def test_foreign(run, tmp_path):
     np.save(tmp_path / "a.npy", np.zeros(3))
-    refused(run("info", tmp_path / "a.npy"), tmp_path / "a.npy", "is a file of rows by its")
+    refused(run("info", tmp_path / "a.npy"), tmp_path / "a.npy", "has the suffix of a file of rows")
 
 
 def test_missing(run, tmp_path):

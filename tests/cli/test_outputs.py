@@ -42,7 +42,7 @@ def test_what_is_read_is_not_overwritten_even_by_force(run, folder, words):
     before = _content(folder)
     result = run(*words.split(), "--force")
     assert result.exit_code == 1
-    assert "is what is read here: choose another name" in result.stderr
+    assert "is read by this command: choose another" in result.stderr
     assert _content(folder) == before
 
 
@@ -85,7 +85,7 @@ def test_one_file_has_one_role(run, folder, words):
     before = _content(folder)
     result = run(*words.split(), "--force")
     assert result.exit_code == 2
-    assert "name one file" in result.stderr
+    assert "are the same file" in result.stderr
     assert _content(folder) == before
 
 
@@ -95,14 +95,14 @@ def test_one_file_has_one_role(run, folder, words):
         ("fit rows.npy -r 3 -o -", "- is not the name of a file"),
         ("transform model.safetensors rows.npy -o -", "- is not the name of a file"),
         ("fit rows.npy -r 3 -o new --checkpoint -", "- is not the name of a file"),
-        ("fit rows.npy -r 3 -o new --checkpoint no/c", "The folder no does not exist: make it"),
+        ("fit rows.npy -r 3 -o new --checkpoint no/c", "The folder no does not exist: create it"),
         (
             "export model.safetensors --to sentence-transformers -o .",
-            ". is a folder, not a name for",
+            ". is a folder, but must be a new name",
         ),
         (
             "export model.safetensors --to sentence-transformers -o ..",
-            ".. is a folder, not a name for",
+            ".. is a folder, but must be a new name",
         ),
     ],
 )
@@ -142,7 +142,7 @@ def test_where_nobody_may_write_is_told_before_the_work(run, folder, monkeypatch
         monkeypatch.setattr(f"sphericalpca.{name}", work)
     result = run(*words.split())
     assert result.exit_code == 1
-    assert "cannot be written (Permission denied): make room or get the right" in result.stderr
+    assert "cannot be written (Permission denied): free some space, get write" in result.stderr
     assert result.stderr.startswith(f"Error: {words.split()[-1]} ")
 
 

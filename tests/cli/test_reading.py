@@ -51,7 +51,7 @@ def test_rows_in_place_of_a_model(run, tmp_path, monkeypatch, words):
     assert run("fit", "rows.npy", "-r", 3, "-o", "model.safetensors").exit_code == 0
     result = run(*words.split())
     assert result.exit_code == 1
-    assert "'rows.npy' is a file of rows by its suffix, not a model: the first" in result.stderr
+    assert "'rows.npy' has the suffix of a file of rows, but the first" in result.stderr
     assert result.stderr.count("\n") == 1
 
 
@@ -70,7 +70,7 @@ def test_a_dash_is_no_file(run, tmp_path, monkeypatch, words):
     monkeypatch.chdir(tmp_path)
     result = run(*words.split())
     assert result.exit_code == 1
-    assert result.stderr.startswith("Error: Nothing is read from a pipe")
+    assert result.stderr.startswith("Error: Cannot read from a pipe")
 
 
 def test_an_option_for_other_files_is_named_as_one(run, tmp_path):

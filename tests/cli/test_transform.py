@@ -45,8 +45,8 @@ def test_json_and_rows_without_direction(run, X, files):
     ("words", "line"),
     [
         (["none.safetensors", "rows.npy", "-o", "v.npy"], "none.safetensors' does not exist"),
-        (["rows.npy", "rows.npy", "-o", "v.npy"], "a file of rows by its suffix, not a model"),
-        (["model.safetensors", "rows.npy", "-o", "rows.npy"], "is what is read here"),
+        (["rows.npy", "rows.npy", "-o", "v.npy"], "has the suffix of a file of rows, but"),
+        (["model.safetensors", "rows.npy", "-o", "rows.npy"], "is read by this command"),
         (["model.safetensors", "rows.npy", "-o", "v.csv"], "vectors are written to .npy"),
         (["model.safetensors", "rows.npy", "-o", "no/v.npy"], "folder no does not exist"),
         (["model.safetensors", "rows.npy", "-o", "v.parquet", "--keep", "id"], "no column 'id'"),

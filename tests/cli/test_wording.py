@@ -6,48 +6,74 @@ import click
 import pytest
 
 from sphericalpca.cli.app import app
-from sphericalpca.cli.wording import counted, did_you_mean, in_options
+from sphericalpca.cli.console import counted, did_you_mean, in_options
+from sphericalpca.exceptions import Parameter, ParameterError
 
 
 @pytest.fixture
 def told():
     """How a command tells a message."""
 
-    def tell(name, text):
-        return in_options(text, app.get_command(click.Context(app), name))
+    def tell(name, phrase):
+        return in_options(ParameterError(phrase), app.get_command(click.Context(app), name))
 
     return tell
 
 
 @pytest.mark.parametrize(
-    ("command", "text", "expected"),
+    ("command", "phrase", "expected"),
     [
-        ("fit", "n_components=21 must be at most 20.", "-r 21 must be at most 20."),
         (
             "fit",
-            "after max_iter=2, tol=1e-12. Raise tol.",
-            "after --max-iter 2, --tol 1e-12. Raise --tol.",
+            (Parameter("n_components", 21), " must be at most 20"),
+            "-r 21 must be at most 20.",
         ),
-        ("fit", "memory_budget='lots' is none.", "--memory-budget 'lots' is none."),
-        ("fit", "random_state=-1 is none", "--seed -1 is none"),
-        ("choose", "after max_iter=2 of tol=0.", "after max_iter=2 of --tol 0."),
-        ("choose", "k=10 neighbours", "--k 10 neighbours"),
-        ("evaluate", "k=10 neighbours", "--at 10 neighbours"),
-        ("info", "n_components=21", "n_components=21"),
-        ("fit", "'runs/tol=1/max_iter.npy' and tol=1", "'runs/tol=1/max_iter.npy' and --tol 1"),
+        (
+            "fit",
+            (
+                *("after ", Parameter("max_iter", 2), ", ", Parameter("tol", 1e-12)),
+                *(": raise ", Parameter("tol")),
+            ),
+            "after --max-iter 2, --tol 1e-12: raise --tol.",
+        ),
+        (
+            "fit",
+            (Parameter("memory_budget", "lots"), " is none"),
+            "--memory-budget 'lots' is none.",
+        ),
+        ("fit", (Parameter("random_state", -1), " is none"), "--seed -1 is none."),
+        (
+            "choose",
+            ("after ", Parameter("max_iter", 2), " of ", Parameter("tol", 0)),
+            "after max_iter=2 of --tol 0.",
+        ),
+        ("choose", (Parameter("k", 10), " neighbours"), "--k 10 neighbours."),
+        ("evaluate", (Parameter("k", 10), " neighbours"), "--at 10 neighbours."),
+        ("info", Parameter("n_components", 21), "n_components=21."),
+        ("fit", (Parameter("columns", ...),), "--columns ..."),
+        ("fit", Parameter("columns", ["a", "b"]), "--columns a,b."),
+        ("transform", ("use ", Parameter("keep", [])), "use --keep ''."),
+        ("fit", ("use ", Parameter("center", value=True)), "use --center."),
+        ("fit", ("use ", Parameter("center", value=False)), "use center=False."),
+        ("fit", ("use ", Parameter("normalize", value=True)), "use normalize=True."),
+        (
+            "fit",
+            ("'runs/tol=1/max_iter.npy' and ", Parameter("tol", 1)),
+            "'runs/tol=1/max_iter.npy' and --tol 1.",
+        ),
         (
             "fit",
             "the tolerance, min(n_samples, n_features)=3",
-            "the tolerance, min(n_samples, n_features)=3",
+            "the tolerance, min(n_samples, n_features)=3.",
         ),
     ],
 )
-def test_arguments_become_options_of_the_command(told, command, text, expected):
-    assert told(command, text) == expected
+def test_parameters_become_options_of_the_command(told, command, phrase, expected):
+    assert told(command, phrase) == expected
 
 
 def test_without_a_command_nothing_changes():
-    assert in_options("tol=1", None) == "tol=1"
+    assert in_options(ParameterError(Parameter("tol", 1)), None) == "tol=1."
 
 
 def test_counted():

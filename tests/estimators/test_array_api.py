@@ -10,7 +10,7 @@ import pytest
 import sklearn
 
 from sphericalpca import KSVD, DataError, SphericalPCA, choose_components, evaluate
-from sphericalpca.estimators import namespaces
+from sphericalpca.estimators import foreign
 from sphericalpca.evaluation import check_drift
 from sphericalpca.export import unit_map
 from sphericalpca.registry.solvers import SOLVERS
@@ -52,7 +52,7 @@ def torch(dispatch):
 @pytest.fixture
 def unaddressable(monkeypatch):
     """As if NumPy could not see any foreign memory: what a GPU's is."""
-    monkeypatch.setattr(namespaces, "host_view", lambda X: None)
+    monkeypatch.setattr(foreign, "host_view", lambda X: None)
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_a_saddle_is_left_on_a_device_too(xp, unaddressable):
 
 def test_memory_of_torch_is_not_copied(torch, data):
     X = torch.asarray(data)
-    assert np.shares_memory(namespaces.brought(X), X.numpy())
+    assert np.shares_memory(foreign.as_numpy_or_namespace(X), X.numpy())
     model = SphericalPCA(3).fit(X)
     V = model.transform(X)
     assert isinstance(V, torch.Tensor)
@@ -182,7 +182,7 @@ def test_without_dispatch_numpy_comes_out(data):
 def test_memory_that_may_not_be_written_to_is_not_shared(torch):
     fixed = np.ones((3, 2))
     fixed.flags.writeable = False
-    there = namespaces.backend_of(torch.ones(1)).put(fixed)
+    there = foreign.backend_of(torch.ones(1)).put(fixed)
     there[0, 0] = 5.0
     assert fixed[0, 0] == 1.0
 

@@ -306,7 +306,7 @@ def test_wrong_feature_names(X, names):
     frame = pandas.DataFrame(X, columns=names)
     for call in (model.transform, model.score, model.certify):
         message = fails(lambda call=call: call(frame), "feature names")
-        assert "Pass the columns" in message or "must be in the same order" in message, message
+        assert "pass the columns" in message or "must be in the same order" in message, message
 
 
 @pytest.mark.parametrize(

@@ -31,9 +31,9 @@ def test_n_components_below_1_or_no_integer(X, value):
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_n_components_above_the_data(X, kind):
-    words = ("n_components=8", "min(n_samples, n_features)=7", "n_features = 7", "lower it")
+    words = ("n_components=8", "min(n_samples, n_features), here 7", "n_features = 7", "lower it")
     fails(lambda: SphericalPCA(8).fit(kind(X)), *words, error=DataError)
-    words = ("n_components=6", "min(n_samples, n_features)=5", "n_samples = 5", "lower it")
+    words = ("n_components=6", "min(n_samples, n_features), here 5", "n_samples = 5", "lower it")
     fails(lambda: SphericalPCA(6).fit(kind(X[:5])), *words, error=DataError)
 
 

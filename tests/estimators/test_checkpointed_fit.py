@@ -18,7 +18,7 @@ from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.estimators import progress as progress_module
+from sphericalpca.estimators import monitoring as progress_module
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
@@ -236,9 +236,9 @@ def test_an_error_in_one_thread_stops_the_others():
 PROGRAM = """
 import sys, numpy as np
 from sphericalpca import SphericalPCA
-from sphericalpca.estimators import progress
+from sphericalpca.estimators import monitoring
 from sphericalpca.solvers import checkpoint
-checkpoint.INTERVAL, checkpoint.PATIENCE, progress.INTERVAL = -1.0, 0, 0.0
+checkpoint.INTERVAL, checkpoint.PATIENCE, monitoring.INTERVAL = -1.0, 0, 0.0
 X = np.random.default_rng(0).standard_normal((2000, 60)) * np.linspace(1.2, 0.9, 60)
 def tell(progress):
     print(progress.iteration, flush=True)

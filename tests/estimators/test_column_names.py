@@ -127,11 +127,11 @@ def test_files_are_transformed_by_the_same_rule(frame, opened, tmp_path, given):
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ("permuted", "with 'e.f' as column 0, where the model has 'a': "),
-        ("one pair swapped", "with 'x*' as column 2, where the model has 'ü': "),
-        ("another name", "without column 'e.f', which the model was fitted to: "),
-        ("one too few", "without column 'e.f', which the model was fitted to: "),
-        ("one too many", "with column 'g', which the model was not fitted to: "),
+        ("permuted", "with 'e.f' as column 0, where the model has 'a', but "),
+        ("one pair swapped", "with 'x*' as column 2, where the model has 'ü', but "),
+        ("another name", "without column 'e.f', which the model was fitted to, but "),
+        ("one too few", "without column 'e.f', which the model was fitted to, but "),
+        ("one too many", "with column 'g', which the model was not fitted to, but "),
     ],
 )
 def test_the_first_wrong_column_is_named_in_one_line(opened, given, words):
@@ -230,11 +230,14 @@ def test_a_wrong_entry_is_named_by_its_column(frame, tmp_path):
 @pytest.mark.parametrize(
     ("column", "words"),
     [
-        (["x"] * 80, "could not convert string to float: 'x', in column 1 ('b'). X must hold"),
-        ([{}] * 80, "in column 1 ('b'). X must hold"),
-        (pd.Categorical(["x"] * 80), ", in column 1 ('b'). X must hold"),
-        (np.arange(80).astype("datetime64[s]"), "X has dtype datetime64[s] in column 1 ('b'). X "),
-        (np.full(80, 1j), "X has dtype complex128 in column 1 ('b'). Pass the real part"),
+        (["x"] * 80, "X holds text, 'x' in column 1 ('b'), but must hold"),
+        ([{}] * 80, "in column 1 ('b'), but X must hold"),
+        (pd.Categorical(["x"] * 80), " in column 1 ('b'), but must hold"),
+        (
+            np.arange(80).astype("datetime64[s]"),
+            "X has dtype datetime64[s] in column 1 ('b'), but ",
+        ),
+        (np.full(80, 1j), "X has dtype complex128 in column 1 ('b'): pass the real part"),
     ],
 )
 def test_what_is_no_number_is_named_by_its_column(frame, column, words):
@@ -243,3 +246,15 @@ def test_what_is_no_number_is_named_by_its_column(frame, column, words):
     with pytest.raises((DataError, TypeError)) as caught:
         SphericalPCA().fit(mixed)
     assert words in str(caught.value)
+
+
+def test_a_table_of_arrow_has_names_and_text_may_hold_numbers(frame):
+    X = frame[NAMES]
+    table = pa.Table.from_pandas(X, preserve_index=False)
+    model = SphericalPCA(2).fit(table)
+    assert list(model.feature_names_in_) == NAMES
+    with pytest.raises(DataError, match="pass the columns"):
+        model.transform(table.select(NAMES[:-1]))
+    written = X.assign(b=[repr(float(value)) for value in X["b"]])
+    found = SphericalPCA(2).fit(written).components_
+    np.testing.assert_allclose(found, model.components_, atol=1e-12)

@@ -348,7 +348,7 @@ def test_stopping_early_and_running_out(X):
     assert early.n_iter_ < 30
     changes = np.abs(np.diff(early.history_["loss"])) / early.history_["loss"][:-1]
     assert changes[-1] <= 1e-2 < changes[:-1].min()
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-15.*Raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-15.*raise max_iter"):
         KSVD(6, tol=1e-15, max_iter=2, random_state=0).fit(X)
 
 

@@ -9,7 +9,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.estimators.lazy import is_dask
+from sphericalpca.estimators.foreign import is_dask
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -43,7 +43,7 @@ def test_dask_is_told_from_its_look_alikes(X):
 
 
 def test_asking_does_not_import_dask():
-    code = "import sys, sphericalpca.estimators.lazy as lazy; lazy.is_dask(3); "
+    code = "import sys, sphericalpca.estimators.foreign as lazy; lazy.is_dask(3); "
     code += "assert not {'dask', 'distributed'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)
 
@@ -118,7 +118,7 @@ def test_frames_keep_their_names(frame, lazy_frame):
 
 @pytest.mark.parametrize("action", ["transform", "score", "certify"])
 def test_other_columns_are_refused(X, model, action):
-    with pytest.raises(DataError, match=r"has 6 features, but .* 7 features.* Pass the columns"):
+    with pytest.raises(DataError, match=r"has 6 features, but .* 7 features.* pass the columns"):
         getattr(model, action)(da.from_array(X[:, :6], chunks=(20, 6)))
 
 

@@ -233,7 +233,7 @@ def test_rounding_is_no_distance(rng, random_U, dtype, form):
 
 
 def test_running_out_of_iterations_is_said(X):
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-12.*Raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-12.*raise max_iter"):
         model = R1PCA(2, max_iter=2, tol=1e-12).fit(X)
     assert model.n_iter_ == 2
     assert model.stop_reason_ == "max_iter"

@@ -14,7 +14,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from sphericalpca import Certificate, DataError, SphericalPCA, modelfile, suffixes
-from sphericalpca.estimators.saving import _arrays, _header
+from sphericalpca.estimators.fitted import header_and_arrays
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.rows.sources.opening import FORMATS
 from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton
@@ -256,7 +256,8 @@ def test_nan_is_refused(X, path):
 )
 def test_arrays_that_no_model_has_are_refused(X, path, name, array, match):
     model = SphericalPCA(3).fit(X)
-    write_model(path, {**_arrays(model), name: array}, _header(model, None))
+    header, arrays = header_and_arrays(model, None)
+    write_model(path, {**arrays, name: array}, header)
     _refused(path, match)
 
 

@@ -11,8 +11,8 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sphericalpca import DataError, SphericalPCA, open_rows
-from sphericalpca.estimators import path
-from sphericalpca.estimators.path import growing_svd, leading_means
+from sphericalpca.estimators import fit
+from sphericalpca.estimators.fit import growing_svd, leading_means
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Linearized
@@ -68,8 +68,8 @@ def test_weights_count(data):
 def test_wide_data_take_singular_vectors_as_they_need_them(data, monkeypatch):
     expected = SphericalPCA(0.9).fit(data)
     wide = np.hstack([data, np.zeros((300, 90))])
-    monkeypatch.setattr(path, "GRAM_FEATURES", 10)
-    monkeypatch.setattr(path, "FIRST_COLUMNS", 3)
+    monkeypatch.setattr(fit, "GRAM_FEATURES", 10)
+    monkeypatch.setattr(fit, "FIRST_COLUMNS", 3)
     monkeypatch.setattr("sphericalpca.solvers.start.GRAM_FEATURES", 10)
     model = SphericalPCA(0.9, random_state=0).fit(wide)
     assert model.n_components_ == expected.n_components_
@@ -158,7 +158,7 @@ def test_given_starts_need_a_number(data, init):
 
 
 def test_checkpoints_need_a_number(data, tmp_path):
-    with pytest.raises(DataError, match="leave the checkpoint out, or pass an integer"):
+    with pytest.raises(DataError, match="omit checkpoint, or pass an integer"):
         SphericalPCA(0.5).fit(data, checkpoint=tmp_path / "run")
 
 

@@ -198,7 +198,7 @@ def test_zero_rows_are_told_of_and_get_no_cluster(blobs):
 
 def test_fewer_directions_than_clusters_is_said():
     X = np.array([[1.0, 0], [2, 0], [0, 1], [0, 3]])
-    with pytest.warns(ConvergenceWarning, match="Only 2 of n_clusters=3.*Lower n_clusters"):
+    with pytest.warns(ConvergenceWarning, match="Only 2 of n_clusters=3.*lower n_clusters"):
         model = SphericalKMeans(3, random_state=0).fit(X)
     assert model.inertia_ == pytest.approx(0)
     assert adjusted_rand_score(model.labels_, [0, 0, 1, 1]) == 1
@@ -206,7 +206,7 @@ def test_fewer_directions_than_clusters_is_said():
 
 def test_running_out_of_iterations_is_said(rng):
     X = rng.standard_normal((300, 5))
-    with pytest.warns(ConvergenceWarning, match="max_iter=1 iterations.*tol=0.*Raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="max_iter=1 iterations.*tol=0.*raise max_iter"):
         model = SphericalKMeans(9, n_init=1, max_iter=1, tol=0, random_state=0).fit(X)
     assert model.n_iter_ == 1
     np.testing.assert_array_equal(model.labels_, model.predict(X))

@@ -56,7 +56,7 @@ def test_columns_that_do_not_fit(plain_model, X, tmp_path, columns, match):
 
 
 def test_one_vector_is_no_matrix(tmp_path):
-    with pytest.raises(DataError, match="V has 1 dimensions, but a matrix is needed"):
+    with pytest.raises(DataError, match="V has 1 dimensions, but must be a matrix"):
         write_atlas(tmp_path / "atlas.parquet", np.ones(3))
 
 

@@ -114,7 +114,7 @@ def test_a_graph_finds_nearly_all(plain_model, X, fresh):
     ("kind", "reason"), [("nonsense", "could not parse"), ("PQ5", "multiple"), ("", "parse")]
 )
 def test_an_index_that_faiss_cannot_make_is_refused(plain_model, tmp_path, kind, reason):
-    with pytest.raises(DataError, match=f"index={kind!r} is no index of faiss .*{reason}") as error:
+    with pytest.raises(DataError, match=f"index={kind!r} is not a faiss index .*{reason}") as error:
         export_model(plain_model, tmp_path / "index", "faiss", index=kind)
     assert "\n" not in str(error.value)
     assert ".cpp" not in str(error.value)

@@ -74,7 +74,7 @@ def test_the_size_of_all_weights_does_not_matter(X, solver, size, dtype):
 
 @pytest.mark.parametrize("size", [5e-324, 1e-200, 1e200, 1e308])
 def test_weights_whose_sum_is_out_of_range(X, size):
-    with pytest.raises(DataError, match=r"weights sum to .* but must sum to 1e-100 at least"):
+    with pytest.raises(DataError, match=r"weights sum to .* but must sum to at least 1e-100"):
         SphericalPCA().fit(X, sample_weight=np.full(12, size))
 
 

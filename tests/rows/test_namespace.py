@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sphericalpca.estimators.path import leading_means
+from sphericalpca.estimators.fit import leading_means
 from sphericalpca.problem import Problem, components, lengths_of_projections
 from sphericalpca.rows import Backend, NamespaceMatrix, as_rows, mean_of_rows
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import examples, write_line
-from sphericalpca.cli.wording import Commands, in_options
+from sphericalpca.cli.console import Commands, examples, in_options, write_line
+from sphericalpca.exceptions import Explained
 from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
@@ -36,7 +36,7 @@ COMMANDS = {
 COMPLETION = """
 
 \b
-Completion of commands and options, in the start-up file of the shell:
+Shell completion; add one of these lines to the start-up file of your shell:
   eval "$(_SPHERICALPCA_COMPLETE=bash_source sphericalpca)"    # ~/.bashrc
   eval "$(_SPHERICALPCA_COMPLETE=zsh_source sphericalpca)"     # ~/.zshrc
   _SPHERICALPCA_COMPLETE=fish_source sphericalpca | source     # config.fish
@@ -46,7 +46,7 @@ INTERRUPTED = 130
 # What shells report of programs that end because nobody reads on: 128 and the number of SIGPIPE.
 PIPE_CLOSED = 141
 
-# Errors that say what is wrong in their own words; anything else is a fault of ours.
+# Errors whose message is enough; anything else is a bug of ours.
 EXPECTED = (ValueError, ImportError, OSError, MemoryError)
 
 # They have their own way out: usage errors with exit code 2, help, a closed pipe.
@@ -80,7 +80,7 @@ class App(Commands):
         return command
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Read the words; a call for help is answered here."""
+        """Parse the arguments; a call for help is answered here."""
         with _ending_with_the_pipe():
             return super().make_context(*args, **options)
 
@@ -97,18 +97,18 @@ class App(Commands):
         except KeyboardInterrupt as error:
             line, code = str(error) or "Interrupted.", INTERRUPTED
         except Exception as error:
-            line, code = f"Error: {self._told(ctx, error)}", 1
+            line, code = f"Error: {self._message(ctx, error)}", 1
             if ctx.params["debug"]:
                 traceback.print_exc()
         write_line(line, err=True)
         return ctx.exit(code)
 
-    def _told(self, ctx: click.Context, error: Exception) -> str:
-        """The message of an error; what is wrong with values by the names of the options."""
-        text, name = _describe(error), ctx.invoked_subcommand
-        if not isinstance(error, ValueError) or name is None:
-            return text
-        return in_options(text, self.get_command(ctx, name))
+    def _message(self, ctx: click.Context, error: Exception) -> str:
+        """The message of an error, in one line, with options for Python's parameters."""
+        if not isinstance(error, Explained) or ctx.invoked_subcommand is None:
+            return _describe(error)
+        command = self.get_command(ctx, ctx.invoked_subcommand)
+        return _one_line(in_options(error, command))
 
 
 @contextmanager
@@ -135,6 +135,10 @@ def _describe(error: Exception) -> str:
     else:
         name = traceback.format_exception_only(error)[-1].strip()
         text = f"{name} (unexpected; --debug shows where)"
+    return _one_line(text)
+
+
+def _one_line(text: str) -> str:
     return " ".join(part.strip() for part in text.splitlines())
 
 

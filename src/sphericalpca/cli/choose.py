@@ -4,18 +4,24 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, say
+from sphericalpca.cli.console import (
+    COUNT,
+    FILE,
+    common_options,
+    examples,
+    print_table,
+    printing_warnings,
+    say,
+    showing_status,
+    warn,
+)
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
-from sphericalpca.cli.tables import print_table
-from sphericalpca.cli.wording import SEED, TOLERANCE, telling_warnings, warn
 from sphericalpca.exceptions import ShortfallWarning
 
 if TYPE_CHECKING:
@@ -24,13 +30,11 @@ if TYPE_CHECKING:
 __all__ = ["choose"]
 
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
-COUNT = click.IntRange(min=1)
 QUERIES = click.IntRange(min=2)
-FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command(
-    short_help="Find how many dimensions keep the neighbours.",
+    short_help="Find the number of dimensions that keeps the neighbours.",
     epilog=examples(
         "sphericalpca choose vectors.npy --recall 0.95 --k 10",
         "sphericalpca choose vectors.npy --recall 0.9 -o model.safetensors --plot curve.png",
@@ -38,30 +42,20 @@ FILE = click.Path(dir_okay=False, path_type=Path)
     ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option("--recall", type=SHARE, default=0.95, show_default=True, help="Share to be kept.")
+@click.option("--recall", type=SHARE, default=0.95, show_default=True, help="Recall to keep.")
 @click.option("--k", type=COUNT, default=10, show_default=True, help="Neighbours of each query.")
 @click.option("--queries", type=QUERIES, default=1000, show_default=True, help="Rows to hold out.")
-@click.option("--largest", type=COUNT, help="Consider at most so many dimensions.")
-@click.option("-o", "--output", type=FILE, help="Keep the model that was chosen.")
-@click.option("--plot", type=FILE, help="Draw the curve: .png, .pdf or .svg.")
+@click.option("--largest", type=COUNT, help="Maximum number of components.")
+@click.option("-o", "--output", type=FILE, help="File for the chosen model.")
+@click.option("--plot", type=FILE, help="Picture of the curve: .png, .pdf or .svg.")
 @reading_options
-@click.option(
-    "--tol",
-    type=TOLERANCE,
-    default=1e-4,
-    show_default=True,
-    help="Residual at which fits stop.",
-)
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the draw of queries.")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
-@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@common_options("tol", "seed", "force", "json", "quiet")
 def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **options: Any) -> None:
     """Find the smallest number of dimensions that keeps the nearest neighbours by cosine.
 
     Some rows are held out as queries, a model is fitted to the others, and the queries'
-    nearest rows are compared with those in the full space.  The choice is careful: the lower
-    end of the 95 % interval of the recall must reach the target.
+    nearest rows are compared with those in the full space.  The lower end of the 95 % interval
+    of the recall must reach the target.
     """
     check_apart(output=output, plot=plot)
     if output is not None:
@@ -76,7 +70,7 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
     if options["as_json"]:
         click.echo(json.dumps(choice.to_dict()))
     else:
-        _tell(choice)
+        _print(choice)
 
 
 def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
@@ -84,12 +78,12 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
 
     names = ("recall", "k", "queries", "largest", "tol")
     source = open_files(files, options)
-    with telling_warnings(), _showing(quiet=options["quiet"]) as tell:
-        warnings.simplefilter("ignore", ShortfallWarning)  # told below, by the options' names
+    with printing_warnings(), showing_status("True neighbours ...", quiet=options["quiet"]) as show:
+        warnings.simplefilter("ignore", ShortfallWarning)  # below, in the words of the options
         choice = choose_components(
             source,
             random_state=options["seed"],
-            progress=tell,
+            progress=None if show is None else lambda point: show(_line(point)),
             **{name: options[name] for name in names},
         )
     tell_of_cut(options["queries"], choice.n_queries)
@@ -111,22 +105,11 @@ def _remedies(choice: DimensionChoice, queries: int) -> str:
     return " or ".join([*(f"raise {option}" for option in raised), *rows, "lower --recall"])
 
 
-@contextmanager
-def _showing(*, quiet: bool) -> Iterator[Any]:
-    """A callable that shows each point of the curve when it is there."""
-    console = open_console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    with console.status("The true neighbours ...") as status:
-
-        def tell(point: CurvePoint) -> None:
-            status.update(f"{point.n_components} dimensions keep {point.recall:.3f}")
-
-        yield tell
+def _line(point: CurvePoint) -> str:
+    return f"{point.n_components} dimensions keep {point.recall:.3f}"
 
 
-def _tell(choice: DimensionChoice) -> None:
+def _print(choice: DimensionChoice) -> None:
     header = (
         "",
         "dimensions",

@@ -1,17 +1,25 @@
-"""``sphericalpca demo``: the first minute, on data that every installation has."""
+"""``sphericalpca demo``: a one-minute tour on data that every installation has."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from sphericalpca.cli.console import against_svd, examples, open_console, say, write_line
+from sphericalpca.cli.console import (
+    FOLDER,
+    against_svd,
+    common_options,
+    examples,
+    print_table,
+    say,
+    showing_status,
+    warn,
+    write_line,
+)
 from sphericalpca.cli.outputs import check_folder
-from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca import Evaluation, SphericalPCA
@@ -20,7 +28,7 @@ __all__ = ["demo"]
 
 VECTORS, PICTURE = "vectors.npy", "demo.png"
 QUERIES = 300
-# So many groups of texts are drawn on the sphere: three dimensions have no room for more.
+# Groups of texts that are drawn on the sphere: three dimensions have no room for more.
 DRAWN = ("statistics", "signals", "images", "machine learning")
 
 
@@ -33,35 +41,26 @@ class _Shown(NamedTuple):
 
 
 @click.command(
-    short_help="See in a minute what it does, on data that are here.",
+    short_help="One-minute tour on bundled data.",
     epilog=examples(
         "sphericalpca demo",
         "sphericalpca demo --out first-look    # with a picture, and vectors to go on with",
     ),
 )
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for a picture and for a file of vectors.",
-)
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@click.option("--out", type=FOLDER, help="Folder for a picture and a file of vectors.")
+@common_options("force", "quiet")
 def demo(out: Path | None, force: bool, quiet: bool) -> None:
     """Show in a minute what Spherical PCA does, on data that come with the dependencies.
 
-    Three kinds of rows (images of digits, texts, vectors like those of a text encoder) are reduced
-    to unit vectors.  The table tells how much of their direction is kept, and how many of the
-    ten nearest neighbours by cosine, beside the two reductions that people use.
+    Three kinds of rows (images of digits, texts, vectors that resemble text embeddings) are
+    reduced to unit vectors.  The table shows how much of their direction is kept, and how many of
+    the ten nearest neighbours by cosine, beside two common reductions.
     """
     if out is not None:
         check_folder(out, (VECTORS, PICTURE), force=force)
-    console = open_console(stderr=True)
-    status: Any = nullcontext()
-    if not quiet and console.is_terminal:
-        status = console.status("Fitting and searching ...")
-    with status:
+    with showing_status("Fitting and searching ...", quiet=quiet):
         shown = list(_show())
-    _tell(shown)
+    _print(shown)
     if out is not None:
         _write(out)
     _tell_what_next(out)
@@ -101,7 +100,7 @@ def _vectors() -> Any:
     return make_embeddings(4000, 256, random_state=0)[0]
 
 
-def _tell(shown: list[_Shown]) -> None:
+def _print(shown: list[_Shown]) -> None:
     rivals = {"SVD + unit rows": "svd-unit", "centred PCA, dot": "pca-dot"}
     header = ("data", "rows", "dimensions", "mean cosine", "neighbours kept", *rivals)
     lines = [
@@ -142,7 +141,7 @@ def _write(out: Path) -> None:
     try:
         _draw(out / PICTURE)
     except ImportError as error:
-        write_line(f"Warning: no picture: {error}", err=True)
+        warn(f"no picture: {error}")
         return
     write_line(f"The picture: {out / PICTURE}")
 

@@ -1,18 +1,23 @@
-"""``sphericalpca evaluate``: a model beside its rivals, told, and as a page and rows."""
+"""``sphericalpca evaluate``: a model beside other methods, printed, and as a page and rows."""
 
 from __future__ import annotations
 
-import importlib
 import json
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import examples, open_console, say, write_line
+from sphericalpca.cli.console import (
+    FOLDER,
+    common_options,
+    examples,
+    printing_warnings,
+    say,
+    showing_status,
+    write_line,
+)
 from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.reading import (
     load_model,
@@ -21,8 +26,7 @@ from sphericalpca.cli.reading import (
     reading_options,
     tell_of_cut,
 )
-from sphericalpca.cli.wording import SEED, telling_warnings
-from sphericalpca.exceptions import DataError, MissingExtraError
+from sphericalpca.exceptions import DataError, FeatureNamesWarning, import_extra
 
 if TYPE_CHECKING:
     from sphericalpca import SphericalPCA
@@ -45,9 +49,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option(
-    "--out",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Folder for the page and the rows; needs the extra 'reproduce'.",
+    "--out", type=FOLDER, help="Folder for the page and the rows; needs the extra 'reproduce'."
 )
 @click.option(
     "--queries",
@@ -57,20 +59,20 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
     help="Rows to hold out.",
 )
 @click.option(
-    "--at", default="1,10,100", show_default=True, help="Numbers of neighbours, with commas."
+    "--at",
+    default="1,10,100",
+    show_default=True,
+    help="Numbers of neighbours, separated by commas.",
 )
 @reading_options
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of the draw of queries.")
-@click.option("--force", is_flag=True, help="Overwrite existing files.")
-@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@common_options("seed", "force", "json", "quiet")
 def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: Any) -> None:
-    """Compare a model's nearest neighbours with the true ones, beside its rivals.
+    """Compare a model's nearest neighbours with the true ones, and with other methods.
 
-    Some rows are held out as queries.  The rivals (SVD, centred PCA, the first coordinates, a
-    random projection) and a second Spherical PCA are fitted to the others; the model is
-    taken as it is.  The mean cosine of the rows is compared with that at the model's fit.  If the
-    model was fitted to named columns of a table, these are read.
+    Some rows are held out as queries.  The other methods (SVD, centred PCA, the first coordinates,
+    a random projection) and a second Spherical PCA are fitted to the rest; the model is used as
+    it is.  The mean cosine of the rows is compared with that of the model's fit.  If the model was
+    fitted to named columns of a table, these are read.
     """
     at = _numbers(options["at"])
     if out is not None:
@@ -80,14 +82,14 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     _check_width(fitted, source)
     if out is not None:
         for package in ("jinja2", "matplotlib"):
-            _require(package)
+            import_extra(package, "The page", package, "pages")
     found = _evaluate(fitted, source, at, options)
     if out is not None:
         _write(found, out, model=model.name, data=named(files))
     if options["as_json"]:
         click.echo(json.dumps(found.to_dict()))
     else:
-        _tell(found, out)
+        _print(found, out)
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -97,28 +99,21 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _require(package: str) -> None:
-    try:
-        importlib.import_module(package)
-    except ImportError:
-        raise MissingExtraError("The page", package, "pages") from None
-
-
 def _evaluate(
     fitted: SphericalPCA, source: RowSource, at: tuple[int, ...], options: dict[str, Any]
 ) -> Evaluation:
     from sphericalpca import evaluation  # noqa: PLC0415 - slow to import
 
-    with telling_warnings(), _showing(quiet=options["quiet"]) as tell:
-        # Where only one of the two has names of columns there is nothing to compare.
-        warnings.filterwarnings("ignore", message="X .* feature names, but")
+    with printing_warnings(), showing_status("Reading ...", quiet=options["quiet"]) as show:
+        # Where only the model, or only the file, has names there is nothing to compare.
+        warnings.simplefilter("ignore", FeatureNamesWarning)
         found = evaluation.evaluate(
             fitted,
             source,
             at=at,
             queries=options["queries"],
             random_state=options["seed"],
-            progress=tell,
+            progress=None if show is None else lambda what: show(f"Now: {what}"),
         )
     tell_of_cut(options["queries"], found.n_queries)
     return found
@@ -127,19 +122,10 @@ def _evaluate(
 def _check_width(model: SphericalPCA, rows: RowSource) -> None:
     if rows.shape[1] != model.n_features_in_:
         raise DataError(
-            f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
-            f"{model.n_features_in_}: pass vectors of the same kind."
+            f"{rows.name} has {rows.shape[1]} columns",
+            f"the model was fitted on {model.n_features_in_}",
+            "pass vectors of the same kind",
         )
-
-
-@contextmanager
-def _showing(*, quiet: bool) -> Iterator[Any]:
-    console = open_console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    with console.status("Reading ...") as status:
-        yield lambda what: status.update(f"Now: {what}")
 
 
 def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
@@ -153,7 +139,7 @@ def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
     write_whole(out / PAGE, page.encode())
 
 
-def _tell(found: Evaluation, out: Path | None) -> None:
+def _print(found: Evaluation, out: Path | None) -> None:
     from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - slow to import
 
     for sentence in findings(found):

@@ -1,4 +1,4 @@
-"""``sphericalpca export``: a model where people search."""
+"""``sphericalpca export``: a model for another program."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from sphericalpca.cli.console import examples, write_line
+from sphericalpca.cli.console import common_options, examples, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import load_model
 
@@ -30,7 +30,7 @@ TARGETS = (
     )
 )
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="The target.")
+@click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="Target.")
 @click.option(
     "-o",
     "--output",
@@ -38,29 +38,30 @@ TARGETS = (
     required=True,
     help="A file; a folder for sentence-transformers.",
 )
-@click.option("--index", help="For faiss: what is behind the model.  [default: Flat]")
-@click.option("--force", is_flag=True, help="Overwrite an existing file, or an older export.")
-@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
+@click.option(
+    "--index", help="faiss index factory string to use after the reduction.  [default: Flat]"
+)
+@common_options("force", "json")
 def export(
     model: Path, target: str, output: Path, index: str | None, *, force: bool, as_json: bool
 ) -> None:
     """Write a model for another program.
 
     A model is one matrix and a normalisation, so the target computes what transform does, up
-    to float32 rounding.  For pgvector, Qdrant and LanceDB it is a short text, with the
-    operator that suits unit vectors.
+    to float32 rounding.  For pgvector, Qdrant and LanceDB the output is a short script that uses
+    the operator for unit vectors.
     """
     if index is not None and target != "faiss":
         raise click.UsageError(f"--index is for faiss, not for {target}.")
     if output.is_dir() and target != "sentence-transformers":
-        raise IsADirectoryError(f"{output} is a folder, but a file is written: choose a name.")
+        raise IsADirectoryError(f"{output} is a folder: choose the name of a file.")
     check_output(output, force=force, reads=[model])
     from sphericalpca.export import export_model  # noqa: PLC0415 - slow to import
 
     fitted = load_model(model)
     hint = export_model(fitted, output, target, index=index, model_file=str(model), force=force)
     if as_json:
-        told = {"model": str(model), "to": target, "output": str(output), "hint": hint}
-        click.echo(json.dumps(told))
+        found = {"model": str(model), "to": target, "output": str(output), "hint": hint}
+        click.echo(json.dumps(found))
     else:
         write_line(f"{output}: {hint}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,15 +11,26 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import against_svd, examples, open_console, write_line
+from sphericalpca.cli.console import (
+    COUNT,
+    FILE,
+    Names,
+    against_svd,
+    collecting_warnings,
+    common_options,
+    counted,
+    examples,
+    open_console,
+    warn,
+    write_line,
+)
 from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
-from sphericalpca.cli.wording import SEED, TOLERANCE, Names, counted, warn
 from sphericalpca.registry.solvers import SOLVERS
 
 if TYPE_CHECKING:
     from sphericalpca import Certificate, SphericalPCA
-    from sphericalpca.estimators.progress import FitProgress
+    from sphericalpca.estimators.monitoring import FitProgress
 
 __all__ = ["describe", "fit"]
 
@@ -57,50 +67,38 @@ def _dimension(text: str) -> float:
     type=_dimension,
     metavar="R",
     required=True,
-    help="Dimension; or, between 0 and 1, the mean cosine that the smallest one shall reach.",
+    help="Number of components, or a target mean cosine between 0 and 1.",
 )
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="The model file.",
-)
+@click.option("-o", "--output", type=FILE, required=True, help="Model file to write.")
 @reading_options
 @click.option(
     "--checkpoint",
-    type=click.Path(dir_okay=False, path_type=Path),
-    help="Keeps what is known so far: a fit that was cut short, or that --max-iter ended, goes on "
-    "from it.  Removed when a fit has converged and its model is written.",
-)
-@click.option(
-    "--tol", type=TOLERANCE, default=1e-4, show_default=True, help="Residual at which to stop."
+    type=FILE,
+    help="File to resume from if the fit is interrupted or --max-iter ends it.  Removed when the "
+    "fit has converged and the model is written.",
 )
 @click.option(
     "--max-iter",
     default=1000,
     show_default=True,
-    type=click.IntRange(min=1),
-    help="Iterations at most.",
+    type=COUNT,
+    help="Maximum number of iterations.",
 )
 @click.option(
     "--solver",
     type=Names(("auto", *SOLVERS)),
     default="auto",
     show_default=True,
-    help="How to solve it.",
+    help="Solver.",
 )
-@click.option("--seed", type=SEED, default=0, show_default=True, help="Of what is random.")
-@click.option("--no-normalize", is_flag=True, help="Take rows as they are, not as directions.")
+@click.option("--no-normalize", is_flag=True, help="Do not scale rows to unit length.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
 @click.option(
     "--certify",
     is_flag=True,
-    help="Bound how far the model is from the best one, and keep that with it; takes a while.",
+    help="Bound the distance to the optimum, and save the bound with the model (slow).",
 )
-@click.option("--force", is_flag=True, help="Overwrite an existing model file.")
-@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@common_options("tol", "seed", "force", "json", "quiet")
 def fit(
     files: tuple[str, ...],
     components: float,
@@ -120,7 +118,7 @@ def fit(
     model = _model(components, options)
     source = open_files(files, options)
     with _showing_progress(quiet=options["quiet"]) as tell:
-        said = _fit(model, source, checkpoint, tell)
+        warned = _fit(model, source, checkpoint, tell)
     model.save(output)
     if checkpoint is not None and model.stop_reason_ == "converged":
         checkpoint.unlink(missing_ok=True)  # the result is safe now, and nothing is left to do
@@ -128,25 +126,22 @@ def fit(
     certificate = model.certify(source) if options["certify"] else None
     if certificate is not None:
         model.save(output, certificate=certificate)
-    for line in said:
-        warn(line)
-    _tell_result(model, output, certificate, checkpoint, as_json=options["as_json"])
+    for message in warned:
+        warn(message)
+    _print_result(model, output, certificate, checkpoint, as_json=options["as_json"])
 
 
-def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[str]:
+def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[Warning]:
     """Fit; returns the warnings."""
     try:
-        with warnings.catch_warnings(record=True) as found:
-            warnings.simplefilter("always")
+        with collecting_warnings() as found:
             model.fit(source, checkpoint=checkpoint, progress=tell)
     except KeyboardInterrupt:
         if checkpoint is None or not checkpoint.exists():
             raise
-        line = (
-            f"Interrupted. {checkpoint} keeps what is known: the same command goes on from there."
-        )
+        line = f"Interrupted. Run the same command again to resume from {checkpoint}."
         raise KeyboardInterrupt(line) from None
-    return [str(warning.message) for warning in found]
+    return found
 
 
 def _model(components: float, options: dict[str, Any]) -> SphericalPCA:
@@ -165,7 +160,7 @@ def _model(components: float, options: dict[str, Any]) -> SphericalPCA:
 
 @contextmanager
 def _showing_progress(*, quiet: bool) -> Iterator[Any]:
-    """A callable that shows how far a fit has come; without a terminal by a line now and then."""
+    """A callable that shows the progress of a fit; without a terminal a line now and then."""
     console = open_console(stderr=True)
     if quiet:
         yield None
@@ -208,7 +203,7 @@ def _known(number: float) -> float | None:
     return None if math.isnan(number) else number
 
 
-def _tell_result(
+def _print_result(
     model: SphericalPCA,
     output: Path,
     certificate: Certificate | None,
@@ -233,11 +228,11 @@ def _tell_result(
         what = "directions" if model.normalize else "lengths"  # as many as f adds up
         write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_, what)}")
     if certificate is not None:
-        _tell_gap(certificate, model)
+        _print_gap(certificate, model)
     if checkpoint is not None:
         write_line(
-            f"{checkpoint} is kept: the same command with a larger --max-iter or --tol, and with "
-            "--force, goes on from there."
+            f"{checkpoint} is kept: to resume, run the same command with a larger --max-iter or "
+            "--tol, and with --force."
         )
 
 
@@ -256,10 +251,10 @@ def _facts(model: SphericalPCA, output: Path) -> dict[str, Any]:
     }
 
 
-def _tell_gap(certificate: Certificate, model: SphericalPCA) -> None:
+def _print_gap(certificate: Certificate, model: SphericalPCA) -> None:
     import numpy as np  # noqa: PLC0415 - slow to import
 
     sure = "proved" if certificate.rigorous else "an estimate"
-    # A bound is no finer than the digits of the model: nobody has proved a gap of zero.
+    # A bound is no finer than the digits of the model, so it is never printed as zero.
     gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
     write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")

@@ -8,9 +8,8 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import examples
+from sphericalpca.cli.console import common_options, examples, print_table
 from sphericalpca.cli.reading import load_model
-from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError, printable
 
 __all__ = ["info"]
@@ -23,13 +22,12 @@ __all__ = ["info"]
     )
 )
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@common_options("json")
 def info(model: Path, as_json: bool) -> None:
-    """Tell what a model file holds.
+    """Print what a model file holds.
 
-    Its size, how many rows it has learned from, parameters, how the fit went, how far it is at
-    most from the best subspace (if a certificate was saved with it), and the versions that
-    wrote it.
+    Its size, the number of rows it has learned from, parameters, the results of the fit, the
+    bound on its distance to the optimum (if one was saved), and the versions that wrote it.
     """
     facts = _facts(model)
     if as_json:
@@ -64,7 +62,9 @@ def _facts(path: Path) -> dict[str, Any]:
         }
     except (KeyError, RecursionError, TypeError, ValueError, AttributeError) as error:
         reason = printable(repr(error), 200)
-        raise DataError(f"{str(path)!r} is not a whole model ({reason}): save it again.") from None
+        raise DataError(
+            f"{str(path)!r} is not a whole model ({reason})", remedy="save it again"
+        ) from None
 
 
 def _fit(fitted: dict[str, Any]) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _lines(facts: dict[str, Any]) -> list[list[str]]:
 
 
 def _show(value: Any) -> str:
-    """A value in words; a text from a file of others cannot command the terminal."""
+    """A value as text; escape sequences in a file cannot reach the terminal."""
     if value is None:
         return "-"
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""What commands ask of the files they are to write, before the work begins."""
+"""Checks of the files a command will write, before the work begins."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from sphericalpca.exceptions import ParameterError
 from sphericalpca.files import check_writable, refuse_devices
 
 __all__ = [
@@ -23,14 +24,14 @@ __all__ = [
 
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
-    """Refuse to overwrite, and to begin what could not be written in the end.
+    """Refuse to overwrite files, and outputs that cannot be written.
 
-    What the command `reads`, files or patterns, is never overwritten: force is for older results.
+    What the command `reads`, files or patterns, is never overwritten, not even with force.
     """
     _check_name(output)
     refuse_devices(output)
     if output.exists() and _is_among(output, reads):
-        raise FileExistsError(f"{output} is what is read here: choose another name to write to.")
+        raise FileExistsError(f"{output} is read by this command: choose another output.")
     if output.exists() and not force:
         raise FileExistsError(f"{output} exists: choose another name, or add --force.")
     _check_parent(output)
@@ -39,7 +40,7 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 
 
 def check_checkpoint(checkpoint: Path) -> None:
-    """Refuse a file whose folder is not there: it would be left behind when the file is not."""
+    """Refuse a file whose folder does not exist."""
     _check_name(checkpoint)
     refuse_devices(checkpoint)
     _check_parent(checkpoint)
@@ -58,7 +59,7 @@ def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
 
 
 def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
-    """As `check_output`, for a model: its name says nothing else, and it can be written."""
+    """As `check_output`, for a model; its library must be installed."""
     from sphericalpca.modelfile import check_model_name, require_library  # noqa: PLC0415 - slow
 
     check_model_name(output)
@@ -67,7 +68,7 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
 
 
 def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
-    """As `check_output`, for a picture: its format is one of ours, and it can be drawn."""
+    """As `check_output`, for a picture; its format and matplotlib must be there."""
     from sphericalpca.plotting.style import picture_format, pyplot  # noqa: PLC0415
 
     check_output(output, force=force, reads=reads)
@@ -76,18 +77,18 @@ def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> 
 
 
 def check_apart(**files: Path | None) -> None:
-    """Refuse one file in two roles; the roles have the names of their options."""
+    """Refuse one file for two options."""
     named = [(option, path) for option, path in files.items() if path is not None]
     roles: dict[str, str] = {}
     for option, path in named:
         first = roles.setdefault(os.path.realpath(path), option)
         if first != option:
-            raise click.UsageError(f"--{first} and --{option} name one file, {path}: use two.")
+            raise click.UsageError(f"--{first} and --{option} are the same file, {path}: use two.")
 
 
 @contextmanager
 def not_left_empty(folder: Path) -> Iterator[None]:
-    """Folders that are made meanwhile go again if nothing came into them."""
+    """Remove folders that were made meanwhile and stayed empty."""
     absent = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         yield
@@ -99,28 +100,30 @@ def not_left_empty(folder: Path) -> Iterator[None]:
 
 def _check_name(output: Path) -> None:
     if str(output) == "-":
-        raise ValueError("- is not the name of a file, and nothing is written to a pipe: name one.")
+        raise ParameterError(
+            "- is not the name of a file, and nothing is written to a pipe",
+            remedy="pass a file name",
+        )
     if output.name in {"", ".."}:
-        raise ValueError(
-            f"{output} is a folder, not a name for what is written: add one, such as "
-            f"{output / 'reducer'}."
+        raise ParameterError(
+            f"{output} is a folder", "must be a new name", f"use {output / 'reducer'}, say"
         )
 
 
 def _check_parent(output: Path) -> None:
     if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: make it first.")
+        raise FileNotFoundError(f"The folder {output.parent} does not exist: create it first.")
 
 
 @contextmanager
 def _writing(output: Path) -> Iterator[None]:
-    """Errors of the system say what to do."""
+    """Say what to do about errors of the system."""
     try:
         yield
     except OSError as error:
         raise OSError(
-            f"{output} cannot be written ({error.strerror or error}): make room or get the right "
-            "to write there, or choose another place."
+            f"{output} cannot be written ({error.strerror or error}): free some space, get write "
+            "permission, or choose another place."
         ) from error
 
 

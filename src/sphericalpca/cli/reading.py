@@ -1,8 +1,7 @@
-"""What commands that read files share: options, progress."""
+"""What commands that read files share: options, opening, progress."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sphericalpca.cli.console import open_console, write_line
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 
 if TYPE_CHECKING:
     from sphericalpca import SphericalPCA
@@ -29,23 +28,23 @@ __all__ = [
 
 _OPTIONS = (
     click.option("--column", help="Column that holds the vectors (Parquet, Arrow)."),
-    click.option("--columns", help="Numeric columns, or patterns, separated by commas."),
-    click.option("--key", help="Which data set (HDF5; default: train) or array (.npz)."),
+    click.option("--columns", help="Numeric columns or patterns, separated by commas."),
+    click.option("--key", help="Data set (HDF5; default: train) or array (.npz) to read."),
     click.option(
-        "--memory-budget", default="512MB", show_default=True, help="Memory for rows being read."
+        "--memory-budget", default="512MB", show_default=True, help="Memory for reading rows."
     ),
 )
 
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that say what of the files is to be read."""
+    """The options that select what is read from the files."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
 
 
 def load_model(path: Path) -> SphericalPCA:
-    """The model named on the command line; a file of rows in its place is told as such."""
+    """The model named on the command line; a file of rows in its place is named as such."""
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
     from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415
 
@@ -55,8 +54,9 @@ def load_model(path: Path) -> SphericalPCA:
         if path.suffix.lower() not in FORMATS:
             raise
         raise DataError(
-            f"{str(path)!r} is a file of rows by its suffix, not a model: the first argument is a "
-            "model, as 'sphericalpca fit' writes it."
+            f"{str(path)!r} has the suffix of a file of rows",
+            "the first argument must be a model",
+            "pass a file that 'sphericalpca fit' wrote",
         ) from None
 
 
@@ -64,43 +64,35 @@ def open_files(
     files: Sequence[str], options: dict[str, Any], *, model: SphericalPCA | None = None
 ) -> RowSource:
     """The rows of the files named on the command line; for a model by the names of its columns."""
-    from sphericalpca.estimators.columns import refuse_other_names  # noqa: PLC0415 - slow to import
+    from sphericalpca.estimators.foreign import refuse_other_names  # noqa: PLC0415 - slow to import
     from sphericalpca.rows.sources.opening import open_rows_for  # noqa: PLC0415
 
     names = getattr(model, "feature_names_in_", None)
     if "-" in files and not Path("-").exists():
-        raise DataError("Nothing is read from a pipe, as rows are read several times: name a file.")
-    try:
-        rows = open_rows_for(
-            names,
-            list(files),
-            column=options["column"],
-            columns=split_names(options["columns"]),
-            key=options["key"],
-            memory_budget=options["memory_budget"],
+        raise DataError(
+            "Cannot read from a pipe, because rows are read several times", remedy="pass a file"
         )
-        if names is not None and rows.columns is not None:
-            refuse_other_names(model, rows)
-    except DataError as error:
-        raise DataError(_for_the_shell(str(error))) from error
+    rows = open_rows_for(
+        names,
+        list(files),
+        column=options["column"],
+        columns=split_names(options["columns"]),
+        key=options["key"],
+        memory_budget=options["memory_budget"],
+    )
+    if names is not None and rows.columns is not None:
+        refuse_other_names(model, rows, remedy=("leave out ", Parameter("columns")))
     return rows
 
 
-def _for_the_shell(message: str) -> str:
-    """Remedies as options in place of arguments: ``--key ...``, not ``key=...``."""
-    message = message.replace("open it with columns=model.feature_names_in_", "leave out --columns")
-    told = re.sub(r"\b(columns?|key)=(?:\.\.\.|\[\.\.\.\])", r"--\1 ...", message)
-    return re.sub(r"\.{4}$", "...", told)  # three dots end a sentence, too
-
-
 def named(files: Sequence[str]) -> str:
-    """What to call the rows: the name of their file, or of the first of several."""
+    """A title for the rows: the name of their file, or of the first of several."""
     first = Path(files[0]).name
     return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
 
 
 def tell_of_cut(asked: int, held_out: int) -> None:
-    """Say that fewer queries were held out than were asked for, if anybody asked."""
+    """Say that fewer queries were held out than the user asked for."""
     source = click.get_current_context().get_parameter_source("queries")
     if held_out < asked and source is not click.core.ParameterSource.DEFAULT:
         line = f"--queries {asked} was cut to {held_out}: at most a fifth of the rows is held out."
@@ -114,7 +106,7 @@ def split_names(text: str | None) -> list[str] | None:
 
 @contextmanager
 def showing_rows(total: int, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """A callable that is told of rows and shows how many are done, on a terminal."""
+    """A callable that counts rows in a progress bar; None if there is no terminal."""
     console = open_console(stderr=True)
     if quiet or not console.is_terminal:
         yield None

@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import examples, write_line
+from sphericalpca.cli.console import FILE, common_options, counted, examples, warn, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import (
     load_model,
@@ -18,44 +18,37 @@ from sphericalpca.cli.reading import (
     showing_rows,
     split_names,
 )
-from sphericalpca.cli.wording import counted
 
 __all__ = ["transform"]
 
 
 @click.command(
-    short_help="Write the unit vectors of the rows of files.",
+    short_help="Reduce the rows of files to unit vectors.",
     epilog=examples(
         "sphericalpca transform model.safetensors vectors.npy -o small.npy",
         "sphericalpca transform model.safetensors 'parts/*.parquet' -o small.parquet",
         "sphericalpca transform model.safetensors texts.parquet --keep id,title -o small.parquet",
     ),
 )
-@click.argument("model", type=click.Path(dir_okay=False, path_type=Path))
+@click.argument("model", type=FILE)
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option(
-    "-o",
-    "--output",
-    type=click.Path(dir_okay=False, path_type=Path),
-    required=True,
-    help="Where the vectors go: .npy, .parquet or .arrow.",
+    "-o", "--output", type=FILE, required=True, help="Output file: .npy, .parquet or .arrow."
 )
 @reading_options
-@click.option("--name", default="vector", show_default=True, help="Column of the new vectors.")
+@click.option("--name", default="vector", show_default=True, help="Name of the column of vectors.")
 @click.option(
-    "--keep", help="Other columns to carry over, separated by commas; default: all; '': none."
+    "--keep", help="Other columns to copy, separated by commas.  Default: all; '' for none."
 )
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@click.option("--json", "as_json", is_flag=True, help="Tell the result as JSON.")
-@click.option("--quiet", is_flag=True, help="Show no progress.")
+@common_options("force", "json", "quiet")
 def transform(
     model: Path, files: tuple[str, ...], output: Path, name: str, keep: str | None, **options: Any
 ) -> None:
-    """Write the unit vectors that a model makes of the rows of files.
+    """Reduce the rows of files to unit vectors.
 
-    Rows stream by: memory stays the same however many there are.  If the model was fitted to
-    named columns, these are read, wherever they are in a Parquet or Arrow file.  Its other columns
-    (identifiers, texts) are carried over to Parquet and Arrow outputs.
+    Rows are streamed: memory does not grow with their number.  If the model was fitted to named
+    columns, these are read, wherever they are in a Parquet or Arrow file.  Its other columns
+    (identifiers, texts) are copied to Parquet and Arrow outputs.
     """
     from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
 
@@ -64,7 +57,7 @@ def transform(
     rows = open_files(files, options, model=fitted)
     kept = split_names(keep)
     with showing_rows(rows.shape[0], quiet=options["quiet"]) as watch, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # rows without a direction are told below
+        warnings.simplefilter("ignore")  # rows without a direction are counted below
         n_zero = transform_file(fitted, rows, output, name=name, keep=kept, watch=watch)
     found = {
         "output": str(output),
@@ -73,8 +66,8 @@ def transform(
         "n_without_direction": n_zero,
     }
     if n_zero:
-        told = "row has no direction and is" if n_zero == 1 else "rows have no direction and are"
-        write_line(f"Warning: {n_zero:,} {told} zero in {output}.", err=True)
+        are = "row has no direction and is" if n_zero == 1 else "rows have no direction and are"
+        warn(f"{n_zero:,} {are} zero in {output}.")
     vectors = counted(rows.shape[0], "unit vector")
     line = f"{output}: {vectors} of {counted(len(fitted.components_), 'number')}."
     write_line(json.dumps(found) if options["as_json"] else line)

@@ -14,10 +14,9 @@ from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice, warn_if_
 from sphericalpca.dimensions.measure import Clock, Measure
 from sphericalpca.dimensions.subspaces import Ladder, SvdProjections
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.batch import fitted_to
-from sphericalpca.estimators.door import check_matrix, generator
-from sphericalpca.estimators.fitting import checked_problem
-from sphericalpca.estimators.reporting import report_fit
+from sphericalpca.estimators.fit import checked_problem, fitted_to
+from sphericalpca.estimators.monitoring import report_fit
+from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar
 from sphericalpca.metrics import HeldOut

@@ -6,26 +6,22 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.dictionary import Dictionary, first_atoms, learn_dictionary
 from sphericalpca.baselines.pursuit import matching_pursuit
-from sphericalpca.estimators.door import (
+from sphericalpca.estimators.fitted import keep_last_fit
+from sphericalpca.estimators.monitoring import warn_unfinished
+from sphericalpca.estimators.validation import (
+    MatrixTransformer,
     check_components,
     check_count,
     check_lengths,
     check_matrix,
     generator,
-    keeping_the_last_fit,
 )
-from sphericalpca.estimators.reporting import warn_unfinished
 from sphericalpca.linalg import Array
 from sphericalpca.products import times
 from sphericalpca.rows import Matrix, as_rows
@@ -33,7 +29,7 @@ from sphericalpca.rows import Matrix, as_rows
 __all__ = ["KSVD"]
 
 
-class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class KSVD(MatrixTransformer):
     """Sparse codes in a dictionary that is learned from the data.
 
     Aharon, Elad and Bruckstein (2006).  It lowers ``||X - C D||^2`` over atoms of unit
@@ -148,7 +144,7 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         DataError
             If X cannot be used: the message names the row.
         """
-        with keeping_the_last_fit(self):
+        with keep_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)
             check_count("n_components", self.n_components, "n_samples", X.shape[0], X.shape)
             found = self._learn(X)
@@ -193,16 +189,6 @@ class KSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return np.asarray(times(check_components(X, len(self.components_)), self.components_))
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _learn(self, X: Matrix) -> Dictionary:
         r = int(self.n_components)

@@ -6,25 +6,21 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.reweighted import Reweighted, canonical, median_distance
-from sphericalpca.estimators.door import (
+from sphericalpca.estimators.fitted import keep_last_fit
+from sphericalpca.estimators.monitoring import warn_unfinished
+from sphericalpca.estimators.validation import (
+    MatrixTransformer,
     check_components,
     check_count,
     check_lengths,
     check_matrix,
     generator,
-    keeping_the_last_fit,
 )
-from sphericalpca.estimators.reporting import warn_unfinished
 from sphericalpca.iterate import Solution, State, StopReason, iterate
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
@@ -35,7 +31,7 @@ from sphericalpca.solvers.start import svd_start
 __all__ = ["R1PCA"]
 
 
-class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class R1PCA(MatrixTransformer):
     """PCA in which far-away rows count by their distance, not by its square.
 
     Ding, Zhou, He and Zha (2006).  With ``s_i = ||x_i - U U'x_i||``, the distance of a
@@ -150,7 +146,7 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         DataError
             If X cannot be used: the message names the row.
         """
-        with keeping_the_last_fit(self):
+        with keep_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)
             rule = "min(n_samples, n_features)"
             check_count("n_components", self.n_components, rule, min(X.shape), X.shape)
@@ -193,16 +189,6 @@ class R1PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         image = times(check_components(X, len(self.components_)), self.components_)
         return np.asarray(image if self.mean_ is None else image + self.mean_)
-
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
 
     def _rows(self, X: Matrix) -> Rows:
         return as_rows(X, normalize=False, mean=self.mean_)

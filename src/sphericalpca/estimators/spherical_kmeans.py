@@ -6,37 +6,33 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    ClusterMixin,
-    TransformerMixin,
-    _fit_context,
-)
-from sklearn.exceptions import ConvergenceWarning
+from sklearn.base import ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.lloyd import Clustering, Labels, assign, lloyd, starts, unit_copy
-from sphericalpca.estimators.door import (
+from sphericalpca.estimators.fitted import keep_last_fit
+from sphericalpca.estimators.monitoring import (
+    UnfinishedFitWarning,
+    warn_of_zero_rows,
+    warn_unfinished,
+)
+from sphericalpca.estimators.validation import (
+    MatrixTransformer,
     check_count,
     check_lengths,
     check_matrix,
     check_weights,
     generator,
-    keeping_the_last_fit,
 )
-from sphericalpca.estimators.reporting import warn_of_zero_rows, warn_unfinished
-from sphericalpca.exceptions import warn_caller
+from sphericalpca.exceptions import Parameter, warn_caller
 from sphericalpca.linalg import Array
 from sphericalpca.rows import Rows, as_rows
 
 __all__ = ["SphericalKMeans"]
 
 
-class SphericalKMeans(
-    ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator
-):
+class SphericalKMeans(ClusterMixin, MatrixTransformer):
     """K-means by angle: unit rows, centres of unit length, the largest sum of cosines.
 
     Dhillon and Modha (2001).  Rows are scaled to unit length; a cluster's centre is the
@@ -136,7 +132,7 @@ class SphericalKMeans(
         DataError
             If X cannot be used: the message names the row.
         """
-        with keeping_the_last_fit(self):
+        with keep_last_fit(self):
             X = check_matrix(self, X, reset=True, in_memory=True)
             rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
             self._check_number(rows)
@@ -213,12 +209,6 @@ class SphericalKMeans(
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
-        return tags
-
     def _check_number(self, rows: Rows) -> None:
         useful = rows.facts.weight > 0
         check_lengths(useful.astype(np.float64), "zero or have weight zero")
@@ -229,11 +219,10 @@ class SphericalKMeans(
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "took no part in the fit")
         filled = len(np.unique(best.last.labels))
         if filled < self.n_clusters:
-            warn_caller(
-                f"Only {filled} of n_clusters={self.n_clusters} clusters have rows: X has too few "
-                "distinct directions. Lower n_clusters.",
-                ConvergenceWarning,
-            )
+            clusters = Parameter("n_clusters", int(self.n_clusters))
+            few = " clusters have rows, because X has too few distinct directions"
+            remedy = ("lower ", Parameter("n_clusters"))
+            warn_caller(UnfinishedFitWarning((f"Only {filled} of ", clusters, few), "", remedy))
         if not best.converged:
             warn_unfinished(self, "the inertia still fell, relatively, by", best.decrease)
 

@@ -2,46 +2,56 @@
 
 from __future__ import annotations
 
-from copy import copy, deepcopy
+from copy import copy
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Any, Self
 
-from sklearn.base import (
-    BaseEstimator,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    _fit_context,
-)
+import numpy as np
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
-from sphericalpca.estimators.batch import BatchFitMixin
-from sphericalpca.estimators.callbacks import CallbackSupportMixin
-from sphericalpca.estimators.door import check_components, check_matrix
-from sphericalpca.estimators.lazy import is_dask, lazy_components
-from sphericalpca.estimators.namespaces import backend_of, model_on_host
-from sphericalpca.estimators.reporting import report_fit, warn_of_zero_rows
-from sphericalpca.estimators.saving import SavingMixin
-from sphericalpca.estimators.streaming import PartialFitMixin
-from sphericalpca.problem import components
+from sphericalpca.estimators.fit import checked_problem, fit_model
+from sphericalpca.estimators.fitted import (
+    FittedAttributes,
+    load_model,
+    model_on_host,
+    save_model,
+)
+from sphericalpca.estimators.foreign import (
+    backend_of,
+    check_dask,
+    check_same_backend,
+    is_dask,
+    lazy_components,
+)
+from sphericalpca.estimators.monitoring import (
+    CallbackSupportMixin,
+    report_fit,
+    warn_of_zero_rows,
+)
+from sphericalpca.estimators.stream import learn_batch, where_streamable
+from sphericalpca.estimators.validation import (
+    MatrixTransformer,
+    check_components,
+    check_matrix,
+    check_weights,
+)
+from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.linalg import Array
+from sphericalpca.problem import Problem, components
 from sphericalpca.products import times
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows import NamespaceMatrix, on_host
+from sphericalpca.rows import Backend, NamespaceMatrix, Rows, RowSource, as_rows, on_host
 from sphericalpca.solvers import Start
+from sphericalpca.solvers.streaming import Stream
 
 __all__ = ["SphericalPCA"]
 
 
-class SphericalPCA(
-    BatchFitMixin,
-    PartialFitMixin,
-    SavingMixin,
-    CallbackSupportMixin,
-    ClassNamePrefixFeaturesOutMixin,
-    TransformerMixin,
-    BaseEstimator,
-):
+class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     """Reduce rows to unit vectors, so that Euclidean distance is angular distance.
 
     Minimises ``||X - V U'||^2`` over orthonormal U (m x r) and V (n x r) with unit
@@ -244,7 +254,8 @@ class SphericalPCA(
         NoDirectionWarning
             If rows are zero.
         """
-        report_fit(self, self._fit(X, y, sample_weight, checkpoint, progress))
+        rows = fit_model(self, X, y, sample_weight, checkpoint=checkpoint, progress=progress)
+        report_fit(self, rows)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -268,11 +279,54 @@ class SphericalPCA(
         -------
         V : ndarray of shape (n_samples, n_components)
         """
-        rows = self._fit(X, y, sample_weight, checkpoint, progress)
+        rows = fit_model(self, X, y, sample_weight, checkpoint=checkpoint, progress=progress)
         report_fit(self, rows)
         if is_dask(X):
-            return lazy_components(model_on_host(self), X)
+            return self._transform_lazily(X)
         return backend_of(X).put(components(rows, self._U))
+
+    @where_streamable
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Learn from one more batch of rows, which need not be kept.
+
+        Each batch is read once, and the model keeps three matrices of the size of
+        `components_`, however long the stream is.  Batches may have any number of rows, in
+        random order at best; some hundred are a good number.  Further passes over the
+        same data bring the model nearer to that of `fit`.
+
+        Later rows count more: the say of a row is its weight times its place in the stream.
+        So the latter half has three quarters of the say, and the model follows data that
+        change.
+
+        After `fit` or `load` the stream goes on from the fitted subspace.  That counts for
+        `total_weight_`, as much as the rows that it was fitted to.  `fit` starts anew.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_rows, n_features)
+            At least one row; the first batch may have fewer rows than `n_components`.
+        y : ignored
+        sample_weight : array-like of shape (n_rows,), optional
+            Non-negative.
+
+        Returns
+        -------
+        self : SphericalPCA
+            Fitted.  `mean_cosine_` is the mean over the stream, each row measured before
+            the model has learned from its batch; `n_samples_seen_` counts rows,
+            `n_iter_` batches.  `solver_` is the state of the stream.  `loss_`, `residual_`,
+            `svd_ratio_` and `n_passes_` are NaN, and there is no history.
+
+        Notes
+        -----
+        `solver`, `n_init`, `tol` and `max_iter` do not matter.  `init` is where the first
+        batch starts, by default at its own SVD.
+        """
+        rows = learn_batch(self, X, sample_weight)
+        unused = rows.totals.without_direction
+        warn_of_zero_rows(unused, rows.shape[0], "took no part in the fit")
+        return self
 
     def transform(self, X: Any) -> Any:
         """Unit-norm components of the rows of X.
@@ -297,7 +351,7 @@ class SphericalPCA(
         """
         check_is_fitted(self)
         if is_dask(X):
-            return lazy_components(model_on_host(self), X)
+            return self._transform_lazily(X)
         backend = self._backend("transform", X)
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self._U)
@@ -352,13 +406,8 @@ class SphericalPCA(
         -------
         mean_cosine : float
             Weighted, zero rows left out; 1 is perfect.
-
-        Raises
-        ------
-        DataError
-            As in `fit`.
         """
-        return self._checked_problem("score", X, sample_weight).canonical(self._U).mean_cosine
+        return self._problem("score", X, sample_weight).canonical(self._U).mean_cosine
 
     def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
@@ -376,13 +425,8 @@ class SphericalPCA(
         -------
         certificate : Certificate
             With `value`, `bound`, `gap` and `rigorous`.
-
-        Raises
-        ------
-        DataError
-            As in `fit`.
         """
-        return certify(self._checked_problem("certify", X, sample_weight), self._U)
+        return certify(self._problem("certify", X, sample_weight), self._U)
 
     def truncate(self, n_components: int) -> Self:
         """A fitted model of the first components.
@@ -404,25 +448,70 @@ class SphericalPCA(
 
         Raises
         ------
-        ValueError
-            If it is no integer from 1 to `n_components_`.
+        ParameterError
+            If it is not an integer from 1 to `n_components_`.
         """
         check_is_fitted(self)
         total = self.n_components_
         if not isinstance(n_components, Integral) or not 1 <= n_components <= total:
-            raise ValueError(
-                f"n_components={n_components!r} must be an integer from 1 to {total}, the number "
-                "of components fitted; fit again for more."
+            raise ParameterError(
+                Parameter("n_components", n_components),
+                f"must be an integer from 1 to {total}, the number of components fitted",
+                "fit again for more",
             )
         short = copy(self)
         short.n_components = int(n_components)
         if not isinstance(self.init, str):
             short.init = "auto"  # a given start has as many columns as the full fit
-        short.components_ = deepcopy(self.components_[:n_components, :])
-        shares = self.component_weights_[:n_components]
-        short.component_weights_ = shares / float(on_host(shares).sum())
-        short.mean_cosine_ = short.loss_ = short.residual_ = short.svd_ratio_ = float("nan")
+        FittedAttributes.of(self).truncated(short.n_components).store(short)
         return short
+
+    def save(self, path: str | Path, *, certificate: Certificate | None = None) -> None:
+        """Write the fitted model to one file, whole or not at all.
+
+        A safetensors file with a header in JSON: it holds no code, and other languages can
+        read it.  Needs ``pip install 'sphericalpca[files]'``.
+
+        Parameters
+        ----------
+        path : str or Path
+            An older model of that name is replaced.  A suffix that belongs to another kind of
+            file, such as ``.npy`` or ``.pkl``, is refused.
+        certificate : Certificate, optional
+            From `certify`, to be saved with the model.
+
+        Raises
+        ------
+        MissingExtraError
+            If safetensors is not installed.
+        OSError
+            If the file cannot be written; what was there before is left as it was.
+        """
+        check_is_fitted(self)
+        save_model(self, Path(path), certificate)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a model that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        model : SphericalPCA
+            Fitted.  A given start, a random generator and solvers of others are not in the
+            file: `init` is then "auto", `random_state` None, and the solver's name is kept.
+
+        Raises
+        ------
+        DataError
+            If it is no file of `save`, or a damaged one.
+        """
+        model = cls()
+        load_model(model, Path(path))
+        return model
 
     @property
     def n_components_(self) -> int:
@@ -430,12 +519,38 @@ class SphericalPCA(
         return int(self.components_.shape[0])
 
     @property
-    def _n_features_out(self) -> int:
-        return self.n_components_
+    def n_samples_seen_(self) -> int:
+        """Rows that `partial_fit` has seen since the last `fit`."""
+        stream = getattr(self, "solver_", None)
+        if not isinstance(stream, Stream):
+            raise AttributeError("n_samples_seen_ is there after partial_fit only.")
+        return stream.n_rows
+
+    @property
+    def _U(self) -> Array:
+        return np.asarray(on_host(self.components_)).T
+
+    def _rows(self, X: Any, weight: Array | None = None) -> Rows:
+        return as_rows(X, weight=weight, normalize=self.normalize, mean=on_host(self.mean_))
+
+    def _backend(self, method: str, X: Any) -> Backend:
+        """Where results for X go."""
+        in_files = isinstance(X, RowSource) or is_dask(X)
+        return Backend() if in_files else check_same_backend(self, X, method)
+
+    def _problem(self, method: str, X: Any, sample_weight: Any) -> Problem:
+        """The problem of other rows at the fitted subspace."""
+        check_is_fitted(self)
+        self._backend(method, X)
+        X = check_matrix(self, X, reset=False)
+        weight = check_weights(sample_weight, X.shape[0])
+        rows = self._rows(X, weight)
+        return checked_problem(rows, centred=self.center, weighted=weight is not None)
+
+    def _transform_lazily(self, X: Any) -> Any:
+        return lazy_components(model_on_host(self), X, check_dask(self, X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
         tags.array_api_support = True
-        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags

@@ -8,10 +8,10 @@ from numbers import Integral
 from typing import Any
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.columns import known_as
-from sphericalpca.estimators.door import check_matrix, generator
-from sphericalpca.estimators.fitting import checked_problem
-from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.estimators.fit import checked_problem
+from sphericalpca.estimators.fitted import model_on_host
+from sphericalpca.estimators.foreign import set_names
+from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.evaluation.drift import check_drift, check_model
 from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
@@ -90,7 +90,7 @@ def evaluate(
     X = check_matrix(model, X, reset=False, on_host=True)
     model = copy(model_on_host(model))
     # Names were compared; now there shall be no further word about them.
-    known_as(model, X.columns if isinstance(X, RowSource) else None)
+    set_names(model, X.columns if isinstance(X, RowSource) else None)
     rng = generator(random_state)
     tell("true neighbours")
     held = HeldOut.draw(X, queries, max(at), rng)

@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.door import check_matrix
-from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.estimators.fitted import model_on_host
+from sphericalpca.estimators.validation import check_matrix
 from sphericalpca.exceptions import DataError, NoDirectionWarning, silently
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.significance import check_confidence

@@ -15,8 +15,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.door import check_count, check_matrix
-from sphericalpca.estimators.reporting import warn_of_max_iter
+from sphericalpca.estimators.monitoring import warn_of_max_iter
+from sphericalpca.estimators.validation import check_count, check_matrix
 from sphericalpca.exceptions import DataError, NoDirectionWarning, silently
 from sphericalpca.linalg import orthonormal
 from sphericalpca.problem import Problem

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
-from sphericalpca.export.packages import optional
+from sphericalpca.exceptions import DataError, import_extra
 from sphericalpca.files import replacing
 from sphericalpca.linalg import Array
 
@@ -43,7 +42,7 @@ def write_atlas(
     Raises
     ------
     DataError
-        If V is no matrix, or a column has another number of values or a name that is taken.
+        If V is not a matrix, or a column has another number of values or a name that is taken.
     MissingExtraError
         If pyarrow is not installed.
 
@@ -59,11 +58,11 @@ def write_atlas(
     ...     open_rows(file, column="vector").shape
     (2, 2)
     """
-    arrow = optional("pyarrow", "A Parquet file", "pyarrow", "files")
-    parquet = optional("pyarrow.parquet", "A Parquet file", "pyarrow", "files")
+    arrow = import_extra("pyarrow", "A Parquet file", "pyarrow", "files")
+    parquet = import_extra("pyarrow.parquet", "A Parquet file", "pyarrow", "files")
     V = np.ascontiguousarray(V, dtype=np.float32)
     if V.ndim != 2:
-        raise DataError(f"V has {V.ndim} dimensions, but a matrix is needed: give one row each.")
+        raise DataError(f"V has {V.ndim} dimensions", "must be a matrix", "pass one row per vector")
     table = {**_checked(columns or {}, len(V), V.shape[1]), **_vectors(arrow, V)}
     with replacing(Path(path)) as temporary:
         parquet.write_table(arrow.table(table), temporary)
@@ -83,9 +82,8 @@ def _axes(r: int) -> Sequence[str]:
 def _checked(columns: Mapping[str, Sequence[Any]], rows: int, r: int) -> dict[str, Any]:
     for name, values in columns.items():
         if name in (VECTOR, *_axes(r)):
-            raise DataError(f"A column is named {name!r}, as are the vectors: rename it.")
+            raise DataError(f"A column is named {name!r}, as are the vectors", remedy="rename it")
         if len(values) != rows:
-            raise DataError(
-                f"Column {name!r} has {len(values)} values for {rows} rows: give one for each."
-            )
+            found = f"Column {name!r} has {len(values)} values for {rows} rows"
+            raise DataError(found, remedy="pass one value per row")
     return dict(columns)

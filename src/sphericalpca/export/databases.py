@@ -56,10 +56,8 @@ def pgvector_snippet(model: Any) -> str:
     """
     r = unit_map(model).n_components
     if r > LARGEST_COLUMN:
-        raise DataError(
-            f"The model has {r} components, but a vector of pgvector has at most "
-            f"{LARGEST_COLUMN}: truncate the model."
-        )
+        rule = f"a vector of pgvector has at most {LARGEST_COLUMN}"
+        raise DataError(f"The model has {r} components", rule, "truncate the model")
     return _filled("pgvector.sql", model, index=INDEX if r <= LARGEST_INDEX else NO_INDEX)
 
 

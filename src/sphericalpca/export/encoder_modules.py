@@ -10,7 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from sphericalpca.export.packages import optional
+from sphericalpca.exceptions import import_extra
 from sphericalpca.export.unit_map import UnitMap, unit_map
 from sphericalpca.files import replacing_folder, write_whole
 
@@ -63,7 +63,7 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     ...     sorted(file.name for file in reducer.iterdir())
     ['0_Dense', '1_Normalize', 'modules.json']
     """
-    safetensors = optional("safetensors.numpy", "A folder of modules", "safetensors", "files")
+    safetensors = import_extra("safetensors.numpy", "A folder of modules", "safetensors", "files")
     reducer = unit_map(model)
     tensors = {"linear.weight": reducer.matrix}
     bias = reducer.offset

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sphericalpca.exceptions import DataError
-from sphericalpca.export.packages import optional
+from sphericalpca.exceptions import DataError, Parameter, import_extra
 from sphericalpca.export.unit_map import UnitMap, unit_map
 from sphericalpca.files import write_whole
 
@@ -36,7 +35,7 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     Raises
     ------
     DataError
-        If `index` is no factory string for the reduced dimension.
+        If `index` is not a factory string for the reduced dimension.
     MissingExtraError
         If faiss is not installed.
 
@@ -97,18 +96,19 @@ def write_faiss(model: Any, path: Path, index: str = "Flat") -> None:
 
 
 def _faiss() -> Any:
-    return optional("faiss", "An index of faiss", "faiss-cpu", "faiss")
+    return import_extra("faiss", "An index of faiss", "faiss-cpu", "faiss")
 
 
 def _inner(faiss: Any, index: str, dimension: int) -> Any:
     try:
         return faiss.index_factory(dimension, index, faiss.METRIC_INNER_PRODUCT)
     except RuntimeError as error:
-        # Before the last colon faiss tells where in its own source it is.
+        # Before the last colon is a place in faiss' own source.
         reason = str(error).rpartition(": ")[2]
         raise DataError(
-            f"index={index!r} is no index of faiss for inner products of {dimension} numbers "
-            f"({reason}): give a factory string such as 'Flat' or 'HNSW32'."
+            Parameter("index", index),
+            f"is not a faiss index for inner products of {dimension} numbers ({reason})",
+            "pass a factory string such as 'Flat' or 'HNSW32'",
         ) from None
 
 

@@ -89,8 +89,9 @@ def write_npy(model: Any, path: Path) -> None:
     reducer = unit_map(model)
     if reducer.mean is not None:
         raise DataError(
-            "A .npy file holds one array, but this model is centred and has a mean besides: "
-            "export it to npz or json."
+            "This model is centred, so it has a mean and a matrix",
+            "a .npy file holds one array",
+            "export it to npz or json",
         )
     content = io.BytesIO()
     np.save(content, reducer.U, allow_pickle=False)

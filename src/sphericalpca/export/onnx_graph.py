@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.export.packages import optional
+from sphericalpca.exceptions import import_extra
 from sphericalpca.export.unit_map import UnitMap, unit_map
 from sphericalpca.files import write_whole
 
@@ -50,7 +50,7 @@ def to_onnx(model: Any) -> Any:
     >>> [node.op_type for node in to_onnx(model).graph.node][:2]
     ['MatMul', 'Abs']
     """
-    onnx = optional("onnx", "A graph of ONNX", "onnx", "onnx")
+    onnx = import_extra("onnx", "A graph of ONNX", "onnx", "onnx")
     reducer = unit_map(model)
     graph = onnx.helper.make_graph(
         _nodes(onnx, reducer),

@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.export.databases import (
     MODEL_FILE,
     lancedb_snippet,
@@ -81,7 +82,7 @@ def export_model(
 
     Raises
     ------
-    ValueError
+    ParameterError
         If there is no such target, or `index` is not for it.
     FileExistsError
         If something is there, and `force` is False.
@@ -107,14 +108,16 @@ def export_model(
     ['U', 'about', 'apply']
     """
     if to not in TARGETS:
-        raise ValueError(f"to={to!r} is no target: choose among {', '.join(TARGETS)}.")
+        raise ParameterError(
+            Parameter("to", to), "is not a supported target", f"choose from {', '.join(TARGETS)}"
+        )
     target = TARGETS[to]
     if index is not None and not target.takes_index:
-        raise ValueError(f"index={index!r} is for faiss, not for {to}: leave it out.")
+        raise ParameterError(Parameter("index", index), f"is for faiss, not for {to}", "omit it")
     path = Path(path)
     check_suffix(path, f"the export to {to}", target.suffix)
     if path.exists() and not force:
-        raise FileExistsError(f"{path} exists: choose another name, or say force=True.")
+        raise FileExistsError(f"{path} exists: choose another name, or pass force=True.")
     job = Job(model, path, "Flat" if index is None else index, model_file)
     target.write(job)
     return target.hint(job)

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 
@@ -60,8 +60,9 @@ class UnitMap:
             centre = self.mean.astype(np.float32)
         if not np.isfinite(centre).all():
             raise DataError(
-                f"The mean has an entry of {np.abs(self.mean).max():.1e}, but the target computes "
-                "in float32, up to 3e38: scale the data before fitting."
+                f"The mean has an entry of {np.abs(self.mean).max():.1e}",
+                "the target computes in float32, up to 3e38",
+                "scale the data before fitting",
             )
         return centre
 
@@ -110,7 +111,7 @@ def unit_map(model: Any) -> UnitMap:
     """
     if not isinstance(model, SphericalPCA):
         raise TypeError(
-            f"A {type(model).__name__} cannot be exported: give a fitted SphericalPCA, which is "
+            f"A {type(model).__name__} cannot be exported: pass a fitted SphericalPCA, which is "
             "one matrix and a normalisation."
         )
     check_is_fitted(model)

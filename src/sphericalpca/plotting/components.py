@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sphericalpca.estimators.namespaces import model_on_host
+from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.exceptions import ParameterError
 from sphericalpca.linalg import Array
 from sphericalpca.plotting.style import INK, PALETTE, new_axes, tidy

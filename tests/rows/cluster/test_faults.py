@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.estimators import progress
+from sphericalpca.estimators import monitoring
 from sphericalpca.exceptions import ClusterError
 from sphericalpca.linalg import principal_angles
 from sphericalpca.rows import as_rows
@@ -310,7 +310,7 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
 @pytest.mark.parametrize("watched", [True, False])
 def test_an_interrupt_while_data_are_loaded(X, two_processes, monkeypatch, known, watched):
     """The last chunk arrives only after it: whoever waited for it would wait for ever."""
-    monkeypatch.setattr(progress, "INTERVAL", 0.0)  # on a fast machine all comes within a moment
+    monkeypatch.setattr(monitoring, "INTERVAL", 0.0)  # on a fast machine all comes within a moment
     gate = distributed.Event(f"loading {known} {watched}")
 
     def wait(block, event, block_info=None):

@@ -1,0 +1,340 @@
+"""From data to a fitted model, and the smallest number of components that reaches a mean cosine.
+
+The mean cosines of the leading q columns of a U, for all q, come from one read of the
+data: they are means of cumulative lengths of its projections.  So the SVD tells how many
+components are enough; a fit of as many, and fits of fewer, each started from the leading
+components of the last, tell how many are needed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
+from sphericalpca.estimators.foreign import backend_of
+from sphericalpca.estimators.monitoring import ProgressMonitor, watch_fit
+from sphericalpca.estimators.validation import (
+    check_count,
+    check_matrix,
+    check_weights,
+    generator,
+)
+from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.iterate import Solution, State, StopReason
+from sphericalpca.linalg import Array
+from sphericalpca.parallel import parallel
+from sphericalpca.problem import CanonicalForm, Problem
+from sphericalpca.rows import Block, Rows, as_rows, mean_of_rows
+from sphericalpca.solvers import Checkpoint, Outcome, Start, check_place, choose_solver, solve
+from sphericalpca.solvers.start import GRAM_FEATURES, leading, svd_start
+
+__all__ = [
+    "LeadingMeans",
+    "checked_problem",
+    "fit_model",
+    "fitted_to",
+    "growing_svd",
+    "leading_means",
+]
+
+# Squared lengths are added up; from here on the sum would overflow.
+LARGEST_ENERGY = 1e307
+
+# The number of singular vectors that are looked at first; then twice as many, and so on.
+FIRST_COLUMNS = 32
+
+
+def fit_model(
+    model: Any, X: Any, y: Any, sample_weight: Any, *, checkpoint: Any, progress: Any
+) -> Rows:
+    """Check the data, solve their problem, and store what was found in the model."""
+    backend = backend_of(X)
+    if checkpoint is not None:
+        check_place(checkpoint)
+    with keep_last_fit(model), parallel():
+        watcher = None if progress is None else ProgressMonitor(progress, model.tol)
+        watch = None if watcher is None else watcher.watch
+        X = check_matrix(model, X, reset=True, watch=watch)
+        weight = check_weights(sample_weight, X.shape[0])
+        rule = "min(n_samples, n_features)"
+        check_count("n_components", model.n_components, rule, min(X.shape), X.shape)
+        mean = mean_of_rows(X, weight, watch).astype(X.dtype) if model.center else None
+        rows = as_rows(X, weight=weight, normalize=model.normalize, mean=mean, watch=watch)
+        problem = checked_problem(rows, centred=model.center, weighted=weight is not None)
+        data = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
+        monitor = watch_fit(model, problem, mean, data, watcher)
+        options = _solve_options(model) | {"monitor": monitor}
+        if isinstance(model.n_components, Integral):
+            r = int(model.n_components)
+            options["solver"] = choose_solver(model.solver, rows, r, model.tol)
+            if checkpoint is not None:
+                about = _about_fit(model, options["solver"], rows)
+                options["checkpoint"] = Checkpoint(checkpoint, about)
+            outcome = solve(problem, r, init=model.init, **options)
+        else:
+            _check_share_options(model, checkpoint)
+            outcome = _solve_share(problem, model, options)
+        fitted = _attributes(model, problem, outcome, mean)
+        fitted.moved(backend.put).store(model)
+        monitor.close()
+    return rows
+
+
+def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
+    """A model of rows that were checked before, and need not be looked at again.
+
+    Parameters
+    ----------
+    problem : Problem
+        Its rows are unit rows, and their mean is their own.
+    seen : SphericalPCA
+        Not fitted; it saw the data's features.
+    **parameters
+        Of the model, other than those of `seen`.
+    """
+    model: Any = copy(seen).set_params(**parameters)
+    rows, r = problem.rows, int(model.n_components)
+    rows.passes = rows.flops = 0
+    solver = choose_solver(model.solver, rows, r, model.tol)
+    with parallel():
+        outcome = solve(problem, r, solver=solver, init=model.init, **_solve_options(model))
+        _attributes(model, problem, outcome, None).store(model)
+    return model
+
+
+def _solve_options(model: Any) -> dict[str, Any]:
+    rng = generator(model.random_state)
+    return {"n_init": model.n_init, "tol": model.tol, "max_iter": model.max_iter, "rng": rng}
+
+
+def _attributes(
+    model: Any, problem: Problem, outcome: Outcome, mean: Array | None
+) -> FittedAttributes:
+    found = outcome.solution
+    r = found.U.shape[1]
+    return FittedAttributes.at(
+        model,
+        problem,
+        _closed(problem, found),
+        mean_=mean,
+        svd_ratio_=outcome.svd_ratio,
+        residual_=found.residual,
+        n_iter_=found.n_iter,
+        stop_reason_=str(found.stop_reason),
+        solver_=choose_solver(model.solver, problem.rows, r, model.tol),
+        history_=found.history,
+        constants_=found.constants,
+    )
+
+
+def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False) -> Problem:
+    """The problem of these rows, if they have directions and are not too long.
+
+    The message tells what may have taken the directions away.
+    """
+    totals, n = rows.totals, rows.shape[0]
+    if totals.weight == 0:
+        raise DataError(
+            f"All rows of X (n_samples = {n}) are zero{' after centring' if centred else ''}"
+            f"{' or have weight zero' if weighted else ''}, so none has a direction",
+            remedy="pass at least one row that is not",
+        )
+    # A sum over all rows must stay in range too, in the type of the data.
+    largest = float(np.finfo(rows.dtype).max)  # compared in float64, where nothing overflows
+    if not (totals.energy < LARGEST_ENERGY and totals.longest * n < largest):
+        raise DataError(
+            f"The longest row of X has length {totals.longest:.3g}, too long for the sums of {n} "
+            f"rows in {rows.dtype}",
+            remedy=("rescale X, or use ", Parameter("normalize", value=True)),
+        )
+    return Problem(rows)
+
+
+def _about_fit(model: Any, solver: Any, rows: Rows) -> dict[str, Any]:
+    """What a checkpoint belongs to: the data's shape and type, and the parameters."""
+    return {
+        "n_samples": rows.shape[0],
+        "n_features": rows.shape[1],
+        "dtype": rows.dtype.name,
+        "n_components": int(model.n_components),
+        "solver": repr(solver),
+        "init": model.init if isinstance(model.init, str) else _digest(model.init),
+        "n_init": int(model.n_init),
+        "normalize": bool(model.normalize),
+        "center": bool(model.center),
+    }
+
+
+def _digest(start: Any) -> str:
+    """A short name for given matrices."""
+    if isinstance(start, Start):
+        start = start.U if start.V is None else (start.U, start.V)
+    parts = start if isinstance(start, tuple) else (start,)
+    content = b"".join(np.asarray(part, dtype=np.float64).tobytes() for part in parts)
+    return f"given {hashlib.sha256(content).hexdigest()[:16]}"
+
+
+def _closed(problem: Problem, solution: Solution[State]) -> CanonicalForm:
+    """The canonical form of a solution; Algorithm 1 still owes its last exact V step."""
+    if solution.closing is None:
+        return problem.canonical(solution.U)
+    return problem.canonical_form(solution.U, *solution.closing)
+
+
+@dataclass(frozen=True)
+class LeadingMeans:
+    """f and the weighted mean cosine of the leading q columns of a U, for q = 1, ..., r."""
+
+    values: Array
+    cosines: Array
+
+    def first_to_reach(self, cosine: float) -> int | None:
+        """The smallest such q, None if all fall short."""
+        reached = np.flatnonzero(self.cosines >= cosine)
+        return int(reached[0]) + 1 if len(reached) else None
+
+
+def leading_means(problem: Problem, U: Array) -> LeadingMeans:
+    """Means over the rows for all leading columns of U, from half a pass."""
+    U = np.ascontiguousarray(U, dtype=problem.rows.dtype)
+    values, cosines = problem.rows.sweep(
+        partial(_leading_sums, U=U), columns=U.shape[1], passes=0.5
+    )
+    return LeadingMeans(values, np.minimum(cosines / problem.rows.totals.weight, 1.0))
+
+
+def growing_svd(problem: Problem, rng: np.random.Generator) -> Iterator[Start]:
+    """Leading right singular vectors, twice as many each time, up to min(n, m)."""
+    limit = min(problem.rows.shape)
+    direct = problem.rows.shape[1] <= GRAM_FEATURES
+    everything = svd_start(problem, limit, rng) if direct else None
+    count = min(FIRST_COLUMNS, limit)
+    while True:
+        if everything is not None:
+            yield leading(everything, count)
+        else:
+            yield svd_start(problem, count, rng)
+        if count == limit:
+            return
+        count = min(2 * count, limit)
+
+
+def _check_share_options(model: Any, checkpoint: Any) -> None:
+    """Refuse what needs a number of components that is known beforehand."""
+    size, init = Parameter("n_components"), model.init
+    if not (isinstance(init, str) and init in ("auto", "svd")):
+        given = Parameter("init", init) if isinstance(init, str) else "a given init"
+        raise DataError(
+            (size, " as a mean cosine starts from the SVD, so ", given, " cannot be used"),
+            remedy=("pass ", Parameter("init", "auto"), ", or an integer ", size),
+        )
+    if checkpoint is not None:
+        raise DataError(
+            (size, " as a mean cosine makes several fits, of which no checkpoint is kept"),
+            remedy=("omit ", Parameter("checkpoint"), ", or pass an integer ", size),
+        )
+
+
+def _solve_share(problem: Problem, model: Any, options: dict[str, Any]) -> Outcome:
+    """The fit with the smallest number of components whose mean cosine reaches `n_components`.
+
+    It reaches the target, and a fit with one component less, started from its leading
+    components, does not.  Where no fit reaches it (rounding aside only for a target that
+    is 1 up to rounding), all min(n, m) components are taken.
+    """
+
+    def fit(start: Start) -> Outcome:
+        r = start.U.shape[1]
+        solver = choose_solver(model.solver, problem.rows, r, model.tol)
+        return solve(problem, r, solver=solver, init=start, **options)
+
+    target, rng = float(model.n_components), options["rng"]
+    svd, start = _svd_to_reach(problem, target, rng)
+    enough = start.U.shape[1]
+    found = _Candidate.of(problem, fit(start))
+    while not (found.reaches(target) or found.stopped) and enough < min(problem.rows.shape):
+        # Lengths of rows, or a solver that does not climb, can lead below the SVD.
+        enough = min(enough + max(1, enough // 8), *problem.rows.shape)
+        start = svd_start(problem, enough, rng)
+        found = _Candidate.of(problem, fit(start))
+    best = _fewer(problem, target, lambda U: fit(replace(start, U=U, is_svd=False)), found)
+    if best.size > len(svd.values):
+        svd = leading_means(problem, start.U)
+    ratio = svd.values[best.size - 1] / best.solution.value
+    return Outcome(best.solution, float(ratio))
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A fit on the way to the smallest one, in its canonical form."""
+
+    solution: Solution[State]
+    U: Array
+    cosine: float
+
+    @staticmethod
+    def of(problem: Problem, outcome: Outcome) -> _Candidate:
+        form = _closed(problem, outcome.solution)
+        return _Candidate(outcome.solution, form.U, form.mean_cosine)
+
+    @property
+    def size(self) -> int:
+        return int(self.U.shape[1])
+
+    @property
+    def stopped(self) -> bool:
+        return self.solution.stop_reason is StopReason.CALLBACK
+
+    def reaches(self, target: float) -> bool:
+        return self.cosine >= target
+
+
+def _svd_to_reach(
+    problem: Problem, target: float, rng: np.random.Generator
+) -> tuple[LeadingMeans, Start]:
+    """Means of singular vectors, and as many of them as reach the target, or all."""
+    for start in growing_svd(problem, rng):
+        means = leading_means(problem, start.U)
+        enough = means.first_to_reach(target)
+        if enough is not None:
+            return means, leading(start, enough)
+    return means, start
+
+
+def _fewer(
+    problem: Problem, target: float, fit: Callable[[Array], Outcome], found: _Candidate
+) -> _Candidate:
+    """Down from a fit that reaches the target: single steps first, then longer ones."""
+    if not found.reaches(target):
+        return found
+    enough, short, step = _enough(problem, target, found), 0, 1
+    while found.size - short > 1 and not found.stopped:
+        size = max(enough - step, short + 1) if enough - short > 1 else enough
+        trial = _Candidate.of(problem, fit(found.U[:, :size]))
+        if trial.reaches(target):
+            found, step = trial, 2 * step
+            enough = max(_enough(problem, target, found), short + 1)
+        elif trial.stopped:
+            break
+        else:
+            # Where long rows count more, a fit can fall below what it began with.
+            enough = enough if size < enough else found.size
+            short, step = size, max(step // 2, 1)
+    return found
+
+
+def _enough(problem: Problem, target: float, found: _Candidate) -> int:
+    """How many of the leading components reach the target already, before any fit of them."""
+    return leading_means(problem, found.U).first_to_reach(target) or found.size
+
+
+def _leading_sums(block: Block, U: Array) -> tuple[Array, Array]:
+    return block.leading_sums(U)

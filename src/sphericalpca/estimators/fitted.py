@@ -1,0 +1,378 @@
+"""The fitted attributes of SphericalPCA: one record, which fits fill and files hold.
+
+They stay plain attributes of the estimator, where scikit-learn looks for them.  Anybody may have
+written a file: a name is set only if it is known, and only to a value of its kind.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import platform
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from copy import copy, deepcopy
+from dataclasses import dataclass, field, replace
+from enum import Enum, auto
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import scipy
+import sklearn
+
+from sphericalpca.certificate import Certificate
+from sphericalpca.exceptions import DataError, printable
+from sphericalpca.linalg import Array, row_norms
+from sphericalpca.modelfile import read_model, write_model
+from sphericalpca.problem import CanonicalForm, Problem
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.rows import on_host
+from sphericalpca.version import __version__
+
+__all__ = [
+    "FittedAttributes",
+    "header_and_arrays",
+    "keep_last_fit",
+    "load_model",
+    "model_on_host",
+    "save_model",
+]
+
+
+class Kind(Enum):
+    """What a fitted attribute holds."""
+
+    ARRAY = auto()  # of the library and on the device of the data; a tensor of the file
+    NUMBER = auto()  # NaN if unknown
+    COUNT = auto()
+    TEXT = auto()
+    SOLVER = auto()
+    NAMES = auto()  # text, or nothing
+    ARRAYS = auto()  # by name, always NumPy's
+    NUMBERS = auto()  # by name
+
+
+# Of these a file has many; they are in the group "fitted" of its header.
+FACTS = (Kind.NUMBER, Kind.COUNT, Kind.TEXT)
+
+_ARRAY, _NUMBER, _COUNT, _TEXT, _SOLVER, _NAMES, _ARRAYS, _NUMBERS = (
+    {"kind": kind} for kind in Kind
+)
+# Files of version 0.1 may lack it.
+_ADDED_LATER: dict[str, Any] = {"added_later": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedAttributes:
+    """All that a fit finds out; `SphericalPCA` documents each of them."""
+
+    components_: Array = field(metadata=_ARRAY)
+    component_weights_: Array = field(metadata=_ARRAY)
+    mean_: Array | None = field(default=None, metadata=_ARRAY)
+    mean_cosine_: float = field(default=math.nan, metadata=_NUMBER)
+    loss_: float = field(default=math.nan, metadata=_NUMBER)
+    svd_ratio_: float = field(default=math.nan, metadata=_NUMBER)
+    residual_: float = field(default=math.nan, metadata=_NUMBER)
+    n_passes_: float = field(default=math.nan, metadata=_NUMBER)
+    total_weight_: float = field(default=math.nan, metadata=_NUMBER | _ADDED_LATER)
+    n_iter_: int = field(default=0, metadata=_COUNT)
+    n_features_in_: int = field(default=0, metadata=_COUNT)
+    n_samples_: int = field(default=0, metadata=_COUNT | _ADDED_LATER)
+    stop_reason_: str = field(default="", metadata=_TEXT)
+    solver_: Any = field(default=None, metadata=_SOLVER)
+    history_: dict[str, Array] = field(default_factory=dict, metadata=_ARRAYS)
+    constants_: dict[str, float] = field(default_factory=dict, metadata=_NUMBERS)
+    feature_names_in_: Array | None = field(default=None, metadata=_NAMES)
+
+    @classmethod
+    def of(cls, model: Any) -> Self:
+        """Those of a fitted model."""
+        known = vars(model)
+        return cls(**{name: known[name] for name in ATTRIBUTES if name in known})
+
+    @classmethod
+    def at(cls, model: Any, problem: Problem, form: CanonicalForm, **known: Any) -> Self:
+        """Those of a model that is being fitted, at a subspace."""
+        return cls(
+            components_=np.ascontiguousarray(form.U.T),
+            component_weights_=form.shares,
+            mean_cosine_=form.mean_cosine,
+            loss_=max(problem.loss(form.value), 0.0),  # rounding aside it is positive
+            n_passes_=problem.rows.passes,
+            total_weight_=problem.rows.totals.weight,
+            n_features_in_=problem.rows.shape[1],
+            n_samples_=problem.rows.shape[0],
+            feature_names_in_=getattr(model, "feature_names_in_", None),
+            **known,
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Name and value of each attribute that the estimator has."""
+        values = {name: getattr(self, name) for name in ATTRIBUTES}
+        return {k: v for k, v in values.items() if v is not None or _kind(k) is not Kind.NAMES}
+
+    def store(self, model: Any) -> None:
+        """Make them the attributes of an estimator."""
+        for name in ATTRIBUTES:
+            vars(model).pop(name, None)
+        vars(model).update(self.as_dict())
+
+    def moved(self, move: Callable[[Array], Any]) -> Self:
+        """With arrays in another place, such as `Backend.put` or `on_host` moves them to."""
+        arrays = {name: getattr(self, name) for name in ATTRIBUTES if _kind(name) is Kind.ARRAY}
+        return replace(self, **{k: move(v) for k, v in arrays.items() if v is not None})
+
+    def truncated(self, n_components: int) -> Self:
+        """Of the first components; what only the data can tell is unknown."""
+        shares = self.component_weights_[:n_components]
+        return replace(
+            self,
+            components_=deepcopy(self.components_[:n_components, :]),
+            component_weights_=shares / float(on_host(shares).sum()),
+            mean_cosine_=math.nan,
+            loss_=math.nan,
+            residual_=math.nan,
+            svd_ratio_=math.nan,
+        )
+
+
+ATTRIBUTES = {record.name: record.metadata for record in dataclasses.fields(FittedAttributes)}
+
+
+def _kind(name: str) -> Kind:
+    kind: Kind = ATTRIBUTES[name]["kind"]
+    return kind
+
+
+def _key(name: str) -> str:
+    """What a file calls it, where it is not one of the facts."""
+    return name.removesuffix("_").removesuffix("_in")
+
+
+def model_on_host(model: Any) -> Any:
+    """The model with NumPy arrays: itself if it has them already."""
+    if isinstance(getattr(model, "components_", None), (np.ndarray, type(None))):
+        return model
+    FittedAttributes.of(model).moved(on_host).store(model := copy(model))
+    return model
+
+
+@contextmanager
+def keep_last_fit(estimator: Any) -> Iterator[None]:
+    """If a fit fails, the estimator keeps what it had learned before."""
+    before = dict(vars(estimator))
+    try:
+        yield
+    except BaseException:
+        # By scikit-learn's convention fitted attributes end, and do not begin, with a bar.
+        for name in [k for k in vars(estimator) if k.endswith("_") and not k.startswith("_")]:
+            delattr(estimator, name)
+        vars(estimator).update({k: v for k, v in before.items() if k not in vars(estimator)})
+        raise
+
+
+def save_model(model: Any, path: Path, certificate: Certificate | None) -> None:
+    """Write a fitted model to a file, whole or not at all."""
+    header, arrays = header_and_arrays(model, certificate)
+    write_model(path, arrays, header)
+
+
+def header_and_arrays(
+    model: Any, certificate: Certificate | None
+) -> tuple[dict[str, Any], dict[str, Array]]:
+    """What the file of a model holds."""
+    fitted = FittedAttributes.of(model).moved(on_host)
+    header: dict[str, Any] = {
+        "class": type(model).__name__,
+        "versions": _versions(),
+        "parameters": _parameters(model),
+        "fitted": {},
+        "certificate": None if certificate is None else _plain_fields(certificate),
+    }
+    arrays: dict[str, Array] = {}
+    for name, value in ((name, getattr(fitted, name)) for name in ATTRIBUTES):
+        kind, key = _kind(name), _key(name)
+        if kind in FACTS:
+            header["fitted"][name] = _plain(value)
+        elif kind is Kind.ARRAY and value is not None:
+            arrays[key] = value
+        elif kind is Kind.ARRAYS:
+            arrays |= {f"{key}.{part}": array for part, array in value.items()}
+        elif kind is Kind.NUMBERS:
+            header[key] = {part: _plain(number) for part, number in value.items()}
+        elif kind is Kind.NAMES:
+            header[key] = [] if value is None else value.tolist()
+        elif kind is Kind.SOLVER:
+            header[key] = _solver_record(value)
+    return header, arrays
+
+
+def _parameters(model: Any) -> dict[str, Any]:
+    """Parameters as JSON; what JSON cannot hold (a given start, a random generator) is None."""
+    found = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
+    if not isinstance(model.solver, str):
+        found["solver"] = _solver_record(model.solver)
+    if not isinstance(model.init, str):
+        found["init"] = "auto"
+    return found
+
+
+def _plain(value: Any) -> Any:
+    """A JSON value; None for what JSON does not know, NaN and infinity among it."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value if isinstance(value, (str, int, float, bool, type(None))) else None
+
+
+def _solver_record(solver: Any) -> dict[str, Any]:
+    is_record = dataclasses.is_dataclass(solver) and not isinstance(solver, type)
+    return {"name": type(solver).__name__, "options": _plain_fields(solver) if is_record else {}}
+
+
+def _plain_fields(record: Any) -> dict[str, Any]:
+    return {entry.name: _plain(getattr(record, entry.name)) for entry in dataclasses.fields(record)}
+
+
+def _versions() -> dict[str, str]:
+    return {
+        "sphericalpca": __version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+        "scikit-learn": sklearn.__version__,
+        "python": platform.python_version(),
+    }
+
+
+# What version 0.1 called otherwise.
+RENAMED = {"objective_": "loss_", "history.objective": "history.loss"}
+
+# What reading something other than a model may raise.
+DAMAGES = (
+    *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
+)
+
+# By how much the length of a component may differ from one.
+SLACK = 1e-3
+
+
+def load_model(model: Any, path: Path) -> None:
+    """Set parameters and fitted attributes from a file; what later versions added is left out."""
+    header, arrays = read_model(path)
+    try:
+        if header["class"] != type(model).__name__:
+            raise ValueError(f"it holds a {header['class']}, not a {type(model).__name__}")
+        _set_parameters(model, header["parameters"])
+        facts = {RENAMED.get(name, name): value for name, value in header["fitted"].items()}
+        arrays = {RENAMED.get(name, name): array for name, array in arrays.items()}
+        fitted = _attributes_from(header, facts, arrays)
+        _check_arrays(fitted)
+    except DAMAGES as error:
+        raise DataError(
+            f"{str(path)!r} is not a whole model ({printable(error, 200)})",
+            remedy="save the model again",
+        ) from None
+    fitted.store(model)
+
+
+def _set_parameters(model: Any, parameters: Mapping[str, Any]) -> None:
+    known = model.get_params(deep=False)
+    # None stands for what JSON cannot hold.
+    given = {k: v for k, v in parameters.items() if k in known and v is not None}
+    if isinstance(given.get("solver"), dict):
+        given["solver"] = _solver_from(given["solver"])
+    model.set_params(**given)
+    # The solver may be somebody else's, of which only the name is known.
+    type(model)(**{**known, **given, "solver": "auto"})._validate_params()
+
+
+def _attributes_from(
+    header: Mapping[str, Any], facts: Mapping[str, Any], arrays: Mapping[str, Array]
+) -> FittedAttributes:
+    values: dict[str, Any] = {}
+    for name in ATTRIBUTES:
+        kind, key = _kind(name), _key(name)
+        if kind in FACTS:
+            values[name] = _fact(name, facts)
+        elif kind is Kind.ARRAY and key in arrays:
+            values[name] = arrays[key]
+        elif kind is Kind.ARRAYS:
+            parts = [part for part in arrays if part.startswith(f"{key}.")]
+            values[name] = {part.removeprefix(f"{key}."): arrays[part] for part in parts}
+        elif kind is Kind.NUMBERS:
+            values[name] = {part: _number(part, number) for part, number in header[key].items()}
+        elif kind is Kind.NAMES:
+            values[name] = _names(header[key], facts["n_features_in_"])
+        elif kind is Kind.SOLVER:
+            values[name] = _solver_from(header[key])
+    return FittedAttributes(**values)
+
+
+def _fact(name: str, facts: Mapping[str, Any]) -> Any:
+    kind, added_later = _kind(name), "added_later" in ATTRIBUTES[name]
+    if name not in facts and not added_later:
+        raise ValueError(f"{name} is missing")
+    value = facts.get(name)
+    if kind is Kind.TEXT:
+        if not isinstance(value, str):
+            raise TypeError(f"{name} is {value!r}")
+        return value
+    number = _number(name, value)
+    whole = isinstance(number, int) or (added_later and value is None)
+    if kind is Kind.COUNT and not (whole and not number < 0):
+        raise TypeError(f"{name} is {value!r}")
+    return number
+
+
+def _number(name: str, value: Any) -> Any:
+    """NaN is None in JSON."""
+    if value is None:
+        return math.nan
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is {value!r}")
+    float(value)  # an integer of hundreds of digits is no number to compute with
+    return value
+
+
+def _names(names: Any, n_features: int) -> Array | None:
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise TypeError("names of features are not a list of text")
+    if names and len(names) != n_features:
+        raise ValueError(f"it has {len(names)} names for {n_features} features")
+    return np.array(names, dtype=object) if names else None
+
+
+def _solver_from(record: Mapping[str, Any]) -> Any:
+    """A solver of this package; of others only the name is known."""
+    name = record["name"]
+    if not isinstance(name, str):
+        raise TypeError(f"the solver's name is {name!r}")
+    for entry in SOLVERS.values():
+        if entry.class_name == name:
+            return entry.load()(**record["options"])
+    return name
+
+
+def _check_arrays(fitted: FittedAttributes) -> None:
+    U, m = fitted.components_, fitted.n_features_in_
+    if U.ndim != 2 or U.shape[1] != m or not 1 <= len(U) <= m:
+        raise ValueError(f"components have shape {U.shape}, but there are {m} features")
+    weights = fitted.component_weights_
+    if weights.shape != (len(U),) or weights.dtype.kind != "f":
+        raise ValueError(f"there are {len(U)} components, but not as many weights")
+    if U.dtype not in (np.float32, np.float64):
+        raise ValueError(f"components have type {U.dtype}")
+    with np.errstate(over="ignore"):
+        if not (np.abs(row_norms(U) - 1) < SLACK).all():
+            raise ValueError("components are not of unit length")
+        # Of all pairs at once: a sum with other signs and sizes has its length by Pythagoras.
+        mix = np.cos(np.arange(1.0, len(U) + 1))
+        if not abs(np.linalg.norm(mix @ U) / np.linalg.norm(mix) - 1) < SLACK:
+            raise ValueError("components are not orthogonal to each other")
+    weight, mean = fitted.total_weight_, fitted.mean_
+    if not (math.isnan(weight) or 0 <= weight < math.inf):
+        raise ValueError(f"the weight of its rows is {weight}")
+    if mean is not None and (mean.shape != (m,) or mean.dtype.kind != "f"):
+        raise ValueError(f"the mean has shape {mean.shape}, but there are {m} features")

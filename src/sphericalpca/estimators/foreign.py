@@ -1,0 +1,341 @@
+"""Data of other libraries: arrays on devices, tables with column names, Dask's collections.
+
+With ``sklearn.config_context(array_api_dispatch=True)`` results are of the kind of X, on its
+device.  Memory that NumPy can address is not copied: NumPy looks at it in place, and all
+solvers run.  Elsewhere (CuPy, torch on a GPU) the products are made by the library of X.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+from sklearn.utils._array_api import _max_precision_float_dtype, get_namespace_and_device
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+from sphericalpca.exceptions import DataError, FeatureNamesWarning, Phrase, warn_caller
+from sphericalpca.linalg import Array
+from sphericalpca.parallel import parallel
+from sphericalpca.problem import components
+from sphericalpca.rows import (
+    Backend,
+    NamespaceMatrix,
+    RowSource,
+    column_words,
+    host_view,
+    in_memory,
+)
+from sphericalpca.rows.cluster import checked_chunk, is_frame
+
+__all__ = [
+    "as_numpy_or_namespace",
+    "backend_of",
+    "check_dask",
+    "check_same_backend",
+    "check_source",
+    "column_names",
+    "is_dask",
+    "is_foreign",
+    "is_table",
+    "lazy_components",
+    "learn_columns",
+    "refuse_other_names",
+    "refuse_repeated_names",
+    "set_names",
+]
+
+# Narrower than float32, in which they are computed.
+NARROW = ("float16", "bfloat16")
+# Where scikit-learn keeps the names of columns.
+NAMES = "feature_names_in_"
+SAME_COLUMNS = "pass the columns that the model was fitted on, in their order"
+
+
+def is_foreign(X: Any) -> bool:
+    """Whether X is an array of another library than NumPy."""
+    # Columns of pyarrow can be handed over, too, but are no arrays.
+    handed = hasattr(X, "__dlpack__") and hasattr(X, "dtype")
+    return handed and not isinstance(X, (np.ndarray, np.generic))
+
+
+def backend_of(X: Any) -> Backend:
+    """Where X lives, and so its results; NumPy's memory unless the dispatch is on."""
+    if not (is_foreign(X) and get_config()["array_api_dispatch"]):
+        return Backend()
+    xp, _, device = get_namespace_and_device(X)
+    return Backend(xp, device, double=_max_precision_float_dtype(xp, device) == xp.float64)
+
+
+def as_numpy_or_namespace(X: Any) -> Any:
+    """A foreign X as NumPy's without a copy if possible, else a `NamespaceMatrix`.
+
+    Narrow floats become float32; on a device other types become its widest float.
+    """
+    _refuse_what_cannot_be_read(X)
+    backend = backend_of(X)
+    if backend.xp is np:
+        return _as_numpy(X)
+    xp = backend.xp
+    if str(X.dtype).rpartition(".")[2] in NARROW:
+        X = xp.astype(X, xp.float32)
+    view = host_view(X)
+    if view is not None:
+        return view
+    if X.dtype not in (xp.float32, xp.float64):
+        X = xp.astype(X, backend.wide)
+    return NamespaceMatrix(X, backend)
+
+
+def _as_numpy(X: Any) -> Any:
+    """What NumPy sees without the dispatch."""
+    if str(X.dtype).endswith("bfloat16"):
+        raise TypeError(
+            "X has dtype bfloat16, which NumPy does not have: pass X.float(), or turn on "
+            "scikit-learn's array_api_dispatch."
+        )
+    try:
+        return np.asarray(X)
+    except TypeError as error:  # it is on a device
+        dispatch = "sklearn.set_config(array_api_dispatch=True)"
+        raise TypeError(f"{error} Or turn on scikit-learn's dispatch: {dispatch}.") from None
+
+
+def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
+    """Where the results for X go; refused if X lives elsewhere than the data of the fit did."""
+    backend, fitted = backend_of(X), backend_of(estimator.components_)
+    same = (backend.xp, backend.device) == (fitted.xp, fitted.device)
+    if get_config()["array_api_dispatch"] and not same:
+        raise DataError(
+            f"X is in {_name(backend)}, the model in {_name(fitted)}",
+            f"inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
+            "and the same device as those passed to fit()",
+            "move X, or fit again",
+        )
+    return backend
+
+
+def _name(backend: Backend) -> str:
+    name = backend.xp.__name__.rpartition(".")[2]
+    return name if backend.device is None else f"{name} on {backend.device}"
+
+
+def _refuse_what_cannot_be_read(X: Any) -> None:
+    if getattr(X, "requires_grad", False):
+        raise DataError(
+            "X requires gradients", "none flow through this model", remedy="pass X.detach()"
+        )
+    layout = str(getattr(X, "layout", "strided"))
+    if not layout.endswith("strided"):
+        remedy = "pass X.to_dense(), or a scipy CSR matrix"
+        raise DataError(f"X is a tensor of layout {layout}", "must be dense", remedy)
+    if str(X.dtype).rpartition(".")[2].startswith("complex"):
+        remedy = "pass the real part or the modulus"
+        raise DataError(f"Complex data not supported: X has dtype {X.dtype}", remedy=remedy)
+
+
+def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
+    """scikit-learn's `validate_data`: sets, or compares, the number of columns and their names."""
+    refuse_repeated_names(X)
+    fitted = None if reset else getattr(estimator, NAMES, None)
+    others = False
+    try:
+        names = _get_feature_names(X)
+        if names is not None and fitted is not None:
+            others = list(names) != list(fitted)
+        elif not reset:
+            _check_width(estimator, X.shape[1])
+        return validate_data(estimator, X, reset=reset, **options)
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
+        if others:
+            raise DataError(str(error).strip(), remedy=SAME_COLUMNS) from None
+        kind = TypeError if isinstance(error, TypeError) else DataError
+        raise kind(str(error).strip().split("\n", maxsplit=1)[0]) from None
+
+
+def refuse_repeated_names(X: Any) -> None:
+    """scikit-learn 1.6 lets in data frames with several columns of one name."""
+    unique = getattr(getattr(X, "columns", None), "is_unique", None)
+    if unique is False:  # others have any attribute
+        raise DataError(
+            "X does not have unique column names", remedy="give every column a name of its own"
+        )
+
+
+def _check_width(estimator: Any, width: int) -> None:
+    """Refuse another number of columns than the fit had."""
+    expected = estimator.n_features_in_
+    if width != expected:
+        raise DataError(
+            f"X has {width} features",
+            f"{type(estimator).__name__} is expecting {expected} features as input",
+            SAME_COLUMNS,
+        )
+
+
+def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
+    """Set, or compare, the number of features and their names, as is done with a data frame.
+
+    Rows with names are as a data frame, rows without as an array: where only the model, or only
+    the rows have names there is a warning, and names that differ are a `DataError`.
+    """
+    if reset:
+        estimator.n_features_in_ = source.shape[1]
+        set_names(estimator, source.columns)
+        return
+    named, kind = hasattr(estimator, NAMES), type(estimator).__name__
+    if named and source.columns is not None:
+        refuse_other_names(estimator, source)
+        return
+    _check_width(estimator, source.shape[1])
+    if named:
+        text = f"X does not have valid feature names, but {kind} was fitted with feature names"
+        warn_caller(FeatureNamesWarning(text))
+    elif source.columns is not None:
+        text = f"X has feature names, but {kind} was fitted without feature names"
+        warn_caller(FeatureNamesWarning(text))
+
+
+def refuse_other_names(
+    estimator: Any,
+    source: RowSource,
+    remedy: Phrase = "open it with columns=model.feature_names_in_",
+) -> None:
+    """Refuse columns that are not those of the fit, in their order; both must have names."""
+    fitted, given = list(getattr(estimator, NAMES)), list(source.columns or ())
+    if given == fitted:
+        return
+    rule = "feature names should match those that were passed during fit, in the same order"
+    raise DataError(_first_difference(fitted, given, source.name), rule, remedy)
+
+
+def _first_difference(fitted: list[str], given: list[str], name: str) -> str:
+    known, found = set(fitted), set(given)
+    for missing in (column for column in fitted if column not in found):
+        return f"{name} is read without column {missing!r}, which the model was fitted to"
+    for unknown in (column for column in given if column not in known):
+        return f"{name} is read with column {unknown!r}, which the model was not fitted to"
+    k = next(k for k, pair in enumerate(zip(fitted, given, strict=False)) if len(set(pair)) > 1)
+    return f"{name} is read with {given[k]!r} as column {k}, where the model has {fitted[k]!r}"
+
+
+def set_names(estimator: Any, names: Sequence[str] | None) -> None:
+    """Let a model call its columns so; None takes the names away."""
+    vars(estimator).pop(NAMES, None)
+    if names is not None:
+        setattr(estimator, NAMES, np.array(names, dtype=object))
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a data frame, of whatever library."""
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "dtypes") and hasattr(X, "columns")
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a data frame, if all are text; None for whatever else X is."""
+    names = list(X.columns) if is_table(X) else []
+    return names if names and all(isinstance(name, str) for name in names) else None
+
+
+def is_dask(X: Any) -> bool:
+    """Whether X is of Dask; Dask itself is not imported for the answer."""
+    return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+
+
+def check_dask(estimator: Any, X: Any, *, reset: bool) -> np.dtype[Any]:
+    """The type to compute in, once kind, shape, columns and names of X were found right."""
+    ndim = getattr(X, "ndim", None)
+    if not isinstance(ndim, int) or ndim != 2:  # a Delayed has every attribute, all Delayed
+        shape = f" of {ndim} dimensions" if isinstance(ndim, int) else ""
+        raise DataError(
+            f"X is a Dask {type(X).__name__}{shape}",
+            "must be a Dask array of shape (n_samples, n_features) or a Dask data frame",
+            "convert or reshape it",
+        )
+    columns = len(X.columns) if is_frame(X) else X.shape[1]
+    if not columns > 0 or math.isnan(columns):
+        raise DataError(
+            f"X has {columns} columns",
+            "must have at least one, and their number must be known",
+            "call X.compute_chunk_sizes() if it is not",
+        )
+    dtype = _type_of(list(X.dtypes) if is_frame(X) else [X.dtype], column_names(X))
+    likeness = X._meta if is_frame(X) else np.empty((0, columns))
+    learn_columns(estimator, likeness, reset=reset, skip_check_array=True)
+    return dtype
+
+
+def _type_of(dtypes: list[Any], names: list[str] | None) -> np.dtype[Any]:
+    """float32 if nothing is wider, else float64."""
+    for k, dtype in enumerate(dtypes):
+        if getattr(dtype, "kind", "O") not in "fiub":
+            where = "" if names is None else f" in {column_words(k, names)}"
+            raise DataError(
+                f"X has dtype {dtype}{where}",
+                "must hold real numbers only",
+                "encode or drop columns of text, dates or categories, and convert others with "
+                "astype(float)",
+            )
+    single = all(dtype.kind == "f" and dtype.itemsize <= 4 for dtype in dtypes)
+    return np.dtype(np.float32 if single else np.float64)
+
+
+def lazy_components(estimator: Any, X: Any, dtype: np.dtype[Any]) -> Any:
+    """Components of the rows of a Dask array or data frame, as a Dask array, chunk by chunk.
+
+    Nothing is computed yet.  Rows that point nowhere become zero rows, without a warning.
+    """
+    array = _in_one_column(X.to_dask_array() if is_frame(X) else X)
+    r = len(estimator.components_)
+    return array.map_blocks(
+        _chunk_components,
+        # As a value of its own it is in the graph once, not once for every chunk.
+        components_=importlib.import_module("dask").delayed(estimator.components_),
+        normalize=estimator.normalize,
+        mean=estimator.mean_,
+        kind=dtype,
+        dtype=dtype,
+        chunks=(array.chunks[0], (r,)),
+        meta=np.empty((0, r), dtype=dtype),
+    )
+
+
+def _in_one_column(array: Any) -> Any:
+    """The array with all columns in each chunk, which may be sparse."""
+    if array.numblocks[1] == 1:
+        return array
+    return importlib.import_module("dask.array").blockwise(
+        *(_side_by_side, "ik", array, "ij"),
+        new_axes={"k": array.shape[1]},
+        concatenate=False,
+        dtype=array.dtype,
+        meta=array._meta,
+    )
+
+
+def _side_by_side(pieces: list[Any]) -> list[Any]:
+    """A chunk in pieces, still to be joined."""
+    return pieces
+
+
+def _chunk_components(
+    chunk: Any,
+    *,
+    components_: Array,
+    normalize: bool,
+    mean: Array | None,
+    kind: np.dtype[Any],
+    block_id: tuple[int, ...] = (0, 0),
+) -> Array:
+    r, m = components_.shape
+    pieces = chunk if isinstance(chunk, list) else [chunk]
+    matrix = checked_chunk(pieces, m, kind, block_id[0], None)
+    if matrix.shape[0] == 0:
+        return np.empty((0, r), dtype=kind)
+    with parallel(1):  # Dask runs chunks side by side
+        return components(in_memory(matrix, normalize=normalize, mean=mean), components_.T)

@@ -1,0 +1,315 @@
+"""What a fit tells while it runs and when it ends: progress, callbacks, a log line, warnings."""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from sphericalpca.estimators.fitted import FittedAttributes
+from sphericalpca.exceptions import Explained, NoDirectionWarning, Parameter, Phrase, warn_caller
+from sphericalpca.iterate import Monitor, State, StopReason
+from sphericalpca.linalg import Array
+from sphericalpca.problem import Problem
+from sphericalpca.rows import Rows
+
+try:
+    from sklearn.callback import CallbackSupportMixin
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupportMixin:  # type: ignore[no-redef]  # only one of the two exists
+        """Stands in where scikit-learn knows no callbacks."""
+
+
+__all__ = [
+    "CallbackMonitor",
+    "CallbackSupportMixin",
+    "FitProgress",
+    "ProgressMonitor",
+    "UnfinishedFitWarning",
+    "report_fit",
+    "warn_of_max_iter",
+    "warn_of_zero_rows",
+    "warn_unfinished",
+    "watch_fit",
+]
+
+# Seconds between two reports of progress.
+INTERVAL = 0.2
+# The time left is estimated from this many of the latest iterations.
+RECENT = 8
+# Rounding errors of float32 keep residuals from going further down,
+SINGLE_FLOOR = 1e-6
+# and are what ended a fit if it came this near, in multiples.
+NEAR = 10
+
+logger = logging.getLogger("sphericalpca")
+
+
+class UnfinishedFitWarning(Explained, ConvergenceWarning):
+    """A fit ended before it had converged."""
+
+
+@dataclass(frozen=True)
+class FitProgress:
+    """How far a fit has come.
+
+    Attributes
+    ----------
+    seconds : float
+        Since the fit began.
+    rows_read : int
+        Rows read so far, over all reads of the data: also those of the first look, when they are
+        loaded, checked and measured, which count as no pass.
+    rows_per_second : float
+        Of late.
+    n_samples : int or None
+        Rows of the data, once they are known.
+    iteration : int
+        Iterations made, of all starts; with those that a checkpoint's run had made.
+    passes : float
+        Passes over the data.
+    residual : float
+        After the last iteration; NaN before the first.
+    seconds_left : float
+        An estimate from how fast the residual falls; NaN where there is none.
+    """
+
+    seconds: float
+    rows_read: int
+    rows_per_second: float
+    n_samples: int | None
+    iteration: int
+    passes: float
+    residual: float
+    seconds_left: float
+
+
+class ProgressMonitor(Monitor):
+    """Calls a function several times a second, and passes everything on to another monitor.
+
+    Parameters
+    ----------
+    tell : callable
+        Given a `FitProgress`, from any thread, never from two at the same time.
+    tol : float
+        Residual at which the fit ends.
+    """
+
+    def __init__(self, tell: Callable[[FitProgress], object], tol: float) -> None:
+        self._tell = tell
+        self._tol = tol
+        self._inner = Monitor()
+        self._rows: Rows | None = None
+        self._lock = Lock()
+        self._began = self._last = time.perf_counter()
+        self._read = self._read_then = 0
+        self._speed = math.nan
+        self._residuals: list[tuple[float, float]] = []  # log residual, seconds
+        self._made_before = 0
+
+    def around(self, inner: Monitor, rows: Rows) -> ProgressMonitor:
+        """Itself, once rows and inner monitor are known."""
+        self._inner, self._rows = inner, rows
+        return self
+
+    def watch(self, rows: int) -> None:
+        """So many rows were read."""
+        with self._lock:
+            self._read += rows
+            self._report(time.perf_counter())
+
+    def resume(self, iterations: int) -> None:
+        """A run goes on after so many iterations."""
+        self._made_before = iterations
+        self._inner.resume(iterations)
+
+    def begin(self) -> None:
+        """An iteration begins."""
+        self._inner.begin()
+
+    def end(self, state: State) -> bool:
+        """An iteration ended."""
+        now = time.perf_counter()
+        with self._lock:
+            logarithm = math.log(state.residual) if state.residual > 0 else -math.inf
+            self._residuals.append((logarithm, now - self._began))
+            self._report(now)
+        return self._inner.end(state)
+
+    def close(self) -> None:
+        """The fit is over."""
+        with self._lock:
+            self._report(math.inf)
+        self._inner.close()
+
+    def _report(self, now: float) -> None:
+        if now - self._last < INTERVAL:
+            return
+        now = min(now, time.perf_counter())
+        elapsed = now - self._last
+        if elapsed > 0 and self._read > self._read_then:
+            self._speed = (self._read - self._read_then) / elapsed
+        self._last, self._read_then = now, self._read
+        rows = self._rows
+        self._tell(
+            FitProgress(
+                seconds=now - self._began,
+                rows_read=self._read,
+                rows_per_second=self._speed,
+                n_samples=None if rows is None else rows.shape[0],
+                iteration=self._made_before + len(self._residuals),
+                passes=math.nan if rows is None else rows.passes,
+                residual=math.exp(self._residuals[-1][0]) if self._residuals else math.nan,
+                seconds_left=self._seconds_left(now - self._began),
+            )
+        )
+
+    def _seconds_left(self, now: float) -> float:
+        """From a line through the logarithms of the latest residuals."""
+        recent = np.array(self._residuals[-RECENT:])
+        if (
+            len(recent) < 3
+            or np.ptp(recent[:, 1]) == 0
+            or self._tol <= 0
+            or not np.isfinite(recent).all()
+        ):
+            return math.nan
+        logarithm, seconds = recent.T
+        middle, level = float(seconds.mean()), float(logarithm.mean())
+        slope = float((seconds - middle) @ (logarithm - level) / np.var(seconds)) / len(seconds)
+        if not slope < 0:
+            return math.nan
+        return max(middle + (math.log(self._tol) - level) / slope - now, 0.0)
+
+
+def watch_fit(
+    model: Any, problem: Problem, mean: Array | None, data: dict[str, Any], outer: Any
+) -> Monitor:
+    """The monitor of a fit: scikit-learn's callbacks if it has any, inside of the progress."""
+    inner = Monitor()
+    if hasattr(model, "_init_callback_context"):
+        # As a mean cosine it takes a number of fits that nobody knows beforehand.
+        one_fit = isinstance(model.n_components, Integral)
+        steps = model.n_init * model.max_iter if one_fit else None
+        context = model._init_callback_context(max_subtasks=steps)
+        inner = CallbackMonitor(model, context, problem, mean, data)
+    return inner if outer is None else outer.around(inner, problem.rows)
+
+
+class CallbackMonitor(Monitor):
+    """One task of scikit-learn for the fit, one subtask for each iteration of each start.
+
+    A callback that returns True from ``on_fit_task_end`` ends the fit.
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        context: Any,
+        problem: Problem,
+        mean: Array | None,
+        data: dict[str, Any],
+    ) -> None:
+        self._estimator, self._context = estimator, context
+        self._problem, self._mean, self._data = problem, mean, data
+        self._iteration: Any = None
+        context.call_on_fit_task_begin(estimator=estimator, **data)
+
+    def begin(self) -> None:
+        """Open a subtask."""
+        self._iteration = self._context.subcontext(task_name="iteration")
+        self._iteration.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+
+    def end(self, state: State) -> bool:
+        """Close it; True if a callback wants to stop."""
+        return bool(
+            self._iteration.call_on_fit_task_end(
+                estimator=self._estimator,
+                # Called only for callbacks that ask for a fitted estimator.
+                reconstruction_attributes=lambda: self._fitted(state),
+                **self._data,
+            )
+        )
+
+    def close(self) -> None:
+        """Close the task of the whole fit."""
+        # By now the estimator itself is fitted: nothing has to be put in its place.
+        self._context.call_on_fit_task_end(
+            estimator=self._estimator, reconstruction_attributes={}, **self._data
+        )
+
+    def _fitted(self, state: State) -> dict[str, Any]:
+        rows = self._problem.rows
+        counts = rows.passes, rows.flops
+        form = self._problem.canonical(state.U)
+        rows.passes, rows.flops = counts  # what a callback reads is not the solver's doing
+        known = {"mean_": self._mean, "residual_": state.residual}
+        return FittedAttributes.at(self._estimator, self._problem, form, **known).as_dict()
+
+
+def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
+    """Log how a fit ended, and warn if need be; `only_tol` as in `warn_of_max_iter`."""
+    n, m = rows.shape
+    logger.info(
+        "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %g passes, "
+        "residual %.2g, mean cosine %.6f",
+        *(n, m, model.n_components_, type(model.solver_).__name__),
+        *(model.stop_reason_, model.n_iter_, model.n_passes_, model.residual_),
+        model.mean_cosine_,
+    )
+    warn_of_zero_rows(rows.totals.without_direction, n, "took no part in the fit")
+    warn_of_max_iter(model, rows.dtype, only_tol=only_tol)
+
+
+def warn_of_max_iter(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> None:
+    """Warn if `max_iter` ended a fit; `only_tol` if the caller can choose nothing but that."""
+    if model.stop_reason_ == StopReason.MAX_ITER:
+        most = f"{model.max_iter}" if only_tol else Parameter("max_iter", model.max_iter)
+        residual = f" iterations at residual {model.residual_:.3g}, "
+        value = ("SphericalPCA stopped after ", most, residual, _tol(model))
+        remedy = _remedy(model, dtype, only_tol=only_tol)
+        warn_caller(UnfinishedFitWarning(value, remedy=remedy))
+
+
+def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
+    """What to do about a fit that `max_iter` ended."""
+    tol = Parameter("tol")
+    if model.tol == 0:
+        end = " every fit ends here, so set "
+        return ("with ", Parameter("tol", 0), end, tol, " > 0 to stop at convergence")
+    too_fine = dtype == np.float32 and model.tol < SINGLE_FLOOR
+    if too_fine and model.residual_ < NEAR * SINGLE_FLOOR:
+        return ("in float32 residuals end near 1e-6, so raise ", tol, " or pass X in float64")
+    if only_tol:
+        return ("raise ", tol)
+    most = Parameter("max_iter")
+    return ("raise ", most, ", raise ", tol, ", or try another solver or start")
+
+
+def _tol(model: Any) -> Parameter:
+    """As a plain number, whatever kind of number it is."""
+    return Parameter("tol", float(model.tol) or 0)
+
+
+def warn_of_zero_rows(count: int, total: int, what: str) -> None:
+    """Count rows without a direction, if there are any; `what` suits one as well as many."""
+    if count:
+        have = "has" if count == 1 else "have"
+        warn_caller(NoDirectionWarning(f"{count} of {total} rows {have} no direction and {what}"))
+
+
+def warn_unfinished(model: Any, measure: str, value: float) -> None:
+    """Warn that `max_iter` ended a fit, and of what was measured then."""
+    most, measured = Parameter("max_iter", model.max_iter), f"{measure} {value:.3g}, "
+    found = (f"{type(model).__name__} stopped after ", most, f" iterations, when {measured}")
+    remedy = ("raise ", Parameter("max_iter"), " or ", Parameter("tol"))
+    warn_caller(UnfinishedFitWarning((*found, _tol(model)), remedy=remedy))

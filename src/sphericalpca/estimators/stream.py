@@ -1,0 +1,157 @@
+"""`partial_fit`: Spherical PCA of data that come in batches and are not kept."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
+from types import MethodType
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.estimators.fit import checked_problem
+from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
+from sphericalpca.estimators.foreign import backend_of
+from sphericalpca.estimators.validation import check_count, check_matrix, check_weights, generator
+from sphericalpca.exceptions import DataError, Parameter, ParameterError
+from sphericalpca.parallel import parallel
+from sphericalpca.problem import Problem
+from sphericalpca.rows import Matrix, Rows, RowSource, as_rows, on_host
+from sphericalpca.solvers.start import start_of_U, starts
+from sphericalpca.solvers.streaming import Stream
+
+__all__ = ["NotStreamableError", "learn_batch", "where_streamable"]
+
+# What a model of an earlier version counts for, if nobody knows how many rows it was fitted to.
+ROWS_PER_FEATURE = 10
+
+
+class NotStreamableError(ParameterError, AttributeError):
+    """The model has to see all rows before it learns.
+
+    An AttributeError too, so that ``hasattr(model, "partial_fit")`` tells whether it streams.
+    """
+
+
+class where_streamable:
+    """A method of models that need not see all rows first: for a mean, or for their number."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self._method = method
+
+    def __get__(self, model: Any, owner: Any = None) -> Any:
+        if model is None:
+            return self._method
+        if model.center or getattr(model, "mean_", None) is not None:
+            raise NotStreamableError(
+                Parameter("center", value=True),
+                "needs the mean of all rows, which partial_fit cannot know",
+                "subtract a mean that you know from every batch, or call fit",
+            )
+        r = model.n_components
+        if isinstance(r, Real) and not isinstance(r, Integral):
+            raise NotStreamableError(
+                Parameter("n_components", r),
+                "is a mean cosine to be reached, and only all rows can tell how many components "
+                "that takes",
+                "pass an integer, or call fit",
+            )
+        return MethodType(self._method, model)
+
+
+def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
+    """Go on from what a model knows; returns the rows."""
+    backend = backend_of(X)
+    with keep_last_fit(model), parallel():
+        X = _checked_batch(model, X)
+        weight = check_weights(sample_weight, X.shape[0])
+        rows = as_rows(X, weight=weight, normalize=model.normalize)
+        past = _past(model, rows)
+        if past is not None:
+            streaming = isinstance(getattr(model, "solver_", None), Stream)
+            stream = past.after(rows)
+            form = stream.canonical()
+            fitted = FittedAttributes(
+                components_=np.ascontiguousarray(form.U.T),
+                component_weights_=form.shares,
+                mean_cosine_=form.mean_cosine,
+                total_weight_=stream.weight,
+                n_iter_=1 + (model.n_iter_ if streaming else 0),
+                n_features_in_=rows.shape[1],
+                n_samples_=getattr(model, "n_samples_", 0) + rows.shape[0],
+                stop_reason_="stream",
+                solver_=stream,
+                feature_names_in_=getattr(model, "feature_names_in_", None),
+            )
+            fitted.moved(backend.put).store(model)
+    return rows
+
+
+def _checked_batch(model: Any, X: Any) -> Matrix:
+    if isinstance(X, RowSource):
+        raise DataError(f"X is {X.name}", "partial_fit takes batches in memory", "call fit")
+    fitted = hasattr(model, "components_")
+    X = check_matrix(model, X, reset=not fitted, on_host=True)
+    r = int(model.n_components)
+    if fitted and r != model.n_components_:
+        raise ParameterError(
+            (Parameter("n_components", r),),
+            f"the model has learned {model.n_components_} components already",
+            "set it back, truncate the model, or call fit",
+        )
+    check_count("n_components", r, "n_features", X.shape[1], X.shape)
+    return X
+
+
+def _past(model: Any, rows: Rows) -> Stream | None:
+    """What the model knows before it learns these rows; None if it is to stay as it is."""
+    r, stream = int(model.n_components), getattr(model, "solver_", None)
+    teaches = rows.totals.weight > 0
+    problem = checked_problem(rows) if teaches else Problem(rows)
+    if not hasattr(model, "components_"):
+        empty = Stream.at(np.eye(rows.shape[1], r, dtype=rows.dtype), r)
+        return _begun(model, problem) if teaches else empty
+    if not isinstance(stream, Stream) or stream.U.shape[1] != r:
+        return _past_of_solution(model, problem) if teaches else None
+    if stream.weight == 0 and teaches:
+        return _begun(model, problem)._replace(n_rows=stream.n_rows)
+    return stream
+
+
+def _begun(model: Any, problem: Problem) -> Stream:
+    """A stream at the start that `init` says, before its first row."""
+    r, rng = int(model.n_components), generator(model.random_state)
+    if isinstance(model.init, str) and model.init != "random":
+        return Stream.at_svd(problem, r, rng)
+    start = next(starts(problem, r, model.init, 1, rng))
+    return Stream.at(start_of_U(start, "partial_fit").astype(problem.rows.dtype), r)
+
+
+def _past_of_solution(model: Any, problem: Problem) -> Stream:
+    """The stream of a model that was fitted, loaded or truncated."""
+    U, rows = np.ascontiguousarray(on_host(model.components_).T), problem.rows
+    cosine = model.mean_cosine_
+    return Stream.at_solution(
+        U,
+        on_host(model.component_weights_),
+        cosine if math.isfinite(cosine) else problem.canonical(U).mean_cosine,
+        length=float(rows.facts.weight @ rows.facts.norm) / rows.totals.weight,
+        weight=_fitted_weight(model)
+        or ROWS_PER_FEATURE * len(U) * rows.totals.weight / rows.shape[0],
+    )
+
+
+def _fitted_weight(model: Any) -> float:
+    """The weight of all rows that a model has learned from; 0 where it does not tell.
+
+    Files of earlier versions do not hold it.  But for unit rows the loss is
+    2 sum(w) (1 - mean cosine), which can be solved for sum(w), unless the fit is perfect.
+    """
+    known = getattr(model, "total_weight_", math.nan)
+    if math.isfinite(known):
+        return float(known)
+    missing = 1.0 - model.mean_cosine_
+    if model.normalize and math.isfinite(model.loss_) and missing > 1e-3:
+        return float(model.loss_ / (2.0 * missing))
+    return 0.0

@@ -1,0 +1,398 @@
+"""The one place where data, weights and seeds from outside are checked."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Iterator, Mapping, Sequence, Set
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.utils import check_random_state
+
+from sphericalpca.estimators.foreign import (
+    as_numpy_or_namespace,
+    check_dask,
+    check_source,
+    column_names,
+    is_dask,
+    is_foreign,
+    is_table,
+    learn_columns,
+    refuse_repeated_names,
+)
+from sphericalpca.exceptions import DataError, Parameter, Phrase
+from sphericalpca.linalg import Array, real_array
+from sphericalpca.parallel import equal_ends, spread, workers
+from sphericalpca.rows import (
+    Matrix,
+    NamespaceMatrix,
+    RowSource,
+    Watch,
+    column_words,
+    first_non_finite,
+)
+from sphericalpca.rows import on_host as fetched_from_device
+from sphericalpca.rows.cluster import fetched, from_dask
+
+__all__ = [
+    "MatrixTransformer",
+    "check_components",
+    "check_count",
+    "check_lengths",
+    "check_matrix",
+    "check_weights",
+    "generator",
+]
+
+# Sums of weights stay in range with these, also when they are multiplied or divided by.
+TOTAL_WEIGHT = (1e-100, 1e100)
+
+NUMBERS_ONLY = "must hold numbers only"
+ENCODE = (
+    "encode text with a vectorizer and categories or dates with an encoder, or drop those columns"
+)
+STACK = "if these are the rows, pass np.stack(column), which is 2D; else drop that column"
+REAL_ONLY = "pass the real part or the modulus, or real and imaginary parts as separate columns"
+IMPUTE = "impute or drop it, for example with sklearn's SimpleImputer"
+RESHAPE = "Reshape your data to (n_samples, n_features)"
+ONE_OF_BOTH = (
+    f"{RESHAPE}, X.reshape(1, -1) if it is a single sample, X.reshape(-1, 1) if it is a single "
+    "feature"
+)
+
+
+class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+    """What our estimators share: dense and sparse data, float32 and float64."""
+
+    @property
+    def _n_features_out(self) -> int:
+        return len(self.components_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def check_matrix(
+    estimator: Any,
+    X: Any,
+    *,
+    reset: bool,
+    in_memory: bool = False,
+    on_host: bool = False,
+    watch: Watch | None = None,
+) -> Any:
+    """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
+
+    Nothing is copied that need not be: other types are converted, CSC becomes CSR,
+    repeated indices are added up in a copy.  Unsorted ones do no harm.  Rows in files and
+    on clusters are checked when they are read; an estimator that wants its data
+    `in_memory` refuses them.  Arrays of other libraries that NumPy cannot address stay what
+    they are, as a `NamespaceMatrix`; who wants data `on_host` refuses them.  The `watch` is told
+    of rows that are read for that, as in `Rows`.
+    """
+    _refuse_plans(X)
+    if isinstance(X, RowSource) or is_dask(X):
+        return _checked_elsewhere(estimator, X, watch, reset=reset, in_memory=in_memory)
+    X = as_numpy_or_namespace(X) if is_foreign(X) else _as_array(X)
+    if isinstance(X, NamespaceMatrix):
+        refused = in_memory or on_host
+        return _checked_on_device(estimator, X, watch, reset=reset, refused=refused)
+    names = column_names(X)
+    _check_types(X)
+    dtype = [np.float32] if _is_single(X) else [np.float64, np.float32]
+    _check_shape(X.shape)
+    X = learn_columns(
+        estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False
+    )
+    if sparse.issparse(X) and _repeats_indices(X):
+        X = X.copy()
+        X.sum_duplicates()
+    _refuse_non_finite("X", first_non_finite(X, watch), IMPUTE, names)
+    return X
+
+
+def _checked_on_device(
+    estimator: Any, X: NamespaceMatrix, watch: Watch | None, *, reset: bool, refused: bool
+) -> NamespaceMatrix:
+    if refused:
+        raise DataError(
+            f"X is on {X.backend.device}, where SphericalPCA's fit, transform, inverse_transform, "
+            "score and certify can read it, but nothing else",
+            remedy="move X to the host",
+        )
+    _check_shape(X.shape)
+    learn_columns(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)
+    _refuse_non_finite("X", X.first_non_finite(watch), IMPUTE)
+    return X
+
+
+def _checked_elsewhere(
+    estimator: Any, X: Any, watch: Watch | None, *, reset: bool, in_memory: bool
+) -> Any:
+    if in_memory:
+        what = X.name if isinstance(X, RowSource) else f"a Dask {type(X).__name__}"
+        raise DataError(
+            f"X is {what}",
+            f"{type(estimator).__name__} needs its data in memory",
+            "load them, or use SphericalPCA",
+        )
+    if is_dask(X):
+        # Numbers are checked as they are loaded.
+        return from_dask(X, check_dask(estimator, X, reset=reset), watch)
+    check_source(estimator, X, reset=reset)
+    return X
+
+
+def _as_array(X: Any) -> Any:
+    """X itself, or a NumPy array if it is a list or anything else without a shape or types."""
+    _refuse_other_things(X)
+    is_frame = hasattr(X, "dtypes") or hasattr(X, "__dataframe__")
+    if isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame:
+        return X
+    try:
+        return np.asarray(X)
+    except ValueError:
+        raise DataError(
+            "X has an inhomogeneous shape", "it must be a matrix", "give all rows the same length"
+        ) from None
+
+
+def _refuse_plans(X: Any) -> None:
+    """Refuse what is yet to be computed, such as a LazyFrame; asking it for columns is costly."""
+    if callable(getattr(type(X), "collect", None)) and not hasattr(X, "shape"):
+        raise DataError(
+            f"X is a {type(X).__name__}, which describes rows but holds none",
+            remedy="pass X.collect()",
+        )
+
+
+def _refuse_other_things(X: Any) -> None:
+    """Refuse nothing at all, text, dicts, masked entries and the like."""
+    if X is None:
+        raise DataError("X is None", remedy="pass a 2D array with at least one row")
+    if isinstance(X, (str, bytes, os.PathLike)):
+        raise DataError(
+            f"X is text, {str(X)[:100]!r}",
+            NUMBERS_ONLY,
+            f"pass open_rows(X) if it names a file, else {ENCODE}",
+        )
+    # Sparse matrices by keys have a shape, and are dicts as well.
+    if isinstance(X, (Iterator, Mapping, Set)) and not hasattr(X, "shape"):
+        keyed = "one of its entries, or np.column_stack(list(X.values())) if these are the columns"
+        rows = keyed if isinstance(X, Mapping) else "list(X)"
+        raise DataError(f"X is a {type(X).__name__}, not an array of rows", remedy=f"pass {rows}")
+    if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
+        count = int(np.ma.getmaskarray(X).sum())
+        raise DataError(
+            f"X is a masked array, masked at {count} of {X.size} entries",
+            "no entry may be missing",
+            "impute or drop them, or pass X.data if they are to count",
+        )
+
+
+def _check_types(X: Any) -> None:
+    """Refuse complex numbers, dates, text and whatever else is no number."""
+    refuse_repeated_names(X)
+    if is_table(X):
+        names = column_names(X)
+        for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+            where = "" if names is None else f" in {column_words(k, names)}"
+            if getattr(dtype, "kind", "O") not in "fiub" and not _are_numbers(X[name]):
+                _check_type(dtype, where, np.asarray(X[name]))
+    elif sparse.issparse(X):
+        _check_type(X.dtype, "", None)
+    else:
+        values = np.asarray(X)
+        _check_type(values.dtype, "", values)
+
+
+def _are_numbers(column: Any) -> bool:
+    """Whether a column of objects can be converted, also from text, as scikit-learn does."""
+    values = np.asarray(column)
+    try:
+        return values.dtype.kind in "fiubO" and values.astype(np.float64).ndim == 1
+    except (TypeError, ValueError, OverflowError):
+        return False
+
+
+def _check_type(dtype: Any, where: str, values: Array | None) -> None:
+    kind = getattr(dtype, "kind", "O")
+    kind = values.dtype.kind if kind == "O" and values is not None else kind
+    if kind == "c":
+        raise DataError(f"Complex data not supported: X has dtype {dtype}{where}", "", REAL_ONLY)
+    if kind in {"U", "S", "M", "m", "V"}:
+        raise DataError(f"X has dtype {dtype}{where}", NUMBERS_ONLY, ENCODE)
+    if kind == "O" and values is not None:
+        _check_objects(values, where)
+
+
+def _check_objects(values: Array, where: str) -> None:
+    """Refuse what is among objects and cannot be computed with."""
+    for entry in values.flat:
+        if isinstance(entry, (str, bytes)):
+            raise DataError(f"X holds text, {str(entry)[:50]!r}{where}", NUMBERS_ONLY, ENCODE)
+        if isinstance(entry, (complex, np.complexfloating)):
+            raise DataError(f"Complex data not supported: X holds {entry}{where}", "", REAL_ONLY)
+    try:
+        values.astype(np.float64)
+    except OverflowError:
+        raise DataError(
+            f"X holds integers too large for float64{where}", remedy="rescale them"
+        ) from None
+    except TypeError as error:
+        refusal = DataError(f"{error}{where}", f"X {NUMBERS_ONLY}", ENCODE)
+        raise TypeError(str(refusal)) from None
+    except ValueError:
+        raise DataError(f"X has lists or vectors for entries{where}", NUMBERS_ONLY, STACK) from None
+
+
+def _is_single(X: Any) -> bool:
+    """float32, and float16, which is computed in float32, in any byte order."""
+    dtypes = list(X.dtypes) if is_table(X) else [getattr(X, "dtype", None)]
+    return all(isinstance(d, np.dtype) and d.kind == "f" and d.itemsize <= 4 for d in dtypes)
+
+
+def _check_shape(shape: tuple[int, ...]) -> None:
+    """Refuse other than two dimensions, and matrices without rows or columns."""
+    if shape == (0,):
+        raise DataError("X is empty", remedy="pass a 2D array with at least one row")
+    if len(shape) < 2:
+        found, remedy = ("1D", ONE_OF_BOTH) if shape else ("scalar", RESHAPE)
+        raise DataError(f"Expected 2D array, got {found} array instead", remedy=remedy)
+    if len(shape) > 2:
+        raise DataError(f"Found array with dim {len(shape)}", "expected <= 2", RESHAPE)
+    for count, one in zip(shape, ("sample", "feature"), strict=True):
+        if count == 0:
+            raise DataError(
+                f"Found array with 0 {one}(s) (shape={tuple(shape)}) while a minimum of 1 is "
+                "required",
+                remedy=f"pass at least one {'row' if one == 'sample' else 'column'}",
+            )
+
+
+def _repeats_indices(X: Matrix) -> bool:
+    # Sorting the rows would tell too, and takes three times as long as turning X around,
+    # which brings the entries of a column together in the order of their rows.
+    if X.has_canonical_format:
+        return False
+    ends = itertools.pairwise(equal_ends(X.shape[0], workers()))
+    return not all(spread(lambda part: X[slice(*part)].tocsc().has_canonical_format, list(ends)))
+
+
+def check_weights(sample_weight: Any, n: int) -> Array | None:
+    """Non-negative finite weights in float64, their sum within range; None stays None."""
+    if sample_weight is None:
+        return None
+    if is_dask(sample_weight):
+        sample_weight = fetched(sample_weight)
+    if is_foreign(sample_weight):
+        sample_weight = fetched_from_device(sample_weight)
+    name = Parameter("sample_weight")
+    weight = _real_array(name, sample_weight)
+    if weight.ndim == 0:
+        weight = np.full(n, float(weight))
+    if weight.shape != (n,):
+        remedy = f"pass one weight per row, shape ({n},)"
+        raise DataError((name, f" has shape {weight.shape}"), f"X has {n} rows", remedy)
+    wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
+    if len(wrong):
+        raise DataError(
+            (name, f"[{wrong[0]}] is {weight[wrong[0]]}"),
+            "weights must be finite and non-negative",
+            "use 0 to leave a row out",
+        )
+    if not weight.any():
+        raise DataError(
+            "All sample weights are zero", remedy="give at least one row a positive weight"
+        )
+    low, high = TOTAL_WEIGHT
+    with np.errstate(over="ignore"):
+        total = float(weight.sum())
+    if not low <= total <= high:
+        raise DataError(
+            f"The sample weights sum to {total:.3g}",
+            f"must sum to at least {low:g} and at most {high:g}",
+            "rescale them",
+        )
+    return weight
+
+
+def check_components(V: Any, n_components: int) -> Any:
+    """Components to be mapped back: a finite float array with n_components columns."""
+    remedy = f"pass an array of shape (n_samples, {n_components}), as transform returns it"
+    V = as_numpy_or_namespace(V) if is_foreign(V) else V
+    if sparse.issparse(V):
+        raise DataError("The components are sparse", "must be dense (call toarray())", remedy)
+    there = isinstance(V, NamespaceMatrix)
+    single = not there and _is_single(V)
+    V = V if there else _real_array("The array of components", V)
+    if len(V.shape) != 2 or V.shape[1] != n_components:
+        rule = ("the model has ", Parameter("n_components", n_components))
+        raise DataError(f"The components have shape {V.shape}", rule, remedy)
+    place = V.first_non_finite() if there else first_non_finite(V)
+    _refuse_non_finite("The array of components", place, remedy)
+    return V if there else np.asarray(V, dtype=np.float32 if single else np.float64)
+
+
+def check_count(name: str, count: int, rule: str, limit: int, shape: tuple[int, int]) -> None:
+    """Refuse more components or clusters than the data have room for."""
+    if count > limit:
+        n, m = shape
+        raise DataError(
+            Parameter(name, int(count)),
+            f"must be at most {rule}, here {limit} (n_samples = {n}, n_features = {m})",
+            "lower it",
+        )
+
+
+def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float64) -> None:
+    """Refuse rows that are all empty, or whose squared lengths leave the range of `dtype`."""
+    with np.errstate(over="ignore", under="ignore"):
+        energy = float(lengths @ lengths)
+    if not lengths.any():
+        raise DataError(
+            f"All rows of X (n_samples = {len(lengths)}) are {empty}, so there is nothing to fit",
+            remedy="pass at least one row that is not",
+        )
+    info = np.finfo(dtype)
+    low, high = float(info.tiny / info.eps), float(info.max / 10)
+    if not low < energy < high:
+        raise DataError(
+            f"The squared lengths of the rows of X sum to {energy:.3g}",
+            f"must be between {low:.1g} and {high:.1g}",
+            "rescale X",
+        )
+
+
+def generator(random_state: Any) -> np.random.Generator:
+    """NumPy's Generator from scikit-learn's random_state."""
+    return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))
+
+
+def _real_array(name: str | Parameter, values: Any) -> Array:
+    try:
+        return real_array(values)
+    except TypeError as error:
+        raise DataError((name, f" is {error}"), "must hold real numbers", "pass floats") from None
+
+
+def _refuse_non_finite(
+    name: str,
+    place: tuple[int, int, str] | None,
+    remedy: Phrase,
+    columns: Sequence[str] | None = None,
+) -> None:
+    """Say where the first NaN or infinity is."""
+    if place is not None:
+        row, column, value = place
+        raise DataError(
+            f"{name} contains {value} in row {row}, {column_words(column, columns)}",
+            "every entry must be finite",
+            remedy,
+        )
