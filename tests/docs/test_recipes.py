@@ -98,7 +98,7 @@ def test_a_source_of_rows(copy):
     edit(sources / "opening.py", table, 'FORMATS = ARRAYS | TABLES | HDF5 | {".db": open_database}')
     # A package imports its own modules, not its front door.
     edit(sources / "sqlite.py", "sphericalpca import", "sphericalpca.exceptions import")
-    edit(sources / "sqlite.py", "sphericalpca.rows import", "sphericalpca.rows.source import")
+    edit(sources / "sqlite.py", "sphericalpca.rows import", "sphericalpca.rows.reading import")
     run(
         copy,
         "-c",

@@ -13,7 +13,7 @@ import pytest
 from sphericalpca import SphericalPCA
 from sphericalpca.parallel import parallel
 from sphericalpca.products import inner_products, product, times
-from sphericalpca.rows.dense import DenseRows
+from sphericalpca.rows.memory import DenseRows
 from sphericalpca.solvers import SOLVERS
 
 

@@ -8,8 +8,7 @@ from scipy import sparse
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Block, Matrix
-from sphericalpca.rows.reading import refuse_non_finite
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.reading import RowSource, refuse_non_finite
 from sphericalpca.rows.streamed import RawRows
 
 __all__ = ["weighted_mean"]

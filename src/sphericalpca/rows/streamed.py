@@ -15,9 +15,14 @@ from sphericalpca.parallel import allowed_threads
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block
 from sphericalpca.rows.facts import Facts, Totals
-from sphericalpca.rows.inmemory import in_memory
-from sphericalpca.rows.reading import best_block_rows, part_ends, read_blocks, refuse_non_finite
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.memory import in_memory
+from sphericalpca.rows.reading import (
+    RowSource,
+    best_block_rows,
+    part_ends,
+    read_blocks,
+    refuse_non_finite,
+)
 
 __all__ = ["RawRows", "StreamedRows"]
 

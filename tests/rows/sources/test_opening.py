@@ -16,9 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sphericalpca import DataError, MissingExtraError, SphericalPCA, open_rows
-from sphericalpca.rows.sources.budget import parse_budget
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.paths import find_paths
+from sphericalpca.rows.sources.filesource import DataFile
+from sphericalpca.rows.sources.opening import find_paths, parse_budget
 
 
 @pytest.fixture

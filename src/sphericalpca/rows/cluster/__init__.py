@@ -1,8 +1,7 @@
 """Rows on a Dask cluster: chunks stay with the workers, and sums travel."""
 
-from sphericalpca.rows.cluster.chunk import checked_chunk
+from sphericalpca.rows.cluster.chunks import DaskSource, checked_chunk
 from sphericalpca.rows.cluster.collection import fetched, from_dask, is_frame
-from sphericalpca.rows.cluster.inprocess import DaskSource
 from sphericalpca.rows.cluster.matrix import ClusterMatrix
 from sphericalpca.rows.cluster.rows import ClusterRows
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
+from sphericalpca.rows.cluster.chunks import DaskSource
 from sphericalpca.rows.cluster.crew import Crew, active_client
-from sphericalpca.rows.cluster.inprocess import DaskSource
 from sphericalpca.rows.cluster.matrix import ClusterMatrix
 
 __all__ = ["fetched", "from_dask", "is_frame"]

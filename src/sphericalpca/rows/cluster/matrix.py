@@ -15,7 +15,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
-from sphericalpca.rows.cluster.chunk import checked_chunk
+from sphericalpca.rows.cluster.chunks import checked_chunk
 from sphericalpca.rows.cluster.crew import Crew, Survey
 from sphericalpca.rows.cluster.placement import homes, runs_that_fit
 from sphericalpca.rows.cluster.reads import Loads, Reads

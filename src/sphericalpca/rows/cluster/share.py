@@ -17,8 +17,8 @@ from sphericalpca.parallel import parallel
 from sphericalpca.rows.base import Kernel, Rows
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.facts import Facts, Totals
-from sphericalpca.rows.inmemory import in_memory
 from sphericalpca.rows.mean import weighted_mean
+from sphericalpca.rows.memory import in_memory
 
 __all__ = [
     "Measured",

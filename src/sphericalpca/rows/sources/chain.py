@@ -10,7 +10,7 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.reading import RowSource
 
 __all__ = ["ChainedRows", "chain"]
 

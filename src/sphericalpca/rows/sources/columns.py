@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.exceptions import DataError, printable
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import Options, optional
+from sphericalpca.rows.sources.filesource import DataFile, Options, optional
 
 __all__ = ["Selection", "select"]
 

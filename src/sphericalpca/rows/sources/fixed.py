@@ -17,8 +17,7 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, rewritten
 
 __all__ = ["ColumnMajorRows", "FixedRows", "RowMajorRows", "fill"]
 

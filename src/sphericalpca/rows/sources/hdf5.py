@@ -16,8 +16,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options, optional, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional, rewritten
 from sphericalpca.rows.sources.fixed import RowMajorRows
 
 __all__ = ["open_hdf5"]

@@ -20,10 +20,9 @@ from scipy import sparse
 from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.sources.archive import Member, dense_rows, located, read_small
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, rewritten
 from sphericalpca.rows.sources.fixed import fill
+from sphericalpca.rows.sources.npy import Member, dense_rows, located, read_small
 
 __all__ = ["open_npz"]
 

@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
+import glob
+import math
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources.arrow import open_arrow
-from sphericalpca.rows.sources.budget import parse_budget
 from sphericalpca.rows.sources.chain import chain
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import Options
+from sphericalpca.rows.sources.filesource import DataFile, Options
 from sphericalpca.rows.sources.hdf5 import open_hdf5
 from sphericalpca.rows.sources.npy import open_npy
 from sphericalpca.rows.sources.npz import open_npz
 from sphericalpca.rows.sources.parquet import open_parquet
-from sphericalpca.rows.sources.paths import find_paths
 from sphericalpca.rows.sources.vecs import open_vecs
 
-__all__ = ["open_rows", "open_rows_for"]
+__all__ = ["find_paths", "natural_order", "open_rows", "open_rows_for", "parse_budget"]
 
 Opener = Callable[[DataFile, Options], RowSource]
 
@@ -199,3 +200,61 @@ def _refuse_foreign(file: DataFile, options: Options, suffix: str) -> None:
             f"key={options.key!r} is for HDF5 and .npz files, but {file.name} is neither: leave it "
             "out."
         )
+
+
+def find_paths(path: Any) -> list[Path]:
+    """The files of a path, a pattern, or a list of those, in the order given.
+
+    The files of a pattern come in natural order: ``part-2`` before ``part-10``.
+    """
+    if isinstance(path, (str, os.PathLike)):
+        return _matches(os.fspath(path))
+    if not isinstance(path, Iterable) or isinstance(path, (bytes, dict)):
+        raise TypeError(
+            f"path is a {type(path).__name__}, but must be a path, a pattern or a list of those."
+        )
+    paths = [found for item in path for found in find_paths(item)]
+    if not paths:
+        raise DataError("The list of paths is empty: name at least one file.")
+    return paths
+
+
+def _matches(path: str | bytes) -> list[Path]:
+    text = os.fsdecode(path)
+    # A file may have brackets in its name.
+    if not glob.has_magic(text) or os.path.lexists(text):
+        return [Path(text)]
+    # Of the standard library's two this is the one that takes absolute patterns.
+    names = glob.iglob(text, recursive=True)  # noqa: PTH207
+    found = [name for name in names if not Path(name).is_dir()]
+    if not found:
+        raise DataError(f"No file matches the pattern {text!r}: check the path.")
+    return [Path(name) for name in sorted(found, key=natural_order)]
+
+
+def natural_order(name: str) -> list[Any]:
+    """A key by which numbers inside names are ordered as numbers."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)]
+
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+def parse_budget(memory_budget: Any) -> int:
+    """Bytes, from ``536870912``, ``2e9``, ``"512MB"``, ``"1.5 GB"`` or ``"2GiB"``."""
+    size: Any = _size(memory_budget) if isinstance(memory_budget, str) else memory_budget
+    is_number = isinstance(size, Real) and not isinstance(size, bool)
+    if is_number and 1 <= size < math.inf and size == int(size):
+        return int(size)
+    raise ValueError(
+        f"memory_budget={memory_budget!r} must be a positive number of bytes, or text such as "
+        "'512MB' or '2GB'."
+    )
+
+
+def _size(text: str) -> int | None:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:e\d{1,2})?)\s*([kmgt]?i?)b?\s*", text.lower())
+    unit = None if found is None else (UNITS | BINARY_UNITS).get(found[2])
+    return None if found is None or unit is None else int(float(found[1]) * unit)

@@ -9,8 +9,7 @@ from typing import Any
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.sources.columns import Selection, select
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options, optional
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
 from sphericalpca.rows.sources.table import TableRows, list_length
 
 __all__ = ["open_parquet"]

@@ -13,8 +13,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.rows.sources.columns import Selection
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, optional, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, optional, rewritten
 
 __all__ = ["TableRows", "list_length"]
 

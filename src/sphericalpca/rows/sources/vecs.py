@@ -9,8 +9,7 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
 from sphericalpca.rows.sources.fixed import RowMajorRows
 
 __all__ = ["open_vecs"]
