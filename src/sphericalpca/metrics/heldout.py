@@ -92,7 +92,7 @@ class HeldOut:
                 f"X is a {type(X).__name__}, but neighbours are searched in this process: pass an "
                 "array, a sparse matrix, or files opened by open_rows."
             )
-        norms = as_rows(X).facts.norm
+        norms = as_rows(X).stats.norm
         there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
         if count < 2:
             raise ValueError(

@@ -11,7 +11,7 @@ from scipy import sparse
 
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.products import inner_products, pieces, times
-from sphericalpca.rows.facts import Facts
+from sphericalpca.rows.stats import RowStats
 
 __all__ = ["VANISHING", "Block", "Matrix"]
 
@@ -39,7 +39,7 @@ class Block:
     matrix : array or CSR, shape (b, m)
     span : slice
         Which rows of the whole these are.
-    facts : Facts
+    stats : RowStats
         Weight, scale and length of each of these rows.
     heaviest : float
         The largest weight of all rows.
@@ -49,24 +49,24 @@ class Block:
 
     matrix: Matrix
     span: slice
-    facts: Facts
+    stats: RowStats
     heaviest: float
     shift: Array | None = None
 
     @property
     def weight(self) -> Array:
         """w_j, shape (b,)."""
-        return self.facts.weight
+        return self.stats.weight
 
     @property
     def scale(self) -> Array:
         """What the rows of the matrix are multiplied with, shape (b,)."""
-        return self.facts.scale
+        return self.stats.scale
 
     @property
     def norm(self) -> Array:
         """Lengths of the scaled rows, shape (b,)."""
-        return self.facts.norm
+        return self.stats.norm
 
     @cached_property
     def _scales(self) -> Array | None:

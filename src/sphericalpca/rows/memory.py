@@ -15,7 +15,7 @@ from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block, Matrix
-from sphericalpca.rows.facts import Facts
+from sphericalpca.rows.stats import RowStats
 
 __all__ = ["ROOM", "DenseRows", "MemoryRows", "SparseRows", "in_memory"]
 
@@ -38,7 +38,7 @@ class MemoryRows(Rows):
         Subtracted from every row before it is scaled.
     block_rows : int, optional
         Rows per block; chosen from the size of the data when left out.
-    facts : Facts, optional
+    stats : RowStats, optional
         Where they are known already; `weight` and `normalize` then say nothing.
     watch : callable, optional
         As in `Rows`.
@@ -54,7 +54,7 @@ class MemoryRows(Rows):
         normalize: bool = True,
         mean: Array | None = None,
         block_rows: int | None = None,
-        facts: Facts | None = None,
+        stats: RowStats | None = None,
         watch: Watch | None = None,
         first: int = 0,
     ) -> None:
@@ -64,19 +64,19 @@ class MemoryRows(Rows):
         ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        self._facts = facts or Facts.of(
+        self._stats = stats or RowStats.of(
             self._all_lengths(watch), weight, X.dtype, normalize=normalize, first=first
         )
         stored = self._stored_numbers()
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
-        totals = self._facts.totals()
+        totals = self._stats.totals()
         super().__init__(X.shape, X.dtype, totals, stored=stored, room=room, watch=watch)
 
     @property
-    def facts(self) -> Facts:
+    def stats(self) -> RowStats:
         """Weight, scale and length of each row."""
-        return self._facts
+        return self._stats
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
@@ -85,7 +85,7 @@ class MemoryRows(Rows):
     def as_block(self, span: slice, heaviest: float) -> Block:
         """All rows as one block, that is `span` of a larger whole."""
         matrix, shift = self._part(slice(0, self.shape[0]))
-        return Block(matrix, span, self._facts, heaviest, shift)
+        return Block(matrix, span, self._stats, heaviest, shift)
 
     def _block_of(self, span: slice) -> Block:
         # Blocks that are views are made once, with what they work out about themselves.
@@ -97,7 +97,7 @@ class MemoryRows(Rows):
 
     def _make_block(self, span: slice) -> Block:
         matrix, shift = self._part(span)
-        return Block(matrix, span, self._facts[span], self.heaviest, shift)
+        return Block(matrix, span, self._stats[span], self.heaviest, shift)
 
     def _all_lengths(self, watch: Watch | None) -> Array:
         def measure(span: slice) -> Array:

@@ -14,7 +14,6 @@ from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block
-from sphericalpca.rows.facts import Facts, Totals
 from sphericalpca.rows.memory import in_memory
 from sphericalpca.rows.reading import (
     RowSource,
@@ -23,6 +22,7 @@ from sphericalpca.rows.reading import (
     read_blocks,
     refuse_non_finite,
 )
+from sphericalpca.rows.stats import RowStats, Totals
 
 __all__ = ["RawRows", "StreamedRows"]
 
@@ -48,7 +48,7 @@ class RawRows(Rows):
         self._mean: Array | None = None
         # Without memory of their own: a damaged file may announce any number of rows.
         one, zero = np.broadcast_to(1.0, n), np.broadcast_to(0.0, n)
-        self._facts = Facts(one, one, zero)
+        self._stats = RowStats(one, one, zero)
         super().__init__(
             source.shape,
             source.dtype,
@@ -59,9 +59,9 @@ class RawRows(Rows):
         )
 
     @property
-    def facts(self) -> Facts:
+    def stats(self) -> RowStats:
         """Weight, scale and length of each row."""
-        return self._facts
+        return self._stats
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Runs of consecutive rows of about equal length, each with a thread that reads ahead."""
@@ -72,7 +72,7 @@ class RawRows(Rows):
     def _blocks(self, span: slice) -> Iterator[Block]:
         with closing(read_blocks(self.source, span, self._height)) as blocks:
             for rows, matrix in blocks:
-                block = in_memory(matrix, mean=self._mean, facts=self._facts[rows])
+                block = in_memory(matrix, mean=self._mean, stats=self._stats[rows])
                 yield block.as_block(rows, self.heaviest)
 
 
@@ -104,10 +104,11 @@ class StreamedRows(RawRows):
     ) -> None:
         super().__init__(source, block_rows=block_rows, watch=watch)
         length = _room_for_lengths(source)
-        self._run(partial(_measure, source=source, mean=mean, length=length))
+        measure = partial(_measure, source=source, mean=mean, length=length)
+        self.sweep(measure, passes=0.0)
         self._mean = None if mean is None else np.asarray(mean, dtype=self.dtype)
-        self._facts = Facts.of(length, weight, self.dtype, normalize=normalize)
-        self.totals = self._facts.totals()
+        self._stats = RowStats.of(length, weight, self.dtype, normalize=normalize)
+        self.totals = self._stats.totals()
 
 
 def _room_for_lengths(source: RowSource) -> Array:
@@ -126,5 +127,5 @@ def _measure(block: Block, source: RowSource, mean: Array | None, length: Array)
     # As one block: this thread is one of several already.
     span, height = block.span, block.matrix.shape[0]
     options = {"mean": mean, "block_rows": height, "first": span.start}
-    length[span] = in_memory(block.matrix, normalize=False, **options).facts.norm
+    length[span] = in_memory(block.matrix, normalize=False, **options).stats.norm
     return ()

@@ -39,13 +39,14 @@ def chunk_matrix(pieces: Sequence[Any], columns: int, dtype: np.dtype[Any], chun
         matrix = _joined([_as_numbers(piece, dtype) for piece in pieces])
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(
-            f"Chunk {chunk} of X cannot be read as rows of {dtype} numbers: {error}. Chunks must "
-            "be numpy arrays, scipy sparse matrices or data frames of numbers."
+            f"Chunk {chunk} of X cannot be read as rows of {dtype} numbers ({error})",
+            "chunks must be numpy arrays, scipy sparse matrices or data frames of numbers",
         ) from None
     if matrix.ndim != 2 or matrix.shape[1] != columns:
         raise DataError(
-            f"Chunk {chunk} of X has shape {matrix.shape}, but must have {columns} columns: see "
-            "that all chunks have the columns that the collection says."
+            f"Chunk {chunk} of X has shape {matrix.shape}",
+            f"must have {columns} columns",
+            "make all chunks have the columns that the collection declares",
         )
     return matrix
 
@@ -59,8 +60,9 @@ def checked_chunk(
     if found is not None:
         row, column, value = found
         raise DataError(
-            f"X contains {value} in {place_in_chunk(row, chunk, first)}, column {column}, but "
-            "every entry must be finite: impute or drop it."
+            f"X contains {value} in {place_in_chunk(row, chunk, first)}, column {column}",
+            "every entry must be finite",
+            "impute or drop it",
         )
     return matrix
 
@@ -69,6 +71,11 @@ def place_in_chunk(row: int, chunk: int, first: int | None) -> str:
     """Where a row of a chunk is, in words."""
     where = f"row {row} of chunk {chunk}"
     return where if first is None else f"row {first + row} ({where})"
+
+
+def no_rows() -> DataError:
+    """For collections in which every chunk is empty."""
+    return DataError("X has 0 rows in all of its chunks", remedy="pass at least one row")
 
 
 def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
@@ -135,7 +142,7 @@ class DaskSource(RowSource):
         self.stored = sum(stored for _, stored in sizes)
         self.shape = (self._ends[-1], columns)
         if self.shape[0] == 0:
-            raise DataError("X has 0 rows in all of its chunks. Pass at least one row.")
+            raise no_rows()
 
     @property
     def row_bytes(self) -> float:
@@ -158,9 +165,9 @@ class DaskSource(RowSource):
             matrix = self._computed(k)
             if matrix.shape[0] != last - first:
                 raise DataError(
-                    f"Chunk {k} of X has {matrix.shape[0]} rows now, but had {last - first} "
-                    f"{self._known_from}: a Dask collection must be the same whenever it is "
-                    "computed."
+                    f"Chunk {k} of X has {matrix.shape[0]} rows now",
+                    f"had {last - first} {self._known_from}",
+                    "a Dask collection must be the same whenever it is computed",
                 )
             for row in range(begin, end, rows):
                 yield matrix[row - first : min(row + rows, end) - first]

@@ -14,8 +14,8 @@ from sphericalpca.products import times
 from sphericalpca.rows.backend import Backend, on_host
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import VANISHING, Block
-from sphericalpca.rows.facts import Facts
 from sphericalpca.rows.namespace.matrix import NamespaceMatrix, row_norms, unit_rows
+from sphericalpca.rows.stats import RowStats
 
 __all__ = ["NamespaceBlock", "NamespaceRows"]
 
@@ -180,11 +180,11 @@ class NamespaceRows(Rows):
         self._mean = None if mean is None else backend.put(np.asarray(mean), matrix.array.dtype)
         self._spans = matrix.spans(block_rows)
         length = np.concatenate([self._lengths(span, watch) for span in self._spans])
-        self._facts = Facts.of(length, weight, matrix.dtype, normalize=normalize)
+        self._stats = RowStats.of(length, weight, matrix.dtype, normalize=normalize)
         super().__init__(
             matrix.shape,
             matrix.dtype,
-            self._facts.totals(),
+            self._stats.totals(),
             stored=int(np.prod(matrix.shape)),
             room=0,
             watch=watch,
@@ -193,9 +193,9 @@ class NamespaceRows(Rows):
         self._blocks = [] if mean is not None else [self._block(span) for span in self._spans]
 
     @property
-    def facts(self) -> Facts:
+    def stats(self) -> RowStats:
         """Weight, scale and length of each row."""
-        return self._facts
+        return self._stats
 
     def parts(self, count: int) -> list[Iterator[Block]]:  # noqa: ARG002 - the device has its own
         """All rows in one part."""
@@ -229,9 +229,9 @@ class NamespaceRows(Rows):
         return X if self._mean is None else X - self._mean
 
     def _block(self, span: slice) -> Block:
-        facts = self._facts[span]
+        stats = self._stats[span]
         return NamespaceBlock(
-            self._part(span), span, facts, self.heaviest, backend=self._matrix.backend
+            self._part(span), span, stats, self.heaviest, backend=self._matrix.backend
         )
 
     def _lengths(self, span: slice, watch: Watch | None) -> Array:

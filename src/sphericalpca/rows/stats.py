@@ -12,7 +12,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 
-__all__ = ["Facts", "Totals"]
+__all__ = ["RowStats", "Totals"]
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Totals:
 
 
 @dataclass(frozen=True)
-class Facts:
+class RowStats:
     """Weight, scale and length of each row, float64 arrays of shape (n,).
 
     `norm` is the length of the scaled row; it is 0, and so is the weight, for rows without
@@ -74,7 +74,7 @@ class Facts:
         *,
         normalize: bool,
         first: int = 0,
-    ) -> Facts:
+    ) -> RowStats:
         """From the lengths of rows, before they are scaled, of the given type.
 
         `first` is the number of the first row, for messages.
@@ -88,10 +88,10 @@ class Facts:
             scale = np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
             norm = (norm > 0).astype(np.float64)
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
-        return Facts(np.where(norm > 0, weight, 0.0), scale, norm)
+        return RowStats(np.where(norm > 0, weight, 0.0), scale, norm)
 
-    def __getitem__(self, span: slice) -> Facts:
-        return Facts(self.weight[span], self.scale[span], self.norm[span])
+    def __getitem__(self, span: slice) -> RowStats:
+        return RowStats(self.weight[span], self.scale[span], self.norm[span])
 
     def totals(self) -> Totals:
         """Their sums."""
