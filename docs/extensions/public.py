@@ -33,7 +33,7 @@ OPENED = ("sphericalpca.experiments",)
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
     *("__main__", "baselines", "cli", "exceptions", "files", "linalg", "modelfile", "parallel"),
-    *("evaluation_report", "suffixes", "version", "writing"),
+    *("evaluation_report", "registry", "version", "writing"),
     *("experiments.paper", "experiments.report", "experiments.seeds", "experiments.toy"),
 )
 

@@ -2,23 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.files import replacing
 from sphericalpca.linalg import Array
+from sphericalpca.registry.formats import format_of, resolve, writable_suffixes
 from sphericalpca.rows import RowSource
 from sphericalpca.rows.sources.chain import ChainedRows
 from sphericalpca.rows.sources.filesource import optional
 from sphericalpca.rows.sources.table import TableRows
 
-__all__ = ["FORMATS", "Carried", "Writer", "carried_columns", "open_writer"]
+__all__ = [
+    "Carried",
+    "Writer",
+    "arrow_writer",
+    "carried_columns",
+    "npy_writer",
+    "open_writer",
+    "parquet_writer",
+]
 
 
 class Carried:
@@ -69,8 +78,8 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
     for table in tables[1:]:
         if not _chosen(table, names).equals(schema):
             raise DataError(
-                f"{table.name} and {tables[0].name} have other columns beside the vectors: name "
-                "those to be kept that all files have."
+                f"{table.name} and {tables[0].name} have different columns beside the vectors",
+                remedy=("name those that all files have with ", Parameter("keep", ...)),
             )
     if len(schema) == 0:
         return None
@@ -98,9 +107,10 @@ def _refuse_lost_columns(
         schema = table.other_schema()
         if len(schema):
             raise DataError(
-                f"{table.name} has columns beside its vectors ({', '.join(map(repr, schema.names))}"
-                f"), but {bare.name} has none: transform them apart, or keep no columns (keep=[], "
-                "or --keep '')."
+                f"{table.name} has columns beside its vectors "
+                f"({', '.join(map(repr, schema.names))})",
+                f"{bare.name} has none",
+                ("transform them separately, or pass ", Parameter("keep", [])),
             )
 
 
@@ -108,7 +118,9 @@ def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequenc
     missing = [name for name in names or () if name not in there]
     if missing:
         known = f"it has {', '.join(map(repr, there))}" if there else "it has none"
-        raise DataError(f"{source.name} has no column {missing[0]!r} beside its vectors: {known}.")
+        raise DataError(
+            f"{source.name} has no column {missing[0]!r} beside its vectors", remedy=known
+        )
 
 
 _optional = partial(optional, doing="Writing")
@@ -138,14 +150,16 @@ def open_writer(
     carried : Carried, optional
         Further columns of a table.
     """
-    suffix = path.suffix.lower()
-    if suffix not in FORMATS:
+    known = format_of(path)
+    if known is None or not known.writer:
         raise DataError(
-            f"{str(path)!r} has the suffix {suffix!r}, but vectors are written to "
-            f"{', '.join(FORMATS)}: choose one of these."
+            f"{str(path)!r} has the suffix {path.suffix.lower()!r}",
+            f"vectors are written to {', '.join(writable_suffixes())}",
+            "choose one of these",
         )
-    with replacing(path) as temporary, FORMATS[suffix](temporary, shape, dtype, name, carried) as w:
-        yield w
+    make: Callable[..., AbstractContextManager[Writer]] = resolve(known.writer)
+    with replacing(path) as temporary, make(temporary, shape, dtype, name, carried) as writer:
+        yield writer
 
 
 class _NpyWriter:
@@ -177,9 +191,10 @@ class _TableWriter:
 
 
 @contextmanager
-def _npy(
+def npy_writer(
     path: Path, shape: tuple[int, int], dtype: Any, _name: str, _carried: Carried | None
 ) -> Iterator[Writer]:
+    """A writer of ``.npy`` files, which have no columns."""
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
@@ -187,9 +202,10 @@ def _npy(
 
 
 @contextmanager
-def _parquet(
+def parquet_writer(
     path: Path, shape: tuple[int, int], dtype: Any, name: str, carried: Carried | None
 ) -> Iterator[Writer]:
+    """A writer of Parquet files."""
     schema = _schema(shape[1], dtype, name, carried)
     # Vectors hardly compress, and dictionaries of them are of no use.
     options = {"compression": {name: "NONE"}, "use_dictionary": _others(carried)}
@@ -199,9 +215,10 @@ def _parquet(
 
 
 @contextmanager
-def _arrow(
+def arrow_writer(
     path: Path, shape: tuple[int, int], dtype: Any, name: str, carried: Carried | None
 ) -> Iterator[Writer]:
+    """A writer of Arrow IPC files."""
     schema = _schema(shape[1], dtype, name, carried)
     with _optional("pyarrow.ipc", "Arrow files").new_file(str(path), schema) as file:
         yield _TableWriter(file, schema, name, carried)
@@ -211,8 +228,8 @@ def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
     pyarrow = _optional("pyarrow", "Parquet and Arrow files")
     if name in _others(carried):
         raise DataError(
-            f"The input has a column {name!r} beside its vectors: give the new vectors another "
-            "name, or leave that column out."
+            f"The input has a column {name!r} beside its vectors",
+            remedy=("give the new vectors another ", Parameter("name"), ", or drop that column"),
         )
     kind = pyarrow.list_(pyarrow.from_numpy_dtype(np.dtype(dtype)), length)
     fields = [] if carried is None else list(carried.schema)
@@ -221,13 +238,3 @@ def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
 
 def _others(carried: Carried | None) -> list[str]:
     return [] if carried is None else list(carried.schema.names)
-
-
-FORMATS = {
-    ".npy": _npy,
-    ".parquet": _parquet,
-    ".pq": _parquet,
-    ".arrow": _arrow,
-    ".feather": _arrow,
-    ".ipc": _arrow,
-}

@@ -29,7 +29,7 @@ from click.testing import CliRunner
 import sphericalpca
 from sphericalpca.cli.app import COMMANDS, app
 from sphericalpca.experiments.methods import METHODS
-from sphericalpca.rows.sources.opening import FORMATS
+from sphericalpca.registry.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"

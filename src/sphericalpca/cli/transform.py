@@ -19,6 +19,7 @@ from sphericalpca.cli.reading import (
     split_names,
 )
 from sphericalpca.cli.wording import counted
+from sphericalpca.registry.formats import joined, writable_suffixes
 
 __all__ = ["transform"]
 
@@ -38,7 +39,7 @@ __all__ = ["transform"]
     "--output",
     type=click.Path(dir_okay=False, path_type=Path),
     required=True,
-    help="Where the vectors go: .npy, .parquet or .arrow.",
+    help=f"Output file: {joined(writable_suffixes(), 'or')}.",
 )
 @reading_options
 @click.option("--name", default="vector", show_default=True, help="Column of the new vectors.")

@@ -248,7 +248,7 @@ def test_workers_that_stay_paused(X, five_workers, request):
 def test_tasks_that_no_worker_may_do(five_workers, hasty):
     for wait in (client.ClusterClient.gather, client.ClusterClient.settle):
         lazy = five_workers.client.submit(abs, -1, resources={"GPU": 1})
-        with pytest.raises(ClusterError, match=r"0 of its 5 workers are paused.*may do all tasks"):
+        with pytest.raises(ClusterError, match=r"0 of its 5 workers are paused.*may run all tasks"):
             wait(client.ClusterClient(five_workers.client), [lazy])
 
 

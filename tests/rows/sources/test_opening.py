@@ -119,7 +119,10 @@ def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
         ("none.npy", "There is no file 'none.npy': check the path"),
         ("no-*.npy", "No file matches the pattern 'no-[*].npy'"),
         (["rows.npy", "none.npy"], "There is no file 'none.npy'"),
-        ("rows.csv", "suffix '.csv'.*one of .npy, .npz.*convert it once: python -c"),
+        (
+            "rows.csv",
+            "suffix '.csv', but rows are read from .npy, .npz.*convert it once: python -c",
+        ),
         ("rows", r"suffix ''.*: convert it\.$"),
         ("folder", "'folder' is a folder.*pattern such as 'folder/[*].npy'"),
         ([], "list of paths is empty"),
@@ -181,7 +184,7 @@ def test_what_is_no_path(path):
     [
         ({"column": "v"}, "column=... is for Parquet and Arrow files"),
         ({"columns": ["v"]}, "columns=... is for Parquet and Arrow files"),
-        ({"key": "train"}, "key='train' is for HDF5 and .npz files"),
+        ({"key": "train"}, "key=... is for .npz and HDF5 files"),
     ],
 )
 def test_options_of_other_formats_are_a_mistake(X, tmp_path, option, words):
