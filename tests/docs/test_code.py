@@ -27,6 +27,7 @@ pytest.importorskip("click")
 from click.testing import CliRunner
 
 import sphericalpca
+from reliability.samples import SAMPLES
 from sphericalpca.cli.app import COMMANDS, app
 from sphericalpca.experiments.methods import METHODS
 from sphericalpca.registry.formats import FORMATS
@@ -93,7 +94,7 @@ WITH_CODE = sorted({block.page for block in ALL})
 @pytest.fixture
 def registries():
     """Pages of "Extend" add to them; other tests must not see that."""
-    before = [(registry, dict(registry)) for registry in (FORMATS, METHODS)]
+    before = [(registry, dict(registry)) for registry in (FORMATS, SAMPLES, METHODS)]
     yield
     for registry, entries in before:
         registry.clear()

@@ -68,6 +68,7 @@ def did_you_mean(word: str, names: list[str]) -> list[str]:
 
 def in_options(text: str, command: click.Command | None) -> str:
     """A message with the options of a command in place of the arguments of Python."""
+    text = text.replace("keep=[]", "--keep ''")
     for option in command.params if command is not None else ():
         if isinstance(option, click.Option) and option.name is not None:
             name, shown = PYTHON.get(option.name, option.name), option.opts[0]
