@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.parallel import equal_ends
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.finite import column_words, first_non_finite
@@ -149,8 +149,9 @@ def best_block_rows(source: RowSource, readers: int) -> int:
         needed = int(readers * (source.reader_bytes + per_row)) + 1
         threads = "1 thread" if readers == 1 else f"{readers} threads"
         raise DataError(
-            f"memory_budget is {source.memory_budget} bytes, but reading {source.name} on "
-            f"{threads} takes at least {needed}: raise it{_cause(source, per_row)}."
+            (Parameter("memory_budget"), f" is {source.memory_budget} bytes"),
+            f"reading {source.name} on {threads} takes at least {needed}",
+            f"raise it{_cause(source, per_row)}",
         )
     return max(1, int(min(best * n / max(source.stored, 1), room / per_row)))
 
@@ -191,8 +192,9 @@ def read_blocks(
     source.check_unchanged()
     if first != span.stop:
         raise DataError(
-            f"{source.name} ended before {source.place(first)}, but had {source.shape[0]} rows "
-            "when it was opened: do not change files during a fit."
+            f"{source.name} ended before {source.place(first)}",
+            f"had {source.shape[0]} rows when it was opened",
+            "do not change files during a fit",
         )
 
 
@@ -242,6 +244,7 @@ def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
         row, column, value = place
         raise DataError(
             f"X contains {value} in {source.place(first + row)}, "
-            f"{column_words(column, source.columns)}, but every entry must be finite: repair or "
-            "drop that row."
+            f"{column_words(column, source.columns)}",
+            "every entry must be finite",
+            "repair or drop that row",
         )

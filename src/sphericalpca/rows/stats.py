@@ -114,6 +114,7 @@ def _refuse_too_long(length: Array, dtype: np.dtype[Any], first: int) -> None:
     wrong = np.flatnonzero(~(length <= largest))
     if len(wrong):
         raise DataError(
-            f"Row {first + wrong[0]} of X has length {length[wrong[0]]:.3g}, beyond the largest "
-            f"number of {np.dtype(dtype)}: rescale X."
+            f"Row {first + wrong[0]} of X has length {length[wrong[0]]:.3g}",
+            f"must not exceed the largest number of {np.dtype(dtype)}",
+            "rescale X",
         )

@@ -117,8 +117,9 @@ def _room_for_lengths(source: RowSource) -> Array:
         return np.zeros(source.shape[0])
     except (MemoryError, ValueError):
         raise DataError(
-            f"{source.name} announces {source.shape[0]} rows, for whose lengths alone there is no "
-            "memory: the file is damaged, or too large for this machine."
+            f"{source.name} announces {source.shape[0]} rows",
+            "there is not enough memory for their lengths alone",
+            "the file is damaged, or too large for this machine",
         ) from None
 
 

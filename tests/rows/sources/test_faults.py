@@ -105,7 +105,7 @@ def test_an_npy_file_with_something_appended(X, tmp_path):
 def test_vecs_whose_first_length_cannot_be(tmp_path, suffix, first):
     path = tmp_path / f"a{suffix}"
     path.write_bytes(np.full(50, first, "<i4").tobytes()[:-1])
-    fails(lambda: open_rows(path), path, "199 bytes", "no multiple")
+    fails(lambda: open_rows(path), path, "199 bytes", "must have a multiple")
 
 
 def test_vecs_whose_lengths_differ_name_the_row(X, write, tmp_path):
@@ -146,7 +146,7 @@ def test_sparse_parts_that_do_not_fit_together(X, tmp_path, what):
         shape = (*shape, 1)
     parts = {"data": S.data, "indices": indices, "indptr": pointer, "shape": shape}
     np.savez(tmp_path / "S.npz", format=b"csr", **parts)
-    fails(lambda: open_rows(tmp_path / "S.npz"), "S.npz", "do not fit together")
+    fails(lambda: open_rows(tmp_path / "S.npz"), "S.npz", "must fit together")
 
 
 @pytest.mark.parametrize("missing", ["indptr.npy", "indices.npy"])
@@ -270,7 +270,7 @@ def _replace(path):
 
 
 CHANGES = {
-    "appended": (_append, "bytes when it was opened, and has"),
+    "appended": (_append, "bytes when it was opened, but has"),
     "cut short": (lambda path: os.truncate(path, path.stat().st_size // 2), "bytes when it was"),
     "written": (_touch, "was written or replaced since"),
     "replaced": (_replace, "was written or replaced since"),

@@ -108,7 +108,7 @@ def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
     for k, names in enumerate(["ab", "ba"]):
         table = pyarrow.table(dict.fromkeys(names, X[:, 0]))
         pyarrow.parquet.write_table(table, tmp_path / f"{k}.parquet")
-    with pytest.raises(DataError, match=r"other columns, or in another order.*columns="):
+    with pytest.raises(DataError, match=r"different columns, or in a different order.*columns="):
         open_rows(tmp_path / "*.parquet")
     assert open_rows(tmp_path / "*.parquet", columns=["b", "a"]).shape == (200, 2)
 
@@ -308,6 +308,6 @@ def test_formats_that_need_a_package_say_so_and_others_do_without(X, write, tmp_
 def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path):
     np.save(tmp_path / "rows.npy", np.ones((3, 2)))
     file = DataFile.at(tmp_path / "rows.npy")
-    refused = r"rows\.npy' cannot be read \(.*denied.*\): get the right to read it\.$"
+    refused = r"rows\.npy' cannot be read \(.*denied.*\): get permission to read it\.$"
     with pytest.raises(DataError, match=refused), file.being_read():
         raise PermissionError(13, "Permission denied", str(file.path))

@@ -8,7 +8,7 @@ from collections.abc import Generator, Sequence
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.reading import RowSource
 
@@ -21,7 +21,7 @@ def chain(files: Sequence[RowSource]) -> RowSource:
     if not parts:
         one = f"{files[0].name} holds"
         names = one if len(files) == 1 else f"{files[0].name} and the other files hold"
-        raise DataError(f"{names} no rows: name at least one file that does.")
+        raise DataError(f"{names} no rows", remedy="name at least one file that does")
     for part in parts:
         _check_alike(parts[0], part)
     # All compute in one type: the widest.
@@ -34,22 +34,24 @@ def chain(files: Sequence[RowSource]) -> RowSource:
 def _check_alike(first: RowSource, other: RowSource) -> None:
     m = other.shape[1]
     if m < 1:
-        raise DataError(f"{other.name} has no columns: rows need at least one number.")
+        raise DataError(f"{other.name} has no columns", "rows need at least one number")
     if m != first.shape[1]:
         raise DataError(
-            f"{other.name} has {m} columns, but {first.name} has {first.shape[1]}: files that are "
-            "one matrix must have as many columns."
+            f"{other.name} has {m} columns",
+            f"{first.name} has {first.shape[1]}",
+            "files that form one matrix must have the same columns",
         )
     if (other.columns is None) != (first.columns is None):
         named, bare = (first, other) if other.columns is None else (other, first)
         raise DataError(
-            f"{named.name} has names for its columns and {bare.name} has none, so nobody can tell "
-            "whether they are the same: convert one of them."
+            f"{named.name} has names for its columns",
+            f"{bare.name} has none, so they cannot be compared",
+            "convert one of them",
         )
     if other.columns != first.columns:
         raise DataError(
-            f"{other.name} and {first.name} have other columns, or in another order: name those "
-            "to be read with columns=[...]."
+            f"{other.name} and {first.name} have different columns, or in a different order",
+            remedy=("name those to read with ", Parameter("columns", ...)),
         )
 
 

@@ -11,11 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, MissingExtraError, printable
+from sphericalpca.exceptions import DataError, MissingExtraError, Parameter, printable
 from sphericalpca.linalg import Array
 from sphericalpca.rows.reading import RowSource
 
 __all__ = ["DataFile", "FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
+
+
+DAMAGED = "the file is damaged or of another format; write or copy it again"
 
 
 @dataclass(frozen=True)
@@ -33,18 +36,18 @@ class DataFile:
         try:
             status = path.stat()
         except FileNotFoundError:
-            raise DataError(f"There is no file {str(path)!r}: check the path.") from None
+            raise DataError(f"There is no file {str(path)!r}", remedy="check the path") from None
         except (OSError, ValueError) as error:
-            raise DataError(f"{str(path)!r} cannot be opened: {_reason(error)}.") from None
+            raise DataError(f"{str(path)!r} cannot be opened ({_reason(error)})") from None
         if path.is_dir():
-            raise DataError(
-                f"{str(path)!r} is a folder: pass a file, a list of files, or a pattern such as "
-                f"{str(path / '*.npy')!r}."
-            )
+            pattern = str(path / "*.npy")
+            remedy = f"pass a file, a list of files, or a pattern such as {pattern!r}"
+            raise DataError(f"{str(path)!r} is a folder", remedy=remedy)
         if not path.is_file():
             raise DataError(
-                f"{str(path)!r} is a pipe or a device, but rows are read several times: write them "
-                "to a file first."
+                f"{str(path)!r} is a pipe or a device",
+                "rows are read several times",
+                "write them to a file first",
             )
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
@@ -63,14 +66,14 @@ class DataFile:
         try:
             now = DataFile.at(self.path)
         except DataError:
-            raise DataError(f"{self.name} was removed since it was opened: {remedy}.") from None
+            found = f"{self.name} was removed since it was opened"
+            raise DataError(found, remedy=remedy) from None
         if now.size != self.size:
-            raise DataError(
-                f"{self.name} had {self.size} bytes when it was opened, and has {now.size} now: "
-                f"{remedy}."
-            )
+            found = f"{self.name} had {self.size} bytes when it was opened"
+            raise DataError(found, f"has {now.size} now", remedy)
         if now != self:
-            raise DataError(f"{self.name} was written or replaced since it was opened: {remedy}.")
+            found = f"{self.name} was written or replaced since it was opened"
+            raise DataError(found, remedy=remedy)
 
     @contextmanager
     def being_read(self, row: int | None = None) -> Iterator[None]:
@@ -82,14 +85,13 @@ class DataFile:
         except Exception as error:
             where = self.name if row is None else f"{self.name}, from row {row} on,"
             if isinstance(error, PermissionError):
-                raise DataError(
-                    f"{where} cannot be read ({_reason(error)}): get the right to read it."
-                ) from error
+                found = f"{where} cannot be read ({_reason(error)})"
+                raise DataError(found, remedy="get permission to read it") from error
             # A damaged file may ask for any amount of memory.
-            short = ", or lower memory_budget" if isinstance(error, MemoryError) else ""
+            lower = (", or lower ", Parameter("memory_budget"))
             raise DataError(
-                f"{where} cannot be read ({_reason(error)}): the file is damaged or of another "
-                f"format; write or copy it again{short}."
+                f"{where} cannot be read ({_reason(error)})",
+                remedy=(DAMAGED, *(lower if isinstance(error, MemoryError) else ())),
             ) from error
 
 
@@ -174,8 +176,9 @@ def arithmetic_type(storage: np.dtype[Any], file: DataFile) -> np.dtype[Any]:
     if kind in "iub":
         return np.dtype(np.float32 if size <= 2 else np.float64)
     raise DataError(
-        f"{file.name} holds numbers of type {storage}, but rows must be real numbers: write them "
-        "as float32 or float64."
+        f"{file.name} holds numbers of type {storage}",
+        "rows must be real numbers",
+        "write them as float32 or float64",
     )
 
 

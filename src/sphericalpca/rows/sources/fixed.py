@@ -64,8 +64,9 @@ class FixedRows(FileSource):
 
     def _too_short(self, row: int) -> DataError:
         return DataError(
-            f"{self.name} ends before the end of {self.place(row)}, but had {self.shape[0]} rows "
-            "when it was opened: do not change files during a fit."
+            f"{self.name} ends before the end of {self.place(row)}",
+            f"had {self.shape[0]} rows when it was opened",
+            "do not change files during a fit",
         )
 
     @abstractmethod

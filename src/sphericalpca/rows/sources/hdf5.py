@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional, rewritten
@@ -38,13 +38,15 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
         dataset = opened[key]
         if (elsewhere := _elsewhere(opened, dataset)) is not None:
             raise DataError(
-                f"Data set {key!r} of {file.name} takes numbers from elsewhere, {elsewhere!r}, and "
-                "no file may name others to be read: copy them into one data set."
+                f"Data set {key!r} of {file.name} takes numbers from elsewhere, {elsewhere!r}",
+                "no file may name others to be read",
+                "copy them into one data set",
             )
         if dataset.dtype.kind not in "fiub":
             raise DataError(
-                f"Data set {key!r} of {file.name} is of type {dataset.dtype}, but rows must be "
-                "real numbers: write them as float32 or float64."
+                f"Data set {key!r} of {file.name} is of type {dataset.dtype}",
+                "rows must be real numbers",
+                "write them as float32 or float64",
             )
         direct = dataset.chunks is None and not dataset.is_virtual
         offset = dataset.id.get_offset() if direct else None
@@ -55,13 +57,15 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
         if offset + prod(shape) * storage.itemsize > file.size:
             raise DataError(
                 f"{file.name} has {file.size} bytes, too few for the {shape[0]} rows of its data "
-                f"set {key!r}: it was cut short; write or copy it again."
+                f"set {key!r}",
+                remedy="it was cut short; write or copy it again",
             )
         return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
     if (announced := prod(shape) * storage.itemsize) > MOST_PACKED * file.size:
         raise DataError(
-            f"{file.name} has {file.size} bytes, but its data set {key!r} announces {announced} "
-            "bytes of numbers, most of which were never written: write them, or make it smaller."
+            f"{file.name} has {file.size} bytes",
+            f"its data set {key!r} announces {announced} bytes of numbers, most never written",
+            "write them, or make it smaller",
         )
     return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)
 
@@ -111,8 +115,8 @@ def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
     if key is not None:
         if not _is_matrix(opened.get(key)):
             raise DataError(
-                f"{file.name} has no 2-D data set {key!r}: name one of those that it has with "
-                f"key=..., which are {listed}."
+                f"{file.name} has no 2-D data set {key!r}",
+                remedy=("name one with ", Parameter("key", ...), f"; it has {listed}"),
             )
         return key
     if USUAL_KEY in choices:
@@ -121,7 +125,8 @@ def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
     if len(numeric) == 1:
         return numeric[0]
     found = "no numeric 2-D data set" if not numeric else "several 2-D data sets"
-    raise DataError(f"{file.name} has {found}: name one with key=...; it has {listed}.")
+    remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
+    raise DataError(f"{file.name} has {found}", remedy=remedy)
 
 
 def _matrices(opened: Any) -> dict[str, tuple[int, ...]]:

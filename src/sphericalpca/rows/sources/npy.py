@@ -15,7 +15,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 from numpy.lib import format as npy_format
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
 from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
 
@@ -54,13 +54,15 @@ def open_npy(file: DataFile, options: Options) -> FileSource:
         header = read_header(handle)
     if len(header.shape) != 2:
         raise DataError(
-            f"{file.name} holds an array of shape {header.shape}, but rows are a 2-D array: "
-            "reshape it to (rows, columns)."
+            f"{file.name} holds an array of shape {header.shape}",
+            "rows are a 2-D array",
+            "reshape it to (rows, columns)",
         )
     if file.size != header.end and not header.dtype.hasobject:
         raise DataError(
-            f"{file.name} has {file.size} bytes, but its header announces {header.end}: "
-            "it was cut short, or something was appended; write it again."
+            f"{file.name} has {file.size} bytes",
+            f"its header announces {header.end}",
+            "it was cut short, or something was appended; write it again",
         )
     kind = ColumnMajorRows if header.fortran_order else RowMajorRows
     shape = (header.shape[0], header.shape[1])
@@ -169,8 +171,9 @@ def dense_rows(file: DataFile, archive: ZipFile, options: Options) -> FileSource
         return kind(*place, offset=member.offset)
     if member.fortran_order:
         raise DataError(
-            f"{name!r} in {file.name} is compressed and in Fortran order, so that no row can be "
-            "read without all: write it with numpy.savez, or in C order."
+            f"{name!r} in {file.name} is compressed and in Fortran order",
+            "rows cannot be read one by one that way",
+            "write it with numpy.savez, or in C order",
         )
     return PackedRows(*place, member=member)
 
@@ -188,10 +191,11 @@ def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
         return matrices[0]
     if key is None:
         found = "several 2-D arrays" if matrices else "no 2-D array of numbers"
-        raise DataError(f"{file.name} has {found}: name one with key=...; it has {listed}.")
+        remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
+        raise DataError(f"{file.name} has {found}", remedy=remedy)
     if key not in matrices:
         what = "no 2-D array of numbers" if key in shapes else "not there"
-        raise DataError(f"key={key!r} is {what} in {file.name}: it has {listed}.")
+        raise DataError(Parameter("key", key), f"is {what} in {file.name}", f"it has {listed}")
     return key
 
 
