@@ -49,6 +49,7 @@ class Rows(ABC):
     """
 
     local = True
+    _stats: RowStats
 
     def __init__(
         self,
@@ -70,9 +71,9 @@ class Rows(ABC):
         self.watch = watch
 
     @property
-    @abstractmethod
     def stats(self) -> RowStats:
         """Weight, scale and length of each row."""
+        return self._stats
 
     @abstractmethod
     def parts(self, count: int) -> list[Iterator[Block]]:

@@ -70,13 +70,8 @@ class MemoryRows(Rows):
         stored = self._stored_numbers()
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
-        totals = self._stats.totals()
+        totals = self.stats.totals()
         super().__init__(X.shape, X.dtype, totals, stored=stored, room=room, watch=watch)
-
-    @property
-    def stats(self) -> RowStats:
-        """Weight, scale and length of each row."""
-        return self._stats
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
@@ -85,7 +80,7 @@ class MemoryRows(Rows):
     def as_block(self, span: slice, heaviest: float) -> Block:
         """All rows as one block, that is `span` of a larger whole."""
         matrix, shift = self._part(slice(0, self.shape[0]))
-        return Block(matrix, span, self._stats, heaviest, shift)
+        return Block(matrix, span, self.stats, heaviest, shift)
 
     def _block_of(self, span: slice) -> Block:
         # Blocks that are views are made once, with what they work out about themselves.
@@ -97,7 +92,7 @@ class MemoryRows(Rows):
 
     def _make_block(self, span: slice) -> Block:
         matrix, shift = self._part(span)
-        return Block(matrix, span, self._stats[span], self.heaviest, shift)
+        return Block(matrix, span, self.stats[span], self.heaviest, shift)
 
     def _all_lengths(self, watch: Watch | None) -> Array:
         def measure(span: slice) -> Array:

@@ -48,6 +48,12 @@ class RowSource(ABC):
     columns : tuple of str or None
         Names of its columns, where it has names: files that are one matrix must have the same, and
         a model that was fitted to named columns wants these, in their order.
+    cuts : sequence of int
+        0, ..., n: where a reader can begin without reading what comes before.
+    any_row : bool
+        Whether a reader can begin at any row, not only at the cuts.
+    reader_bytes : int
+        What a reader needs however few rows it returns at a time.
     """
 
     shape: tuple[int, int]
@@ -56,6 +62,9 @@ class RowSource(ABC):
     name: str
     memory_budget: int
     columns: tuple[str, ...] | None = None
+    cuts: Sequence[int]
+    any_row: bool = False
+    reader_bytes: int = 0
 
     @property
     @abstractmethod
@@ -66,24 +75,6 @@ class RowSource(ABC):
     def extra_row_bytes(self) -> float:
         """What a reader needs beside that for each row of a block, to convert it."""
         return 0.0
-
-    @property
-    def reader_bytes(self) -> int:
-        """What a reader needs however few rows it returns at a time."""
-        return 0
-
-    @property
-    @abstractmethod
-    def cuts(self) -> Sequence[int]:
-        """0, ..., n: where a reader can begin without reading what comes before.
-
-        Rows that can be reached directly need no cut of their own: see `any_row`.
-        """
-
-    @property
-    def any_row(self) -> bool:
-        """Whether a reader can begin at any row, not only at the cuts."""
-        return False
 
     @abstractmethod
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:

@@ -58,11 +58,6 @@ class RawRows(Rows):
             watch=watch,
         )
 
-    @property
-    def stats(self) -> RowStats:
-        """Weight, scale and length of each row."""
-        return self._stats
-
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Runs of consecutive rows of about equal length, each with a thread that reads ahead."""
         self.source.check_unchanged()
@@ -72,7 +67,7 @@ class RawRows(Rows):
     def _blocks(self, span: slice) -> Iterator[Block]:
         with closing(read_blocks(self.source, span, self._height)) as blocks:
             for rows, matrix in blocks:
-                block = in_memory(matrix, mean=self._mean, stats=self._stats[rows])
+                block = in_memory(matrix, mean=self._mean, stats=self.stats[rows])
                 yield block.as_block(rows, self.heaviest)
 
 
@@ -108,7 +103,7 @@ class StreamedRows(RawRows):
         self.sweep(measure, passes=0.0)
         self._mean = None if mean is None else np.asarray(mean, dtype=self.dtype)
         self._stats = RowStats.of(length, weight, self.dtype, normalize=normalize)
-        self.totals = self._stats.totals()
+        self.totals = self.stats.totals()
 
 
 def _room_for_lengths(source: RowSource) -> Array:

@@ -139,6 +139,7 @@ class DaskSource(RowSource):
         else:
             sizes = [(rows, rows * columns) for rows in heights]
         self._ends = [0, *itertools.accumulate(rows for rows, _ in sizes)]
+        self.cuts = sorted(set(self._ends))
         self.stored = sum(stored for _, stored in sizes)
         self.shape = (self._ends[-1], columns)
         if self.shape[0] == 0:
@@ -150,11 +151,6 @@ class DaskSource(RowSource):
         n, m = self.shape
         index = 0 if self.stored == n * m else np.dtype(np.int32).itemsize
         return self.stored / n * (self.dtype.itemsize + index)
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The ends of the chunks."""
-        return sorted(set(self._ends))
 
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
         """The rows of `span`, chunk after chunk, at most `rows` at a time."""

@@ -99,13 +99,8 @@ class GroupRows(Rows):
             if matrix.shape[0] > 0
         ]
         n, matrix = sum(group.heights), group.matrices[0]
-        totals = self._stats.totals()
+        totals = self.stats.totals()
         super().__init__((n, matrix.shape[1]), matrix.dtype, totals, stored=group.stored, room=0)
-
-    @property
-    def stats(self) -> RowStats:
-        """Weight, scale and length of each row of the group."""
-        return self._stats
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Every chunk is divided; each begins with another part, as small ones have but one."""

@@ -184,18 +184,13 @@ class NamespaceRows(Rows):
         super().__init__(
             matrix.shape,
             matrix.dtype,
-            self._stats.totals(),
+            self.stats.totals(),
             stored=int(np.prod(matrix.shape)),
             room=0,
             watch=watch,
         )
         # A block holds views and vectors; of centred rows it would hold a copy.
         self._blocks = [] if mean is not None else [self._block(span) for span in self._spans]
-
-    @property
-    def stats(self) -> RowStats:
-        """Weight, scale and length of each row."""
-        return self._stats
 
     def parts(self, count: int) -> list[Iterator[Block]]:  # noqa: ARG002 - the device has its own
         """All rows in one part."""
@@ -229,7 +224,7 @@ class NamespaceRows(Rows):
         return X if self._mean is None else X - self._mean
 
     def _block(self, span: slice) -> Block:
-        stats = self._stats[span]
+        stats = self.stats[span]
         return NamespaceBlock(
             self._part(span), span, stats, self.heaviest, backend=self._matrix.backend
         )

@@ -10,10 +10,8 @@ from contextlib import contextmanager
 from struct import unpack_from
 from typing import Any, BinaryIO
 
-import numpy as np
-
 from sphericalpca.linalg import Array
-from sphericalpca.rows.sources.columns import Selection, select
+from sphericalpca.rows.sources.columns import select
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
 from sphericalpca.rows.sources.table import TableRows, list_length
 
@@ -31,7 +29,10 @@ def open_arrow(file: DataFile, options: Options) -> FileSource:
         with _reader(file, selection.names) as reader:
             batches = _batches(reader, 0, len(lengths))
             length = list_length(file, selection, batches)
-    return ArrowRows(file, selection, ends, length, options.memory_budget)
+    source = ArrowRows(file, selection, ends, length, options.memory_budget)
+    # A record batch in use and the next one.
+    source.reader_bytes = 2 * max(lengths, default=0) * length * source.storage.itemsize
+    return source
 
 
 @contextmanager
@@ -54,34 +55,12 @@ def _reader(file: DataFile, names: Sequence[str] | None = None) -> Iterator[Any]
 class ArrowRows(TableRows):
     """Rows in record batches, each of which is loaded as a whole."""
 
-    def __init__(
-        self,
-        file: DataFile,
-        selection: Selection,
-        ends: Sequence[int],
-        length: int,
-        memory_budget: int,
-    ) -> None:
-        super().__init__(file, selection, ends[-1], length, memory_budget)
-        self._ends = ends
-
-    @property
-    def reader_bytes(self) -> int:
-        """A record batch in use and the next one."""
-        longest = int(np.diff(self._ends).max(initial=0))
-        return int(2 * longest * self.shape[1] * self.storage.itemsize)
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The record batches."""
-        return self._ends
-
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
         """Blocks of record batches."""
         with self.file.being_read(), _reader(self.file, self._selection.names) as reader:
-            start = bisect_right(self._ends, span.start) - 1
-            batches = _batches(reader, start, len(self._ends) - 1)
-            yield from self._matrices(batches, self._ends[start], span, rows)
+            start = bisect_right(self.cuts, span.start) - 1
+            batches = _batches(reader, start, len(self.cuts) - 1)
+            yield from self._matrices(batches, self.cuts[start], span, rows)
 
     def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
         """Record batches of other columns."""

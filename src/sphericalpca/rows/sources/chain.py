@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
@@ -72,6 +72,9 @@ class ChainedRows(RowSource):
         self.columns = self.parts[0].columns
         self.stored = sum(part.stored for part in self.parts)
         self.memory_budget = self.parts[0].memory_budget
+        self.reader_bytes = max(part.reader_bytes for part in self.parts)
+        self.any_row = all(part.any_row for part in self.parts)
+        self.cuts = sorted({a + cut for a, part in self._placed() for cut in part.cuts})
         self.name = f"{len(self.parts)} files from {self.parts[0].name} to {self.parts[-1].name}"
 
     @property
@@ -84,33 +87,17 @@ class ChainedRows(RowSource):
         """Of the file that needs most."""
         return max(part.extra_row_bytes for part in self.parts)
 
-    @property
-    def reader_bytes(self) -> int:
-        """Of the file that needs most."""
-        return max(part.reader_bytes for part in self.parts)
-
-    @property
-    def any_row(self) -> bool:
-        """Whether that holds for each file."""
-        return all(part.any_row for part in self.parts)
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The files' own, and where they begin."""
-        inner = (
-            begin + cut
-            for begin, part in zip(self._ends, self.parts, strict=False)
-            for cut in part.cuts
-        )
-        return sorted(set(inner))
-
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
         """Blocks of one file after another."""
-        for begin, part in zip(self._ends, self.parts, strict=False):
+        for begin, part in self._placed():
             first = max(span.start - begin, 0)
             last = min(span.stop - begin, part.shape[0])
             if first < last:
                 yield from part.read(slice(first, last), rows)
+
+    def _placed(self) -> Iterator[tuple[int, RowSource]]:
+        """The files, each with the row of the whole that it begins with."""
+        return zip(self._ends, self.parts, strict=False)
 
     def check_unchanged(self) -> None:
         """Raise a `DataError` if a file is not the one that was opened any more."""

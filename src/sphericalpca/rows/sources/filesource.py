@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -138,6 +138,8 @@ class FileSource(RowSource):
         self.dtype = arithmetic_type(self.storage, file)
         self.stored = self.shape[0] * self.shape[1]
         self.memory_budget = memory_budget
+        # The whole file is one part, unless a format can do better.
+        self.cuts = [0, self.shape[0]]
 
     @property
     def converts(self) -> bool:
@@ -153,11 +155,6 @@ class FileSource(RowSource):
     def extra_row_bytes(self) -> float:
         """A buffer of numbers as they are in the file, if they are converted."""
         return float(self.shape[1] * self.storage.itemsize) if self.converts else 0.0
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The whole file is one part, unless a format can do better."""
-        return [0, self.shape[0]]
 
     def check_unchanged(self) -> None:
         """Raise a `DataError` if the file is not the one that was opened any more."""

@@ -6,8 +6,8 @@ compressed, through h5py, which reads for one thread at a time.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Generator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
@@ -16,8 +16,8 @@ import numpy as np
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
-from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional, rewritten
-from sphericalpca.rows.sources.fixed import RowMajorRows
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
+from sphericalpca.rows.sources.fixed import FixedRows, RowMajorRows
 
 __all__ = ["open_hdf5"]
 
@@ -145,8 +145,11 @@ def _is_matrix(item: Any) -> bool:
     return len(getattr(item, "shape", None) or ()) == 2
 
 
-class ChunkedRows(FileSource):
-    """Rows of a data set in chunks."""
+class ChunkedRows(FixedRows):
+    """Rows of a data set in chunks.
+
+    Two readers that begin inside a chunk unpack it both, once in a pass.
+    """
 
     def __init__(
         self,
@@ -161,40 +164,23 @@ class ChunkedRows(FileSource):
         super().__init__(file, shape, storage, memory_budget)
         self._key = key
         self._chunk_rows, width = chunks or (1, 1)
-        # Where a data set may grow, a chunk can be wider than all of it.
-        self._chunks_width = -(-shape[1] // width) * width
+        # The chunks that a row is in; where a data set may grow, one can be wider than all of it.
+        whole = -(-shape[1] // width) * width
+        self.reader_bytes = int(self._chunk_rows * whole * self.storage.itemsize)
 
-    @property
-    def any_row(self) -> bool:
-        """Yes: two readers that begin inside a chunk unpack it both, once in a pass."""
-        return True
-
-    @property
-    def reader_bytes(self) -> int:
-        """The chunks that a row is in."""
-        return int(self._chunk_rows * self._chunks_width * self.storage.itemsize)
-
-    def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
-        """Blocks in two buffers that take turns; of whole chunks, if these are small."""
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
         h5py = optional("h5py", "HDF5 files")
-        ends = self._block_ends(span, rows)
-        height, m = int(np.diff(ends).max(initial=0)), self.shape[1]
-        buffers = 1 if self.converts else 2
-        raw = itertools.cycle([np.empty((height, m), self.storage) for _ in range(buffers)])
-        converted = itertools.cycle(
-            [np.empty((height, m), self.dtype) for _ in range(2 * self.converts)]
-        )
         # Chunks that serve several blocks stay in memory meanwhile; readers share that memory.
         cache = {"rdcc_nbytes": self.reader_bytes * allowed_threads(), "rdcc_nslots": CACHE_SLOTS}
-        with self.file.being_read(), h5py.File(self.file.path, "r", **cache) as opened:
-            dataset = opened[self._key]
-            for first, last in itertools.pairwise(ends):
-                values = next(raw)[: last - first]
-                with self.file.being_read(first):
-                    dataset.read_direct(values, np.s_[first:last])
-                if self.converts:
-                    values = rewritten(values, next(converted)[: last - first])
-                yield values
+        with h5py.File(self.file.path, "r", **cache) as opened:
+            yield opened[self._key]
+
+    def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
+        values: Array = buffer[:count]
+        with self.file.being_read(first):
+            file.read_direct(values, np.s_[first : first + count])
+        return values
 
     def _block_ends(self, span: slice, rows: int) -> list[int]:
         """Blocks of at most so many rows that end where chunks do, if these are small enough."""

@@ -202,16 +202,13 @@ def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
 class PackedRows(RowMajorRows):
     """Rows of a compressed array, unpacked from its front by one reader."""
 
+    any_row = False
+
     def __init__(
         self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, member: Member
     ) -> None:
         super().__init__(file, shape, storage, budget, offset=member.offset)
         self._member = member.name
-
-    @property
-    def any_row(self) -> bool:
-        """No."""
-        return False
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

@@ -97,11 +97,7 @@ class CompressedSparseRows(FileSource):
         self._pointer = pointer
         self._data = data
         self._indices = indices
-
-    @property
-    def any_row(self) -> bool:
-        """Unless it is compressed."""
-        return not (self._data.compressed or self._indices.compressed)
+        self.any_row = not (data.compressed or indices.compressed)
 
     @property
     def _mean_length(self) -> float:

@@ -21,12 +21,13 @@ NULL_AMONG_LISTS = "Expected all lists to be of size"
 
 
 class TableRows(FileSource):
-    """Rows in one column of lists, or in several columns of numbers."""
+    """Rows in one column of lists, or in several columns of numbers; `ends` are the cuts."""
 
     def __init__(
-        self, file: DataFile, selection: Selection, rows: int, length: int, memory_budget: int
+        self, file: DataFile, selection: Selection, ends: Sequence[int], length: int, budget: int
     ) -> None:
-        super().__init__(file, (rows, length), selection.storage, memory_budget)
+        super().__init__(file, (ends[-1], length), selection.storage, budget)
+        self.cuts = ends
         self.columns = None if selection.lists else selection.names
         self._selection = selection
 
