@@ -31,12 +31,7 @@ __all__ = [
 
 
 class Carried:
-    """Columns beside the vectors, taken row by row in their order.
-
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-    """
+    """Columns beside the vectors, taken row by row in their order."""
 
     def __init__(self, schema: Any, batches: Generator[Any, None, None]) -> None:
         self.schema = schema
@@ -59,13 +54,9 @@ class Carried:
 
 
 def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
-    """The columns of a source's tables that are not its vectors; None where there are none.
+    """Those columns of a source's tables that are not its vectors: all, or those of these names.
 
-    Parameters
-    ----------
-    source : RowSource
-    names : sequence of str, optional
-        Which ones; all by default.
+    None where there are none.
     """
     parts = source.parts if isinstance(source, ChainedRows) else [source]
     tables = [part for part in parts if isinstance(part, TableRows)]
@@ -139,16 +130,7 @@ def open_writer(
 ) -> Iterator[Writer]:
     """A writer whose file appears under its name when all went well.
 
-    Parameters
-    ----------
-    path : Path
-        Its suffix tells the format.
-    shape : (n, r)
-    dtype : float32 or float64
-    name : str
-        What tables call the column of vectors.
-    carried : Carried, optional
-        Further columns of a table.
+    A table calls the column of vectors `name`, and has those that are `carried` beside it.
     """
     known = format_of(path)
     if known is None or not known.writer:

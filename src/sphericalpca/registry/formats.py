@@ -181,14 +181,7 @@ def resolve(place: str) -> Any:
 def check_suffix(path: Path, what: str, own: str) -> None:
     """Refuse a name that says that the file is something else.
 
-    Parameters
-    ----------
-    path : Path
-        What is to be written.
-    what : str
-        What it will be, such as "the export to onnx".
-    own : str
-        The suffix of such files.
+    `what` is to be written, such as "the export to onnx"; such files have the suffix `own`.
     """
     suffix = path.suffix.lower()
     plain = () if own in _TEXTS else _PLAIN

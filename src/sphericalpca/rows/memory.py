@@ -14,7 +14,7 @@ from scipy import sparse
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
-from sphericalpca.rows.block import Block, Matrix
+from sphericalpca.rows.block import Block, Matrix, stored_numbers
 from sphericalpca.rows.stats import RowStats
 
 __all__ = ["ROOM", "DenseRows", "MemoryRows", "SparseRows", "in_memory"]
@@ -67,7 +67,7 @@ class MemoryRows(Rows):
         self._stats = stats or RowStats.of(
             self._all_lengths(watch), weight, X.dtype, normalize=normalize, first=first
         )
-        stored = self._stored_numbers()
+        stored = stored_numbers(X)
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
         totals = self.stats.totals()
@@ -114,10 +114,6 @@ class MemoryRows(Rows):
         """Whether a block copies nothing of X."""
 
     @abstractmethod
-    def _stored_numbers(self) -> int:
-        """How many numbers X holds."""
-
-    @abstractmethod
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
         """Rows of a span, and what is still to be subtracted from each."""
 
@@ -160,9 +156,6 @@ class DenseRows(MemoryRows):
 
     def _blocks_are_views(self) -> bool:
         return self._mean is None and _addressable(self._X)
-
-    def _stored_numbers(self) -> int:
-        return int(self._X.size)
 
     def _part(self, span: slice) -> tuple[Array, None]:
         # Subtracting a mean explicitly keeps digits that X U - mean U would cancel; a
@@ -223,9 +216,6 @@ class SparseRows(MemoryRows):
 
     def _blocks_are_views(self) -> bool:
         return self._stored is None
-
-    def _stored_numbers(self) -> int:
-        return int(self._X.nnz)
 
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
         X = self._X

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -17,27 +15,13 @@ __all__ = ["RowStats", "Totals"]
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over rows, all that solvers need to know of weights and lengths.
+    """Sums over rows, all that solvers need to know of weights and lengths."""
 
-    Attributes
-    ----------
-    weight : float
-        sum_j w_j over the rows that have a direction.
-    energy : float
-        sum_j w_j ||x_j||^2.
-    heaviest : float
-        The largest weight.
-    longest : float
-        The length of the longest row that counts.
-    without_direction : int
-        How many rows are zero.
-    """
-
-    weight: float
-    energy: float
-    heaviest: float
-    longest: float
-    without_direction: int
+    weight: float  # sum_j w_j over the rows that have a direction
+    energy: float  # sum_j w_j ||x_j||^2
+    heaviest: float  # the largest weight
+    longest: float  # the length of the longest row that counts
+    without_direction: int  # how many rows are zero
 
     def __add__(self, other: Totals) -> Totals:
         return Totals(
@@ -47,11 +31,6 @@ class Totals:
             max(self.longest, other.longest),
             self.without_direction + other.without_direction,
         )
-
-    @staticmethod
-    def sum(parts: Iterable[Totals]) -> Totals:
-        """The totals of all parts together."""
-        return reduce(Totals.__add__, parts)
 
 
 @dataclass(frozen=True)

@@ -30,13 +30,7 @@ __all__ = ["RawRows", "StreamedRows"]
 class RawRows(Rows):
     """The rows of a source as they are in the files: nothing is known of their lengths yet.
 
-    Parameters
-    ----------
-    source : RowSource
-    block_rows : int, optional
-        Rows per block; chosen from the source's memory budget when left out.
-    watch : callable, optional
-        See `Rows`.
+    The rows per block are chosen from the source's memory budget when left out.
     """
 
     def __init__(
@@ -49,13 +43,10 @@ class RawRows(Rows):
         # Without memory of their own: a damaged file may announce any number of rows.
         one, zero = np.broadcast_to(1.0, n), np.broadcast_to(0.0, n)
         self._stats = RowStats(one, one, zero)
+        totals = Totals(float(n), 0.0, 1.0, 0.0, n)
+        room = source.memory_budget
         super().__init__(
-            source.shape,
-            source.dtype,
-            Totals(float(n), 0.0, 1.0, 0.0, n),
-            stored=source.stored,
-            room=source.memory_budget,
-            watch=watch,
+            source.shape, source.dtype, totals, stored=source.stored, room=room, watch=watch
         )
 
     def parts(self, count: int) -> list[Iterator[Block]]:
@@ -74,17 +65,8 @@ class RawRows(Rows):
 class StreamedRows(RawRows):
     """The rows of a source, weighted and scaled.
 
-    They are checked and their lengths are measured by one read when they are wrapped.
-
-    Parameters
-    ----------
-    source : RowSource
-    weight, normalize, mean
-        As in `MemoryRows`.
-    block_rows : int, optional
-        Rows per block; chosen from the source's memory budget when left out.
-    watch : callable, optional
-        See `Rows`.
+    They are checked and their lengths are measured by one read when they are wrapped.  Parameters
+    are those of `MemoryRows`.
     """
 
     def __init__(

@@ -15,7 +15,7 @@ from scipy import sparse
 from sphericalpca.exceptions import DataError
 from sphericalpca.parallel import spread
 from sphericalpca.rows.base import Watch
-from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.block import Matrix, stored_numbers
 from sphericalpca.rows.finite import first_non_finite
 from sphericalpca.rows.reading import RowSource
 
@@ -25,15 +25,8 @@ __all__ = ["DaskSource", "checked_chunk", "chunk_matrix", "place_in_chunk"]
 def chunk_matrix(pieces: Sequence[Any], columns: int, dtype: np.dtype[Any], chunk: int) -> Matrix:
     """The rows of one chunk; nothing is copied that need not be.
 
-    Parameters
-    ----------
-    pieces : sequence of arrays, sparse matrices or data frames
-        The same rows, and one after the other all of the columns.
-    columns : int
-        How many columns there are in all.
-    dtype : float32 or float64
-    chunk : int
-        For messages: which chunk this is.
+    The pieces are arrays, sparse matrices or data frames of the same rows, which have `columns`
+    columns together.
     """
     try:
         matrix = _joined([_as_numbers(piece, dtype) for piece in pieces])
@@ -106,18 +99,9 @@ MEMORY_BUDGET = 512 * 2**20
 class DaskSource(RowSource):
     """Chunks of a Dask collection as a source of rows, of which few are in memory at a time.
 
-    Parameters
-    ----------
-    chunks : sequence of sequences of Delayed
-        For each chunk of rows its parts, one after the other all of the columns.
-    columns : int
-        How many columns there are.
-    dtype : float32 or float64
-    heights : sequence of int, optional
-        Rows of each chunk, if they are known and all chunks are dense; else every chunk is
-        computed once to learn how much it holds.
-    watch : callable, optional
-        Told of rows that were computed for that.
+    Chunks are given by their delayed parts, which have all of the columns together.  If the heights
+    of the chunks are not known, or they are not dense, every chunk is computed once to learn how
+    much it holds; the watch is told of that.
     """
 
     name = "the Dask collection"
@@ -181,7 +165,7 @@ class DaskSource(RowSource):
         matrix = self._computed(k)
         if watch is not None:
             watch(matrix.shape[0])
-        return matrix.shape[0], matrix.nnz if sparse.issparse(matrix) else matrix.size
+        return matrix.shape[0], stored_numbers(matrix)
 
     def _computed(self, k: int) -> Matrix:
         # One thread for each reader, of which there are as many as threads.

@@ -62,21 +62,11 @@ def _distributed() -> Any:
 
 @dataclass(frozen=True)
 class ClusterState:
-    """Who is there, and where data are.
+    """Who is there, and where data are."""
 
-    Attributes
-    ----------
-    workers : dict of Worker
-        By their addresses.
-    holders : list of list of str
-        Addresses of the workers that hold each piece of data asked for.
-    sizes : list of int
-        Its bytes.
-    """
-
-    workers: dict[str, Worker]
-    holders: list[list[str]]
-    sizes: list[int]
+    workers: dict[str, Worker]  # by their addresses
+    holders: list[list[str]]  # addresses of the workers that hold each of the data asked for
+    sizes: list[int]  # bytes of each of them
 
 
 class ClusterClient:

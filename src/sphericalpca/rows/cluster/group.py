@@ -15,7 +15,7 @@ from scipy import sparse
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.rows.base import Kernel, Rows
-from sphericalpca.rows.block import Block, Matrix
+from sphericalpca.rows.block import Block, Matrix, stored_numbers
 from sphericalpca.rows.mean import weighted_mean
 from sphericalpca.rows.memory import in_memory
 from sphericalpca.rows.stats import RowStats, Totals
@@ -57,7 +57,7 @@ class ChunkGroup:
     @property
     def stored(self) -> int:
         """How many numbers the chunks hold."""
-        return sum(X.nnz if sparse.issparse(X) else X.size for X in self.matrices)
+        return sum(map(stored_numbers, self.matrices))
 
     def __sizeof__(self) -> int:
         # Dask asks this to learn how much memory is in use.
@@ -66,21 +66,11 @@ class ChunkGroup:
 
 @dataclass(frozen=True)
 class GroupStats:
-    """What is known of the rows of a group.
+    """What is known of the rows of a group."""
 
-    Attributes
-    ----------
-    stats : RowStats
-        Of all rows of the group, chunk after chunk.
-    firsts : sequence of int
-        Which row of the whole the first one of each chunk is.
-    mean : array of shape (m,), or None
-        What is subtracted from every row.
-    """
-
-    stats: RowStats
-    firsts: Sequence[int]
-    mean: Array | None
+    stats: RowStats  # of all its rows, chunk after chunk
+    firsts: Sequence[int]  # which row of the whole the first one of each chunk is
+    mean: Array | None  # what is subtracted from every row
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + 3 * self.stats.weight.nbytes

@@ -25,20 +25,11 @@ __all__ = ["ClusterMatrix", "PlacedGroup"]
 
 @dataclass(frozen=True)
 class PlacedGroup:
-    """A group of chunks on the cluster.
+    """A group of chunks on the cluster."""
 
-    Attributes
-    ----------
-    group : future of ChunkGroup
-    heights : list of int
-        Rows of each of its chunks.
-    firsts : list of int
-        Which row of the whole the first one of each chunk is.
-    """
-
-    group: Any
-    heights: list[int]
-    firsts: list[int]
+    group: Any  # future of ChunkGroup
+    heights: list[int]  # rows of each of its chunks
+    firsts: list[int]  # which row of the whole the first one of each chunk is
 
     @property
     def rows(self) -> int:
@@ -58,18 +49,7 @@ class PlacedGroup:
 class ClusterMatrix:
     """Chunks of a Dask collection, checked, and kept where the workers are.
 
-    Parameters
-    ----------
-    chunks : sequence of sequences of Delayed
-        For each chunk of rows its parts, one after the other all of the columns.
-    columns : int
-        How many columns there are.
-    dtype : float32 or float64
-    heights : sequence of int or None
-        Rows of each chunk, where they are known.
-    client : distributed.Client
-    watch : callable, optional
-        Told of rows as they arrive.
+    Chunks are given as to `DaskSource`; the watch is told of rows as they arrive.
 
     Attributes
     ----------

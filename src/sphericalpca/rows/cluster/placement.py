@@ -26,16 +26,9 @@ class Worker:
 def assign_workers(
     sizes: Sequence[int], holders: Sequence[Sequence[str]], workers: Mapping[str, Worker]
 ) -> list[str]:
-    """The address of the worker that each piece of data should be kept by.
+    """The address of the worker that should keep each piece of data.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Bytes of each piece.
-    holders : sequence of sequences of str
-        Addresses of the workers that have it already.
-    workers : mapping
-        All workers, by their addresses.
+    Of each its bytes are given, and the addresses of the workers that hold it already.
     """
     per_thread = sum(sizes) / sum(worker.threads for worker in workers.values())
     loads = dict.fromkeys(sorted(workers), 0.0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -38,13 +38,8 @@ class ClusterRows(Rows):
 
     In a pass every worker gets one task, or one after the other for several groups of chunks, and
     one copy of the kernel, which it fetches from whichever worker has it already.  When workers
-    come or go, groups are assigned anew; Dask makes lost ones again.
-
-    Parameters
-    ----------
-    matrix : ClusterMatrix
-    weight, normalize, mean, watch
-        As in `MemoryRows`.
+    come or go, groups are assigned anew; Dask makes lost ones again.  Parameters are those of
+    `MemoryRows`.
     """
 
     local = False
@@ -77,7 +72,7 @@ class ClusterRows(Rows):
         for placed, known in zip(matrix.groups, self._known, strict=True):
             reads.expect(self._cluster.submit(totals_of, known), placed.rows)
         with reads:
-            totals = Totals.sum(self._cluster.gather(reads.tasks, reads.look))
+            totals: Totals = reduce(operator.add, self._cluster.gather(reads.tasks, reads.look))
         stored = matrix.stored
         super().__init__(matrix.shape, matrix.dtype, totals, stored=stored, room=0, watch=watch)
 

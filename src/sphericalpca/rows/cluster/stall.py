@@ -24,21 +24,11 @@ REMEDY = ("start workers and fit again; ", *RESUME)
 
 
 class Activity(NamedTuple):
-    """Signs of life of a cluster.
+    """Signs of life of a cluster."""
 
-    Attributes
-    ----------
-    changes : tuple of int
-        How often tasks have changed their state, and how many bytes were spilled to disk.
-    busy : int
-        Tasks that are being executed, and transfers under way.
-    paused : int
-        Workers that begin no task, because their memory is full.
-    """
-
-    changes: tuple[int, int]
-    busy: int
-    paused: int
+    changes: tuple[int, int]  # changes of the state of tasks, and bytes spilled to disk
+    busy: int  # tasks that are being executed, and transfers under way
+    paused: int  # workers that begin no task, because their memory is full
 
 
 def activity(dask_scheduler: Any) -> Activity:

@@ -33,21 +33,8 @@ class NamespaceBlock(Block):
     def _there(self, values: Array) -> Any:
         return self.backend.put(values, self.backend.wide)
 
-    def _column(self, factor: Array) -> Any:
-        """Factors of the rows on the device; None where all are one."""
+    def _column(self, factor: Array, dtype: Any = None) -> Any:  # noqa: ARG002 - that of the rows
         return None if (factor == 1).all() else self.backend.put(factor, self.matrix.dtype)[:, None]
-
-    @cached_property
-    def _scales(self) -> Any:
-        return self._column(self.scale)
-
-    @cached_property
-    def _shares(self) -> Any:
-        return self._column(self.weight / self.heaviest)
-
-    @cached_property
-    def _pulls(self) -> Any:
-        return self._column(self.weight / self.heaviest * self.scale)
 
     @cached_property
     def _weights(self) -> Any:
@@ -155,14 +142,7 @@ class NamespaceBlock(Block):
 
 
 class NamespaceRows(Rows):
-    """The rows of a `NamespaceMatrix`.
-
-    Parameters
-    ----------
-    matrix : NamespaceMatrix
-    weight, normalize, mean, block_rows, watch
-        As in `MemoryRows`.
-    """
+    """The rows of a `NamespaceMatrix`; parameters are those of `MemoryRows`."""
 
     local = False
 
@@ -181,14 +161,8 @@ class NamespaceRows(Rows):
         self._spans = matrix.spans(block_rows)
         length = np.concatenate([self._lengths(span, watch) for span in self._spans])
         self._stats = RowStats.of(length, weight, matrix.dtype, normalize=normalize)
-        super().__init__(
-            matrix.shape,
-            matrix.dtype,
-            self.stats.totals(),
-            stored=int(np.prod(matrix.shape)),
-            room=0,
-            watch=watch,
-        )
+        totals, stored = self.stats.totals(), int(np.prod(matrix.shape))
+        super().__init__(matrix.shape, matrix.dtype, totals, stored=stored, room=0, watch=watch)
         # A block holds views and vectors; of centred rows it would hold a copy.
         self._blocks = [] if mean is not None else [self._block(span) for span in self._spans]
 

@@ -56,13 +56,7 @@ def _check_alike(first: RowSource, other: RowSource) -> None:
 
 
 class ChainedRows(RowSource):
-    """The rows of several sources, in their order.
-
-    Parameters
-    ----------
-    parts : sequence of RowSource
-        With one number of columns, names of these, type and memory budget.
-    """
+    """The rows of several sources, in their order; all have the same columns and type."""
 
     def __init__(self, parts: Sequence[RowSource]) -> None:
         self.parts = list(parts)

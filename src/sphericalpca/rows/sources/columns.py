@@ -22,22 +22,12 @@ LEAVE_OUT = ("leave it out of ", Parameter("columns"), ", or convert it")
 
 @dataclass(frozen=True)
 class Selection:
-    """Columns of a table: one of lists, or several of numbers.
-
-    Attributes
-    ----------
-    names : tuple of str
-    storage : dtype
-        Of their numbers.
-    lists : bool
-    length : int or None
-        How many numbers a row has; None for lists of which the schema does not tell.
-    """
+    """Columns of a table: one of lists, or several of numbers."""
 
     names: tuple[str, ...]
-    storage: np.dtype[Any]
+    storage: np.dtype[Any]  # of their numbers
     lists: bool
-    length: int | None
+    length: int | None  # numbers of a row; None for lists of which the schema does not tell
 
 
 def select(schema: Any, options: Options, file: DataFile) -> Selection:

@@ -13,6 +13,7 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError, MissingExtraError, Parameter, printable
 from sphericalpca.linalg import Array
+from sphericalpca.registry.formats import FORMATS
 from sphericalpca.rows.reading import RowSource
 
 __all__ = ["DataFile", "FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
@@ -116,16 +117,9 @@ class Options:
 
 
 class FileSource(RowSource):
-    """The rows of one file.
+    """The rows of one file, whose numbers are of type `storage` there.
 
-    Parameters
-    ----------
-    file : DataFile
-        As it was before anything was read from it.
-    shape : (n, m)
-    storage : dtype
-        Of the numbers in the file.
-    memory_budget : int
+    The `file` is as it was before anything was read from it.
     """
 
     def __init__(
@@ -192,4 +186,5 @@ def optional(module: str, what: str, *, doing: str = "Reading") -> Any:
         return importlib.import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise MissingExtraError(f"{doing} {what}", package, "files") from None
+        extra = next(known.extra for known in FORMATS.values() if known.package == package)
+        raise MissingExtraError(f"{doing} {what}", package, extra) from None

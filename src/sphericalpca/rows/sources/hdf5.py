@@ -101,12 +101,8 @@ def _check_chunks(dataset: Any, size: int) -> None:
         if not (inside and full):
             raise ValueError(f"the chunk at {chunk.chunk_offset} is not where it should be")
 
-    # Old versions of the library cannot tell.
-    getattr(dataset.id, "chunk_iter", _nothing)(check)
-
-
-def _nothing(check: Any) -> None:
-    """Nothing is checked."""
+    if hasattr(dataset.id, "chunk_iter"):  # old versions of the library cannot tell
+        dataset.id.chunk_iter(check)
 
 
 def _find_key(opened: Any, key: str | None, file: DataFile) -> str:

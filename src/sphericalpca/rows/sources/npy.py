@@ -100,16 +100,12 @@ DEFLATED = 1032
 
 @dataclass(frozen=True)
 class Member:
-    """An array inside the archive, and where its numbers begin.
-
-    The offset counts from the beginning of the archive if it is stored as it is, from that of the
-    unpacked member if it is compressed.
-    """
+    """An array inside the archive, and where its numbers begin."""
 
     name: str
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
-    offset: int
+    offset: int  # in the archive; if it is compressed, in the unpacked member
     compressed: bool
     fortran_order: bool
 
