@@ -79,7 +79,7 @@ def race_codings(X: Matrix, D: Array, n_nonzero: int, repeats: int) -> Array:
 
 def race_iterations(X: Matrix, D: Array, codes: Array, n_nonzero: int, repeats: int) -> None:
     filled = X.toarray() if sparse.issparse(X) else X
-    lengths = as_rows(X, normalize=False).facts.norm
+    lengths = as_rows(X, normalize=False).stats.norm
     # From given codes a fit of one iteration is one update and then one coding; without
     # them there would be two codings.
     model = importlib.import_module("dictlearn").DictionaryLearning(
@@ -105,7 +105,7 @@ def compare(name: str, X: Matrix, n_atoms: int, repeats: int) -> None:
     n_nonzero = n_atoms // 2
     n, m = X.shape
     print(f"{name} {n:,} x {m}, {n_atoms} atoms, {n_nonzero} non-zeros")
-    lengths = as_rows(X, normalize=False).facts.norm
+    lengths = as_rows(X, normalize=False).stats.norm
     D = first_atoms(X, lengths, n_atoms, np.random.default_rng(0))
     codes = race_codings(X, D, n_nonzero, repeats)
     if find_spec("dictlearn"):

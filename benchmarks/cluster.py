@@ -150,8 +150,8 @@ def _bytes_of_a_pass(problem: Problem, U: Array) -> Row:
     moved: Row = {}
 
     class Weighed(ClusterRows):
-        def _run(self, kernel: Any) -> list[list[Any]]:
-            answers = super()._run(kernel)
+        def _run_on_workers(self, kernel: Any) -> list[list[Any]]:
+            answers = super()._run_on_workers(kernel)
             moved["bytes_out"] = len(dumps(kernel))
             moved["bytes_back"] = sum(part.nbytes for answer in answers for part in answer)
             return answers

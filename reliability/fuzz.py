@@ -23,21 +23,12 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+# It loads nothing that is watched.
+from sphericalpca.registry.formats import FORMATS
+
 __all__ = ["main"]
 
-NAMES = [
-    "npy",
-    "npz",
-    "fvecs",
-    "bvecs",
-    "parquet",
-    "arrow",
-    "h5",
-    "model",
-    "checkpoint",
-    "table",
-    "corpus",
-]
+NAMES = [*FORMATS, "model", "checkpoint", "table", "corpus"]
 RESULTS = Path(__file__).parent / "results" / "fuzz.csv"
 KEY = ("target", "date", "seed")
 COLUMNS = (*KEY, "runs", "seconds", "restarts", "coverage_start", "coverage", "corpus")

@@ -11,10 +11,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
+from reliability.samples import SAMPLES, sample_suffix
 from sphericalpca import SphericalPCA
 from sphericalpca.linalg import Array
+from sphericalpca.registry.formats import FORMATS
 from sphericalpca.registry.solvers import SOLVERS
 
 __all__ = ["MATRIX", "SOLVER_NAMES", "STEPS", "checkpoint_fit", "seeds"]
@@ -37,7 +38,7 @@ MATRIX = _matrix()
 
 def seeds(target: str) -> list[bytes]:
     """Valid inputs of a target."""
-    return SEEDS[target]()
+    return OTHERS[target]() if target in OTHERS else _rows(target)
 
 
 def checkpoint_fit(solver: str, path: Path, steps: int) -> SphericalPCA:
@@ -47,8 +48,23 @@ def checkpoint_fit(solver: str, path: Path, steps: int) -> SphericalPCA:
     return model
 
 
+def _rows(name: str) -> list[bytes]:
+    """Files of a format of rows, in every layout and, if it has several, some types of numbers."""
+    fixed = FORMATS[name].dtype
+    found = []
+    with TemporaryDirectory() as folder:
+        for sample in SAMPLES.values():
+            path = Path(folder) / f"seed{sample_suffix(sample)}"
+            for kind in (fixed,) if fixed else ("f4", "f8", "i1"):
+                if sample.format == name:
+                    matrix = np.abs(9 * MATRIX) if fixed == "uint8" else MATRIX
+                    sample.write(matrix.astype(kind), path, GROUP)
+                    found.append(path.read_bytes())
+    return found + (MORE[name]() if name in MORE else [])
+
+
 def _npy() -> list[bytes]:
-    kinds = ("<f4", ">f8", "<f2", "i1", "<u8", "?")
+    kinds = ("<f2", "<u8", "?")
     arrays = [np.asarray(MATRIX, kind, order) for kind in kinds for order in ("C", "F")]
     return [_saved(np.save, array) for array in arrays]
 
@@ -59,32 +75,14 @@ def _saved(save: Callable[..., Any], *args: Any, **options: Any) -> bytes:
     return file.getvalue()
 
 
-def _npz() -> list[bytes]:
-    kinds = (np.float32, np.float64, np.int8)
-    return [
-        _saved(sparse.save_npz, sparse.csr_array(MATRIX.astype(kind)), compressed=compressed)
-        for kind in kinds
-        for compressed in (False, True)
-    ]
-
-
-def _vecs(numbers: str) -> list[bytes]:
-    rows = np.empty(len(MATRIX), [("length", "<i4"), ("numbers", numbers, MATRIX.shape[1:])])
-    rows["length"], rows["numbers"] = MATRIX.shape[1], np.abs(MATRIX * 9)
-    return [rows.tobytes(), rows[:1].tobytes()]
-
-
 def _tables() -> list[Any]:
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     n, m = MATRIX.shape
     single = MATRIX.astype(np.float32).ravel()
     lists = pa.ListArray.from_arrays(pa.array(np.arange(n + 1) * m, pa.int32()), single)
-    large = pa.LargeListArray.from_arrays(pa.array(np.arange(n + 1) * m, pa.int64()), single)
     return [
-        pa.table({"v": pa.FixedSizeListArray.from_arrays(single, m)}),
         pa.table({"v": lists, "name": [f"row {k}" for k in range(n)]}),
-        pa.table({"v": large}),
         pa.table({"a": MATRIX[:, 0], "b": MATRIX[:, 1].astype(np.float16)}),
         pa.table({"a": np.arange(n), "b": np.arange(n, dtype=np.uint8)}),
     ]
@@ -118,7 +116,6 @@ def _hdf5() -> list[bytes]:
             opened.create_dataset("train", data=MATRIX.astype(np.float32), **layout)
 
     layouts: list[dict[str, Any]] = [
-        {},
         {"chunks": (GROUP, 2)},
         {"chunks": (GROUP, 4), "compression": "gzip", "shuffle": True, "fletcher32": True},
     ]
@@ -157,14 +154,15 @@ def _texts() -> list[bytes]:
     return [gzip.compress("\n".join(map(json.dumps, posts)).encode(), mtime=0)]
 
 
-SEEDS: dict[str, Callable[[], list[bytes]]] = {
+# What only some files of a format have.
+MORE: dict[str, Callable[[], list[bytes]]] = {
     "npy": _npy,
-    "npz": _npz,
-    "fvecs": lambda: _vecs("<f4"),
-    "bvecs": lambda: _vecs("u1"),
     "parquet": _parquet,
     "arrow": _arrow,
     "h5": _hdf5,
+}
+# Files that hold no rows.
+OTHERS: dict[str, Callable[[], list[bytes]]] = {
     "model": _models,
     "checkpoint": _checkpoints,
     "table": _csv,

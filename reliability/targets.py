@@ -28,6 +28,7 @@ from reliability.mutations import (
 from reliability.seeds import MATRIX, SOLVER_NAMES, STEPS, checkpoint_fit
 from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows
 from sphericalpca.linalg import Array
+from sphericalpca.registry.formats import FORMATS
 
 __all__ = ["TARGETS", "Target", "judge", "warnings_are_errors"]
 
@@ -49,12 +50,15 @@ class Target(NamedTuple):
     mutate : callable
         How inputs are changed.
     documented : tuple of exception types
+    crashes : bool
+        Whether a damaged file may end the process.
     """
 
     suffix: str
     read: Callable[[Path], None]
     mutate: Mutation = mutate_plain
     documented: tuple[type[Exception], ...] = (DataError,)
+    crashes: bool = False
 
 
 def judge(target: Target, data: bytes, path: Path) -> str:
@@ -144,13 +148,11 @@ def _read_corpus(path: Path) -> None:
 
 
 TARGETS = {
-    "npy": Target(".npy", _read_rows),
-    "npz": Target(".npz", _read_rows, mutate_archive),
-    "fvecs": Target(".fvecs", _read_rows),
-    "bvecs": Target(".bvecs", _read_rows),
-    "parquet": Target(".parquet", _read_rows),
-    "arrow": Target(".arrow", _read_rows),
-    "h5": Target(".h5", _read_rows),
+    # What is no archive is changed byte by byte.
+    **{
+        name: Target(known.suffixes[0], _read_rows, mutate_archive, crashes=known.crashes)
+        for name, known in FORMATS.items()
+    },
     "model": Target(".safetensors", _read_model, mutate_model),
     "checkpoint": Target(".checkpoint", _read_checkpoint, mutate_archive),
     "table": Target(".csv.gz", _read_table, mutate_gzip, READING_ERRORS),

@@ -234,7 +234,7 @@ def test_there_is_only_one_subspace_of_all_dimensions(direct, monkeypatch, rng):
     X = rng.standard_normal((30, 6))
     problem = Problem(as_rows(X, weight=rng.uniform(0, 2, 30), normalize=False))
     found = certify(problem, np.eye(6))
-    weighted = problem.rows.facts.weight @ np.linalg.norm(X, axis=1)
+    weighted = problem.rows.stats.weight @ np.linalg.norm(X, axis=1)
     np.testing.assert_allclose([found.value, found.bound], weighted, rtol=1e-12)
     assert found.gap == 0
     assert found.rigorous

@@ -89,8 +89,8 @@ def test_restriction_to_a_subspace_is_the_same_problem(problem, explicit, case, 
 def test_restricted_rows_are_not_normalised_again(problem, explicit, case, random_U):
     S = random_U(case.X.shape[1], case.r, seed=3)
     rows = problem.restrict(S).rows
-    np.testing.assert_allclose(rows.facts.norm, np.linalg.norm(explicit.X @ S, axis=1), atol=1e-14)
-    np.testing.assert_array_equal(rows.facts.weight, problem.rows.facts.weight)
+    np.testing.assert_allclose(rows.stats.norm, np.linalg.norm(explicit.X @ S, axis=1), atol=1e-14)
+    np.testing.assert_array_equal(rows.stats.weight, problem.rows.stats.weight)
 
 
 def test_gram_and_covariance_are_the_explicit_products(problem, explicit, rng, case):
@@ -274,7 +274,7 @@ def test_one_oracle_holds_for_any_rows(X, weight, r, normalize):
     assume(problem.rows.totals.weight > 1e-3)
     U = np.linalg.qr(np.random.default_rng(r).standard_normal((4, r)))[0]
     here = problem.evaluate(U)
-    bound = weight @ problem.rows.facts.norm
+    bound = weight @ problem.rows.stats.norm
     assert 0 <= here.value <= bound * (1 + 1e-12)
     assert np.linalg.norm(here.gradient, "nuc") >= here.value * (1 - 1e-12)
     assert 0 <= here.residual <= 1 + 1e-12

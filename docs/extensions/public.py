@@ -31,7 +31,7 @@ FIRST = (
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
     *("__main__", "baselines", "cli", "curvature", "exceptions", "files", "linalg", "modelfile"),
-    *("pages", "parallel", "registry", "suffixes", "version", "writing"),
+    *("pages", "parallel", "registry", "version", "writing"),
 )
 
 # Where short names on the other pages live: `open_rows`, `truncate`.

@@ -84,14 +84,14 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     True
     """
     r, heaviest = U.shape[1], problem.rows.heaviest
-    w = problem.rows.facts.weight / heaviest
+    w = problem.rows.stats.weight / heaviest
     reach = lengths_of_projections(problem, U)
     value = float(w @ reach)
     if r == problem.rows.shape[1]:  # there is no other subspace
         return Certificate(heaviest * value, heaviest * value, 0.0, rigorous=True)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
         problem = _in_row_space(problem)
-    norm, m = problem.rows.facts.norm, problem.rows.shape[1]
+    norm, m = problem.rows.stats.norm, problem.rows.shape[1]
     inverse = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
     # Vertices as x_j'P x_j / ||x_j||^2: of r/m I, positive for every row, and of UU'.
     vertices = np.empty((max_bounds + 1, len(w)))
@@ -129,8 +129,8 @@ def _in_row_space(problem: Problem) -> Problem:
     Found from the cosines, so that short rows keep as many digits as long ones.
     """
     values, E = np.linalg.eigh(problem.cosines())
-    Z = E * np.sqrt(np.maximum(values, 0.0)) * problem.rows.facts.norm[:, None]
-    return Problem(as_rows(Z, weight=problem.rows.facts.weight, normalize=False))
+    Z = E * np.sqrt(np.maximum(values, 0.0)) * problem.rows.stats.norm[:, None]
+    return Problem(as_rows(Z, weight=problem.rows.stats.weight, normalize=False))
 
 
 def _leading_eigenvectors(

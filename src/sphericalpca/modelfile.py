@@ -16,7 +16,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError, import_extra, printable
 from sphericalpca.files import write_whole
 from sphericalpca.linalg import Array
-from sphericalpca.suffixes import check_suffix
+from sphericalpca.registry.formats import check_suffix
 
 __all__ = ["FORMAT", "check_model_name", "read_model", "require_library", "write_model"]
 

@@ -67,7 +67,7 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     """The function of every item, in their order; each item on a thread if there are any."""
     pool = _current()
     if pool is None or pool.size < 2 or len(items) < 2:
-        return [function(item) for item in items]
+        return list(map(function, items))
     return list(pool.executor.map(function, items))
 
 

@@ -232,7 +232,7 @@ class Problem:
 
     def restricted_to(self, Z: Array) -> Problem:
         """The problem for U = S C, when the rows Z = X S are at hand."""
-        return Problem(as_rows(Z, weight=self.rows.facts.weight, normalize=False), closing=False)
+        return Problem(as_rows(Z, weight=self.rows.stats.weight, normalize=False), closing=False)
 
     def _factors(self, factor: Array | None) -> Callable[[Block], Array]:
         """The factors of a block's rows."""

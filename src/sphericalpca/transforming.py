@@ -12,10 +12,11 @@ from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.estimators.foreign import check_source
 from sphericalpca.estimators.monitoring import warn_of_zero_rows
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, parallel
 from sphericalpca.problem import components
+from sphericalpca.registry.formats import Format, format_of, titles
 from sphericalpca.rows import RowSource, in_memory
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
 from sphericalpca.writing import carried_columns, open_writer
@@ -62,8 +63,9 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     check_is_fitted(model)
     if rows.shape[1] != model.n_features_in_:
         raise DataError(
-            f"{rows.name} has {rows.shape[1]} columns, but the model was fitted on "
-            f"{model.n_features_in_}: pass vectors of the same kind."
+            f"{rows.name} has {rows.shape[1]} columns",
+            f"the model was fitted on {model.n_features_in_}",
+            "pass vectors of the same kind",
         )
     check_source(model, rows, reset=False)
     model = model_on_host(model)
@@ -98,7 +100,7 @@ def transform_file(
     rows : RowSource
         From `open_rows`.
     output : str or Path
-        ``.npy``, ``.parquet`` (or ``.pq``) or ``.arrow`` (or ``.feather``, ``.ipc``).
+        Its suffix tells the format: NumPy's ``.npy``, or a table such as ``.parquet``.
     name : str, default="vector"
         The column of vectors in a table.
     keep : list of str, optional
@@ -144,11 +146,15 @@ def transform_file(
     """
     check_is_fitted(model)
     output, n_zero = Path(output), 0
-    table = output.suffix.lower() != ".npy"
+    written = format_of(output)
+    table = written is None or written.table  # what cannot be written is refused below
     if keep and not table:
         raise DataError(
-            f"{str(output)!r} has no place for the columns {list(keep)}: write to .parquet or "
-            ".arrow, or keep none."
+            f"{str(output)!r} has no place for the columns {list(keep)}",
+            remedy=(
+                f"write to a {titles(_keeps_columns, 'or')} file, or leave out ",
+                Parameter("keep"),
+            ),
         )
     carried = carried_columns(rows, keep) if table else None
     shape = (rows.shape[0], model.n_components_)
@@ -165,3 +171,7 @@ def transform_file(
                 watch(len(V))
     warn_of_zero_rows(n_zero, rows.shape[0], "came out as zero")
     return n_zero
+
+
+def _keeps_columns(known: Format) -> bool:
+    return known.table and bool(known.writer)

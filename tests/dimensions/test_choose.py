@@ -354,7 +354,7 @@ def test_rows_that_a_subspace_misses_count_in_the_mean_cosine_of_the_curve(rng):
     X = np.repeat(np.eye(3), 10, axis=0)
     X = np.vstack([X, np.zeros((5, 3))])
     held = HeldOut.draw(X, 5, 3, rng)
-    weight = as_rows(X, weight=held.weight).facts.weight
+    weight = as_rows(X, weight=held.weight).stats.weight
     point = Measure(held, 0.95, Clock()).point(X[:, :1], weight)
     base = np.setdiff1d(np.arange(30), held.ids)
     assert point.mean_cosine == pytest.approx(np.mean(base < 10))

@@ -29,8 +29,9 @@ from click.testing import CliRunner
 import sphericalpca
 from paper.cli.app import app as paper
 from paper.methods import METHODS
+from reliability.samples import SAMPLES
 from sphericalpca.cli.app import COMMANDS, app
-from sphericalpca.rows.sources.opening import FORMATS
+from sphericalpca.registry.formats import FORMATS
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -94,7 +95,7 @@ WITH_CODE = sorted({block.page for block in ALL})
 @pytest.fixture
 def registries():
     """Pages of "Extend" add to them; other tests must not see that."""
-    before = [(registry, dict(registry)) for registry in (FORMATS, METHODS)]
+    before = [(registry, dict(registry)) for registry in (FORMATS, SAMPLES, METHODS)]
     yield
     for registry, entries in before:
         registry.clear()

@@ -118,24 +118,40 @@ def test_a_solver(copy):
 
 
 def test_a_source_of_rows(copy):
-    sources = copy / "src" / "sphericalpca" / "rows" / "sources"
-    opener = re.search(r"def open_database.*?\n\n", code("rows.rst", 4), re.DOTALL)[0]
-    (sources / "sqlite.py").write_text(f"{code('rows.rst')}\n\n{opener}", encoding="utf-8")
-    name = "from sphericalpca.rows.sources.sqlite import open_database\n"
-    after = "from sphericalpca.rows.sources.vecs import open_vecs\n"
-    edit(sources / "opening.py", after, name + after)
-    table = "FORMATS = ARRAYS | TABLES | HDF5\n"
-    edit(sources / "opening.py", table, 'FORMATS = ARRAYS | TABLES | HDF5 | {".db": open_database}')
-    # A package imports its own modules, not its front door.
-    edit(sources / "sqlite.py", "sphericalpca import", "sphericalpca.exceptions import")
-    edit(sources / "sqlite.py", "sphericalpca.rows import", "sphericalpca.rows.source import")
-    run(
-        copy,
-        "-c",
-        f"import sqlite3, numpy as np; from contextlib import closing\n{code('rows.rst', 1)}",
+    for name in ("tests/rows", "tests/hostile", "tests/cli", "reliability"):
+        copytree(ROOT / name, copy / name, ignore=ignore_patterns("__pycache__"))
+    package, samples = copy / "src" / "sphericalpca", copy / "reliability" / "samples.py"
+    write, module, entry, sample = (code("rows.rst", number) for number in (1, 4, 5, 6))
+    (package / "rows" / "sources" / "sqlite.py").write_text(module, encoding="utf-8")
+    entry = entry.partition("\n\n")[2]  # without the import of what is there
+    add(package / "registry" / "formats.py", entry)
+    function = re.search(r"def write_database.*?\n\n", write, re.DOTALL)[0]
+    header = "import sqlite3\nfrom contextlib import closing\n\n"
+    add(samples, f"{header}{function}\n{sample.partition(chr(10) * 2)[2]}")
+    run(copy, "-c", f"{header}import numpy as np\n{write}")
+    program = ("-m", "sphericalpca")
+    run(copy, *program, "fit", "digits.db", "-r", "3", "-o", "m.safetensors")
+    run(copy, *program, "transform", "m.safetensors", "digits.db", "-o", "small.npy")
+    assert (copy / "small.npy").is_file()
+    assert ".db" in run(copy, *program, "fit", "--help")
+    assert ".db" in run(copy, "-c", "import sphericalpca; print(sphericalpca.open_rows.__doc__)")
+    assert "sqlite" in run(copy, "-m", "reliability.fuzz", "--help")
+    options = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
+    every = ("tests/rows/sources", "tests/hostile/test_damaged_files.py")
+    done = run(copy, *options, "-k", "sqlite", *every)
+    assert int(re.search(r"(\d+) passed", done)[1]) > 30
+    whole = (
+        "rows/sources/test_opening",
+        "cli/test_reading",
+        "cli/test_transform",
+        "cli/test_startup",
     )
-    out = run(copy, "-m", "sphericalpca", "fit", "digits.db", "-r", "3", "-o", "m.safetensors")
-    assert (copy / "m.safetensors").is_file(), out
+    run(copy, *options, *(f"tests/{name}.py" for name in whole))
+
+
+def add(path, text):
+    """Add to the end of a file."""
+    path.write_text(f"{path.read_text(encoding='utf-8')}\n\n{text}", encoding="utf-8")
 
 
 def test_an_experiment(copy):

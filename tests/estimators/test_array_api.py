@@ -14,7 +14,7 @@ from sphericalpca.estimators import foreign
 from sphericalpca.evaluation import check_drift
 from sphericalpca.export import unit_map
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows.namespace import block, matrix, rows
+from sphericalpca.rows.namespace import matrix, rows
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("SCIPY_ARRAY_API") != "1",
@@ -158,13 +158,13 @@ def test_memory_of_torch_is_not_copied(torch, data):
 def test_on_a_device_the_data_never_leave_it(torch, data, unaddressable, monkeypatch):
     """Nothing with a row for each row is fetched during a fit, but what is measured before it."""
     fetched = []
-    honest = block.on_host
+    honest = rows.on_host
 
     def on_host(array):
         fetched.append(tuple(array.shape))
         return honest(array)
 
-    for module in (block, matrix, rows):
+    for module in (matrix, rows):
         monkeypatch.setattr(module, "on_host", on_host)
     SphericalPCA(3).fit(torch.asarray(data))
     assert [shape for shape in fetched if 60 in shape] == [(60,)]

@@ -208,7 +208,9 @@ def test_a_name_that_stands_for_two_columns_is_refused_as_in_data_frames(tmp_pat
                 writer.write_table(table)
         else:
             write(table, path)
-        with pytest.raises(DataError, match="2 columns 'a': give every column a name of its own"):
+        with pytest.raises(
+            DataError, match="2 columns 'a', but every column must have a unique name"
+        ):
             open_rows(path)
         assert open_rows(path, columns=["b"]).shape == (9, 1)
 

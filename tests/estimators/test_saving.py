@@ -13,10 +13,10 @@ from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from sphericalpca import Certificate, DataError, SphericalPCA, modelfile, suffixes
+from sphericalpca import Certificate, DataError, SphericalPCA, modelfile
 from sphericalpca.estimators.fitted import header_and_arrays
 from sphericalpca.modelfile import read_model, write_model
-from sphericalpca.rows.sources.opening import FORMATS
+from sphericalpca.registry.formats import FORMATS, row_suffixes
 from sphericalpca.solvers import Alternating, Anderson, Linearized, Newton
 
 safetensors = pytest.importorskip("safetensors")
@@ -126,7 +126,7 @@ def test_other_programs_can_read_it(X, path):
 def test_a_model_has_no_name_of_another_kind_of_file(X, tmp_path, name):
     path = tmp_path / name
     path.write_bytes(b"data")
-    with pytest.raises(ValueError, match=rf"call it {name.split('.')[0]}.safetensors, say"):
+    with pytest.raises(ValueError, match=rf"name such as {name.split('.')[0]}.safetensors"):
         SphericalPCA(3).fit(X).save(path)
     assert path.read_bytes() == b"data"
 
@@ -139,7 +139,7 @@ def test_a_model_takes_the_place_of_an_older_one(X, tmp_path, name):
 
 
 def test_suffixes_of_rows_are_those_that_are_opened():
-    assert set(suffixes.ROWS) == set(FORMATS)
+    assert set(row_suffixes()) == {s for known in FORMATS.values() for s in known.suffixes}
 
 
 def test_unfitted_models_are_not_saved(path):

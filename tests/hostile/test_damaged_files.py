@@ -74,8 +74,8 @@ def _plain(rng):
     return change
 
 
-# A damaged HDF5 file may still end the process: that is tried in others only.
-@pytest.mark.parametrize("target", sorted(set(TARGETS) - {"h5"}))
+# What may still end the process is tried in others only.
+@pytest.mark.parametrize("target", sorted(t for t in TARGETS if not TARGETS[t].crashes))
 def test_a_few_damaged_files(target, tmp_path):
     reader, rng = TARGETS[target], random.Random(3)
     path = tmp_path / f"input{reader.suffix}"
@@ -111,7 +111,7 @@ def test_shapes_that_are_none(shape, tmp_path):
     S = sparse.csr_array(MATRIX)
     parts = {"data": S.data, "indices": S.indices, "indptr": S.indptr}
     np.savez(tmp_path / "S.npz", format=b"csr", shape=np.array(shape), **parts)
-    with pytest.raises(DataError, match="do not fit together"):
+    with pytest.raises(DataError, match="must fit together"):
         open_rows(tmp_path / "S.npz")
 
 
@@ -121,7 +121,7 @@ def test_more_rows_than_lengths_could_be_kept_of(tmp_path, monkeypatch):
     path = tmp_path / "t.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("train", shape=(2**55, 4), dtype="f4", chunks=(100, 4))
-    with pytest.raises(DataError, match=f"announces {2**55} rows, for whose lengths alone"):
+    with pytest.raises(DataError, match=f"announces {2**55} rows, but there is not enough memory"):
         SphericalPCA(1).fit(open_rows(path))
 
 

@@ -14,7 +14,7 @@ from sphericalpca import SphericalPCA
 from sphericalpca.parallel import parallel
 from sphericalpca.products import inner_products, product, times
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows.dense import DenseRows
+from sphericalpca.rows.memory import DenseRows
 
 
 class _Alarming(np.ndarray):

@@ -116,22 +116,22 @@ def test_a_factor_replaces_the_weight_in_correlate(X, layout, mean, plain, rng):
 
 def test_norm_weight_and_totals_describe_the_scaled_rows(rows, explicit):
     length = np.linalg.norm(explicit.X, axis=1)
-    np.testing.assert_allclose(rows.facts.norm, length, rtol=1e-13)
-    np.testing.assert_array_equal(rows.facts.weight, explicit.w)
+    np.testing.assert_allclose(rows.stats.norm, length, rtol=1e-13)
+    np.testing.assert_array_equal(rows.stats.weight, explicit.w)
     assert rows.totals.weight == pytest.approx(explicit.w.sum(), rel=1e-14)
     assert rows.totals.energy == pytest.approx(explicit.w @ length**2, rel=1e-13)
 
 
 def test_a_zero_row_has_no_weight_no_scale_and_no_norm(X, layout):
     rows = _rows(X, layout)
-    assert rows.facts.weight[4] == rows.facts.scale[4] == rows.facts.norm[4] == 0.0
+    assert rows.stats.weight[4] == rows.stats.scale[4] == rows.stats.norm[4] == 0.0
 
 
 def test_a_row_equal_to_the_mean_has_no_direction(layout, rng):
     X = rng.standard_normal((6, 5))
     X[3] = 1 / 3
     rows = _rows(X, layout, mean=np.full(5, 1 / 3))
-    np.testing.assert_array_equal(rows.facts.norm > 0, [True, True, True, False, True, True])
+    np.testing.assert_array_equal(rows.stats.norm > 0, [True, True, True, False, True, True])
 
 
 def test_unusual_memory_gives_the_same_rows_and_stays_as_it_was(unusual, plain, random_U):
@@ -183,7 +183,7 @@ def test_products_keep_the_type_and_sums_over_blocks_are_double(X, layout, dtype
     (G,) = rows.sweep(lambda block: (block.correlate(Y[block.span]),))
     assert Y.dtype == rows.dtype == dtype
     assert G.dtype == (dtype if blocks == 1 else np.float64)
-    assert rows.facts.weight.dtype == rows.facts.scale.dtype == rows.facts.norm.dtype == np.float64
+    assert rows.stats.weight.dtype == rows.stats.scale.dtype == rows.stats.norm.dtype == np.float64
 
 
 def test_every_sweep_counts_as_the_passes_and_flops_it_says(X, layout):

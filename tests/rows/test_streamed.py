@@ -77,9 +77,9 @@ def test_evaluations_are_those_of_rows_in_memory(X, source, height, reading, ran
     found = Problem(as_rows(source, block_rows=height, **reading))
     expected = Problem(as_rows(X, **reading))
     assert isinstance(found.rows, StreamedRows)
-    np.testing.assert_allclose(found.rows.facts.norm, expected.rows.facts.norm, rtol=1e-6)
-    np.testing.assert_allclose(found.rows.facts.scale, expected.rows.facts.scale, rtol=1e-6)
-    np.testing.assert_array_equal(found.rows.facts.weight, expected.rows.facts.weight)
+    np.testing.assert_allclose(found.rows.stats.norm, expected.rows.stats.norm, rtol=1e-6)
+    np.testing.assert_allclose(found.rows.stats.scale, expected.rows.stats.scale, rtol=1e-6)
+    np.testing.assert_array_equal(found.rows.stats.weight, expected.rows.stats.weight)
     a, b = found.evaluate(U), expected.evaluate(U)
     assert a.value == pytest.approx(b.value, rel=1e-6)
     assert found.loss(a.value) == pytest.approx(expected.loss(b.value), rel=1e-6)
@@ -174,7 +174,7 @@ def test_a_failed_fit_leaves_the_last_one(X, source, tmp_path):
 
 @pytest.mark.parametrize("kind", ["C", "F", "float16", "npz", "parquet", "hdf5"])
 def test_a_sweep_stays_within_its_budget(tmp_path, kind):
-    """20,000 x 50 numbers, 4 MB, with a tenth of that for readers; n numbers each for facts."""
+    """20,000 x 50 numbers, 4 MB, with a tenth of that for readers; n numbers each for stats."""
     n, m, budget = 20_000, 50, 400_000
     X = np.random.default_rng(0).standard_normal((n, m), dtype=np.float32)
     path = _written(X, tmp_path, kind)
@@ -192,10 +192,10 @@ def test_a_sweep_stays_within_its_budget(tmp_path, kind):
         sweeping = tracemalloc.get_traced_memory()[1] - before
     finally:
         tracemalloc.stop()
-    facts = 9 * 8 * n
+    stats = 9 * 8 * n
     slack = 150_000
     assert sweeping <= budget + slack
-    assert measuring <= budget + facts + slack
+    assert measuring <= budget + stats + slack
 
 
 def _written(X, folder, kind):

@@ -185,11 +185,11 @@ ANY_SOLVER = [
 @settings(deadline=None, max_examples=150)
 def test_invariants_hold_for_any_rows(X, solver, normalize, data):
     problem = _problem(X, normalize=normalize)
-    assume(problem.rows.facts.norm.max() > 1e-6)
+    assume(problem.rows.stats.norm.max() > 1e-6)
     r = data.draw(st.integers(1, min(X.shape)))
     found = _solve(problem, r, solver, tol=0.0, max_iter=6)
     assert np.abs(found.U.T @ found.U - np.eye(r)).max() < 1e-13
     rounding = 1e-13 * (problem.rows.totals.energy + problem.rows.totals.weight)
     assert (np.diff(found.history["loss"]) <= rounding).all()
-    assert found.value <= problem.rows.facts.weight @ problem.rows.facts.norm * (1 + 1e-12)
+    assert found.value <= problem.rows.stats.weight @ problem.rows.stats.norm * (1 + 1e-12)
     assert 0 <= found.residual <= 1 + 1e-12

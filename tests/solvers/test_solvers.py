@@ -42,7 +42,7 @@ def test_U_is_orthonormal_to_rounding(solved, case):
 def test_components_have_unit_rows(solved, case):
     solution, problem = solved
     length = np.linalg.norm(components(problem.rows, solution.U), axis=1)
-    np.testing.assert_allclose(length, problem.rows.facts.norm > 0, atol=10 * EPS)
+    np.testing.assert_allclose(length, problem.rows.stats.norm > 0, atol=10 * EPS)
 
 
 def test_the_loss_never_rises(solved):

@@ -146,7 +146,7 @@ def test_a_span_grows_and_is_cut_back(layout, dtype, random_U):
         before = problem.rows.passes
         span.add(part.astype(dtype))
         assert problem.rows.passes - before == 0.5
-    close = {"atol": 100 * eps * np.abs(problem.rows.facts.norm).max()}
+    close = {"atol": 100 * eps * np.abs(problem.rows.stats.norm).max()}
     np.testing.assert_allclose(span.basis, S, **close)
     np.testing.assert_allclose(span.projections, problem.rows.project(S.astype(dtype)), **close)
     before = problem.rows.passes

@@ -58,10 +58,10 @@ class Clustering:
 
 def unit_copy(X: Matrix, rows: Rows) -> tuple[Matrix, Array]:
     """Unit rows and weights of those rows that have both; X is what `rows` was made of."""
-    useful = rows.facts.weight > 0
-    X, scale = X[useful], rows.facts.scale[useful].astype(X.dtype)
+    useful = rows.stats.weight > 0
+    X, scale = X[useful], rows.stats.scale[useful].astype(X.dtype)
     Z = sparse.diags_array(scale) @ X if sparse.issparse(X) else X * scale[:, None]
-    return Z, rows.facts.weight[useful]
+    return Z, rows.stats.weight[useful]
 
 
 def starts(
@@ -99,7 +99,7 @@ def assign(rows: Rows, centers: Array) -> Assignment:
     centers = centers.astype(rows.dtype, copy=False)
     labels, cosines = np.zeros(n, dtype=np.int32), np.zeros(n)
     (sums,) = rows.sweep(partial(_assign, centers=centers, labels=labels, cosines=cosines))
-    inertia = float(rows.facts.weight @ np.maximum(1.0 - cosines, 0.0))
+    inertia = float(rows.stats.weight @ np.maximum(1.0 - cosines, 0.0))
     return Assignment(centers, labels, cosines, sums.T, inertia)
 
 

@@ -73,7 +73,7 @@ class Reweighted:
 
 def distances(rows: Rows, U: Array) -> Array:
     """||x_i - U U'x_i|| of every row, in float64, without forming the difference."""
-    return _distances(rows.facts.norm, rows.project(U))
+    return _distances(rows.stats.norm, rows.project(U))
 
 
 def median_distance(rows: Rows, U: Array) -> float:
@@ -84,7 +84,7 @@ def median_distance(rows: Rows, U: Array) -> float:
     """
     s = distances(rows, U)
     # By Pythagoras the rounding of a length comes out as its square root.
-    outside = s > np.sqrt(WITHIN * np.finfo(rows.dtype).eps) * rows.facts.norm
+    outside = s > np.sqrt(WITHIN * np.finfo(rows.dtype).eps) * rows.stats.norm
     return float(np.median(s[outside])) if outside.any() else np.inf
 
 

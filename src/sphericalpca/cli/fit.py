@@ -26,6 +26,7 @@ from sphericalpca.cli.console import (
 )
 from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
 from sphericalpca.cli.reading import open_files, reading_options
+from sphericalpca.registry.formats import joined, row_suffixes
 from sphericalpca.registry.solvers import SOLVERS
 
 if TYPE_CHECKING:
@@ -53,12 +54,15 @@ def _dimension(text: str) -> float:
 
 
 @click.command(
+    help="Fit a model to the rows of one or several files.\n\n"
+    f"Reads {joined(row_suffixes())} files, a block of rows at a time; several files, or a "
+    "pattern in quotes, are one matrix.",
     epilog=examples(
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca fit 'parts/*.parquet' --column embedding -r 128 -o model.safetensors",
         "sphericalpca fit vectors.npy -r 0.95 -o model.safetensors    # mean cosine to reach",
         "sphericalpca fit glove.hdf5 --key train -r 32 -o model.safetensors --checkpoint run.ckpt",
-    )
+    ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option(
@@ -106,11 +110,7 @@ def fit(
     checkpoint: Path | None,
     **options: Any,
 ) -> None:
-    """Fit a model to the rows of one or several files.
-
-    Reads .npy, .npz (an array, or a sparse matrix), Parquet, Arrow/Feather, HDF5, .fvecs and
-    .bvecs, a block of rows at a time; several files, or a pattern in quotes, are one matrix.
-    """
+    """Fit a model to the rows of one or several files."""
     check_apart(output=output, checkpoint=checkpoint)
     if checkpoint is not None:
         check_checkpoint(checkpoint)

@@ -128,7 +128,7 @@ def _writing(output: Path) -> Iterator[None]:
 
 
 def _is_among(output: Path, reads: Sequence[str | Path]) -> bool:
-    from sphericalpca.rows.sources.paths import find_paths  # noqa: PLC0415 - slow to import
+    from sphericalpca.rows.sources.opening import find_paths  # noqa: PLC0415 - slow to import
 
     paths = find_paths(reads) if reads else []
     return any(path.exists() and path.samefile(output) for path in paths)

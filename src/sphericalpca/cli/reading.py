@@ -11,6 +11,7 @@ import click
 
 from sphericalpca.cli.console import open_console, write_line
 from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.registry.formats import FORMATS, format_of, joined, titles
 
 if TYPE_CHECKING:
     from sphericalpca import SphericalPCA
@@ -26,10 +27,13 @@ __all__ = [
     "tell_of_cut",
 ]
 
+_KEYS = joined([known.key for known in FORMATS.values() if known.key], "or")
+_TABLES = titles(lambda known: known.table)
+
 _OPTIONS = (
-    click.option("--column", help="Column that holds the vectors (Parquet, Arrow)."),
+    click.option("--column", help=f"Column that holds the vectors ({_TABLES})."),
     click.option("--columns", help="Numeric columns or patterns, separated by commas."),
-    click.option("--key", help="Data set (HDF5; default: train) or array (.npz) to read."),
+    click.option("--key", help=f"Which {_KEYS}."),
     click.option(
         "--memory-budget", default="512MB", show_default=True, help="Memory for reading rows."
     ),
@@ -46,12 +50,11 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 def load_model(path: Path) -> SphericalPCA:
     """The model named on the command line; a file of rows in its place is named as such."""
     from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
-    from sphericalpca.rows.sources.opening import FORMATS  # noqa: PLC0415
 
     try:
         return SphericalPCA.load(path)
     except DataError:
-        if path.suffix.lower() not in FORMATS:
+        if format_of(path) is None:
             raise
         raise DataError(
             f"{str(path)!r} has the suffix of a file of rows",

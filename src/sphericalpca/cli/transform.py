@@ -18,6 +18,7 @@ from sphericalpca.cli.reading import (
     showing_rows,
     split_names,
 )
+from sphericalpca.registry.formats import joined, writable_suffixes
 
 __all__ = ["transform"]
 
@@ -33,7 +34,11 @@ __all__ = ["transform"]
 @click.argument("model", type=FILE)
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option(
-    "-o", "--output", type=FILE, required=True, help="Output file: .npy, .parquet or .arrow."
+    "-o",
+    "--output",
+    type=FILE,
+    required=True,
+    help=f"Output file: {joined(writable_suffixes(), 'or')}.",
 )
 @reading_options
 @click.option("--name", default="vector", show_default=True, help="Name of the column of vectors.")

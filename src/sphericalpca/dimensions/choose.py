@@ -278,7 +278,7 @@ class _Search:
 
     def _record(self, Z: Array) -> bool:
         """Measure reduced rows; whether they reach the target."""
-        point = self._measure.point(Z, self.rows.facts.weight)
+        point = self._measure.point(Z, self.rows.stats.weight)
         self.points[point.n_components] = point
         if self._tell is not None:
             self._tell(point)

@@ -194,7 +194,7 @@ class KSVD(MatrixTransformer):
         r = int(self.n_components)
         wanted = self.n_nonzero_coefs
         self.n_nonzero_coefs_ = min(r, max(1, r // 2) if wanted is None else int(wanted))
-        lengths = as_rows(X, normalize=False).facts.norm
+        lengths = as_rows(X, normalize=False).stats.norm
         check_lengths(lengths)
         X = X.astype(np.float64, copy=False)
         D = first_atoms(X, lengths, r, generator(self.random_state))

@@ -153,7 +153,7 @@ class R1PCA(MatrixTransformer):
             self.mean_ = weighted_mean(X).astype(X.dtype) if self.center else None
             rows = self._rows(X)
             empty = "zero after centring" if self.center else "zero"
-            check_lengths(rows.facts.norm, empty, dtype=X.dtype)
+            check_lengths(rows.stats.norm, empty, dtype=X.dtype)
             self._store(rows, self._solve(rows))
         if self.stop_reason_ == StopReason.MAX_ITER:
             warn_unfinished(self, "the subspace still turned by", self.history_["residual"][-1])

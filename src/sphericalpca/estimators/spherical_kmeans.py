@@ -210,7 +210,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         return len(self.cluster_centers_)
 
     def _check_number(self, rows: Rows) -> None:
-        useful = rows.facts.weight > 0
+        useful = rows.stats.weight > 0
         check_lengths(useful.astype(np.float64), "zero or have weight zero")
         rule = "the number of rows with a direction"
         check_count("n_clusters", self.n_clusters, rule, int(useful.sum()), rows.shape)
@@ -228,4 +228,4 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
 
 
 def _labels(rows: Rows, centers: Array) -> Labels:
-    return np.where(rows.facts.norm > 0, assign(rows, centers).labels, -1).astype(np.int32)
+    return np.where(rows.stats.norm > 0, assign(rows, centers).labels, -1).astype(np.int32)

@@ -136,7 +136,7 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
         U,
         on_host(model.component_weights_),
         cosine if math.isfinite(cosine) else problem.canonical(U).mean_cosine,
-        length=float(rows.facts.weight @ rows.facts.norm) / rows.totals.weight,
+        length=float(rows.stats.weight @ rows.stats.norm) / rows.totals.weight,
         weight=_fitted_weight(model)
         or ROWS_PER_FEATURE * len(U) * rows.totals.weight / rows.shape[0],
     )

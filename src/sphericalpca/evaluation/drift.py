@@ -174,7 +174,7 @@ def _cosines_to(model: SphericalPCA, X: Any) -> Array:
     """
     X = check_matrix(model, X, reset=False)
     rows = as_rows(X, normalize=model.normalize, mean=model.mean_)
-    norm = rows.facts.norm
+    norm = rows.stats.norm
     cosines: Array = np.full(len(norm), np.nan)
     if norm.any():
         lengths = lengths_of_projections(Problem(rows), model.components_.T)

@@ -21,7 +21,7 @@ from sphericalpca.export.matrix_files import write_json, write_npy, write_npz
 from sphericalpca.export.onnx_graph import INPUT, OUTPUT, write_onnx
 from sphericalpca.export.unit_map import unit_map
 from sphericalpca.files import write_whole
-from sphericalpca.suffixes import check_suffix
+from sphericalpca.registry.formats import check_suffix
 
 __all__ = ["TARGETS", "Job", "Target", "export_model"]
 

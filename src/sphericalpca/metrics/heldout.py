@@ -93,7 +93,7 @@ class HeldOut:
                 "neighbours are searched in this process",
                 "pass an array, a sparse matrix, or files opened by open_rows",
             )
-        norms = as_rows(X).facts.norm
+        norms = as_rows(X).stats.norm
         there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
         if count < 2:
             rule = "must be at least 2 for a mean share with an interval"

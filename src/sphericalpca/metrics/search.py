@@ -289,7 +289,7 @@ def _first_of_each(count: int, k: int, lines: Ids, ids: Ids, values: Array) -> N
 
 def _lengths(matrix: Matrix) -> Array:
     if sparse.issparse(matrix):
-        return in_memory(matrix, normalize=False).facts.norm
+        return in_memory(matrix, normalize=False).stats.norm
     return row_norms(matrix)
 
 

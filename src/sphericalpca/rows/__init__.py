@@ -7,15 +7,13 @@ from sphericalpca.rows.backend import Backend, host_view, on_host
 from sphericalpca.rows.base import Kernel, Rows, Watch
 from sphericalpca.rows.block import Block, Matrix
 from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
-from sphericalpca.rows.csr import SparseRows
-from sphericalpca.rows.dense import DenseRows
-from sphericalpca.rows.facts import Facts, Totals
 from sphericalpca.rows.finite import column_words, first_non_finite
-from sphericalpca.rows.inmemory import in_memory
 from sphericalpca.rows.mean import weighted_mean
+from sphericalpca.rows.memory import DenseRows, SparseRows, in_memory
 from sphericalpca.rows.namespace import NamespaceMatrix, NamespaceRows
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources import open_rows
+from sphericalpca.rows.stats import RowStats, Totals
 from sphericalpca.rows.streamed import StreamedRows
 
 __all__ = [
@@ -24,12 +22,12 @@ __all__ = [
     "ClusterMatrix",
     "ClusterRows",
     "DenseRows",
-    "Facts",
     "Kernel",
     "Matrix",
     "NamespaceMatrix",
     "NamespaceRows",
     "RowSource",
+    "RowStats",
     "Rows",
     "SparseRows",
     "StreamedRows",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator, Iterator, Sequence
+from functools import partial
 from threading import Event
 from typing import Any
 
@@ -12,9 +13,9 @@ import numpy as np
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import parallel, spread, workers
 from sphericalpca.rows.block import VANISHING, Block
-from sphericalpca.rows.facts import Facts, Totals
+from sphericalpca.rows.stats import RowStats, Totals
 
-__all__ = ["Kernel", "Rows", "Watch", "sum_over"]
+__all__ = ["Kernel", "Rows", "Watch", "total"]
 
 Watch = Callable[[int], None]
 Kernel = Callable[[Block], tuple[Any, ...]]
@@ -23,8 +24,8 @@ Kernel = Callable[[Block], tuple[Any, ...]]
 class Rows(ABC):
     """n weighted rows of m numbers, read block by block.
 
-    A new home for data (a file, a cluster) is a new subclass with `parts`, and perhaps
-    a `_run` that reads them elsewhere; nothing above this room asks where the rows live.
+    Another place for data (a file, a cluster) is a subclass with `parts`, and perhaps a `sweep`
+    that runs kernels elsewhere; nothing above this package asks where the rows are.
 
     Attributes
     ----------
@@ -48,6 +49,7 @@ class Rows(ABC):
     """
 
     local = True
+    _stats: RowStats
 
     def __init__(
         self,
@@ -69,15 +71,15 @@ class Rows(ABC):
         self.watch = watch
 
     @property
-    @abstractmethod
-    def facts(self) -> Facts:
+    def stats(self) -> RowStats:
         """Weight, scale and length of each row."""
+        return self._stats
 
     @abstractmethod
     def parts(self, count: int) -> list[Iterator[Block]]:
         """The rows in order, in at most `count` parts that can be read at the same time.
 
-        Each part comes in blocks of a size that suits the home of the rows.
+        Each part comes in blocks of a size that suits where the rows are.
         """
 
     def blocks(self) -> Iterator[Block]:
@@ -105,40 +107,48 @@ class Rows(ABC):
         passes : float
             What this read counts as.
         """
-        self.passes += passes
-        self.flops += 2.0 * self.stored * columns
-        totals = [_total(parts) for parts in zip(*self._run(kernel), strict=True)]
-        return tuple(total if total.ndim else float(total) for total in totals)
-
-    def _run(self, kernel: Kernel) -> list[list[Any]]:
-        """What the kernel's returns sum up to over each of several parts of the rows."""
+        self._count(columns, passes)
         stop = Event()
-
-        def sums(blocks: Iterator[Block]) -> list[Any]:
-            # Whatever ends one thread ends all: an error, or Ctrl-C in the main thread.
-            try:
-                return sum_over(self._watched(blocks, stop), kernel)
-            except BaseException:
-                stop.set()
-                raise
-            finally:
-                # An error would keep them alive, with their threads and files, in its traceback.
-                _close(blocks)
-
         with parallel():
             try:
-                return spread(sums, self.parts(workers()))
+                found = spread(partial(self._sum_part, kernel, stop), self.parts(workers()))
             except BaseException:
                 stop.set()
                 raise
+        return total(found)
 
-    def _watched(self, blocks: Iterator[Block], stop: Event) -> Iterator[Block]:
-        for block in blocks:
-            yield block
-            if stop.is_set():
-                return
-            if self.watch is not None:
-                self.watch(block.span.stop - block.span.start)
+    def _count(self, columns: int, passes: float) -> None:
+        self.passes += passes
+        self.flops += 2.0 * self.stored * columns
+
+    def _sum_part(self, kernel: Kernel, stop: Event, blocks: Iterator[Block]) -> list[Any]:
+        """The sum of what the kernel returns for each block of a part.
+
+        Whatever ends one thread ends all: an error, or Ctrl-C in the main thread.
+        """
+        sums: list[Any] = []
+        try:
+            for count, block in enumerate(blocks):
+                if count == 1:
+                    # What a kernel returns may be the caller's, and may be of the data's type.
+                    sums = [np.array(part, dtype=np.float64) for part in sums]
+                found = kernel(block)
+                if count == 0:
+                    sums = [np.asarray(part) for part in found]
+                else:
+                    sums = [np.add(a, b, out=a) for a, b in zip(sums, found, strict=True)]
+                if stop.is_set():
+                    break
+                if self.watch is not None:
+                    self.watch(block.span.stop - block.span.start)
+        except BaseException:
+            stop.set()
+            raise
+        finally:
+            # An error would keep them alive, with their threads and files, in its traceback.
+            if isinstance(blocks, Generator):
+                blocks.close()
+        return sums
 
     def project(self, U: Array, out: Array | None = None) -> Array:
         """X U for all rows, shape (n, r), in the type of the data."""
@@ -155,31 +165,14 @@ class Rows(ABC):
     def components(self, U: Array) -> Array:
         """Unit-norm components of all rows, shape (n, r); zero rows where no direction is left."""
         V, lengths = unit_rows(self.project(U), overwrite=True)
-        norm = self.facts.norm
+        norm = self.stats.norm
         V[~(lengths > VANISHING * np.finfo(V.dtype).eps * norm) | (norm == 0)] = 0
         return V
 
 
-def _close(blocks: Iterator[Block]) -> None:
-    if isinstance(blocks, Generator):
-        blocks.close()
-
-
-def _total(parts: Sequence[Array]) -> Array:
-    """The sum of what the threads found, in the first one's memory."""
-    total = parts[0]
+def total(parts: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
+    """The sum of what several parts of the rows gave, in the memory of the first."""
+    sums = list(parts[0])
     for part in parts[1:]:
-        total = np.add(total, part, out=total if total.ndim else None)
-    return total
-
-
-def sum_over(blocks: Iterator[Block], kernel: Kernel) -> list[Any]:
-    """The sum of what the kernel returns for each block."""
-    totals = [np.asarray(part) for part in kernel(next(blocks))]
-    for count, block in enumerate(blocks):
-        if count == 0:
-            # What a kernel returns may be the caller's, and may be of the data's type.
-            totals = [np.array(total, dtype=np.float64) for total in totals]
-        for total, part in zip(totals, kernel(block), strict=True):
-            np.add(total, part, out=total)
-    return totals
+        sums = [np.add(a, b, out=a if a.ndim else None) for a, b in zip(sums, part, strict=True)]
+    return tuple(found if found.ndim else float(found) for found in sums)

@@ -11,9 +11,9 @@ from scipy import sparse
 
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.products import inner_products, pieces, times
-from sphericalpca.rows.facts import Facts
+from sphericalpca.rows.stats import RowStats
 
-__all__ = ["VANISHING", "Block", "Matrix"]
+__all__ = ["VANISHING", "Block", "Matrix", "stored_numbers"]
 
 Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
@@ -39,7 +39,7 @@ class Block:
     matrix : array or CSR, shape (b, m)
     span : slice
         Which rows of the whole these are.
-    facts : Facts
+    stats : RowStats
         Weight, scale and length of each of these rows.
     heaviest : float
         The largest weight of all rows.
@@ -49,36 +49,40 @@ class Block:
 
     matrix: Matrix
     span: slice
-    facts: Facts
+    stats: RowStats
     heaviest: float
     shift: Array | None = None
 
     @property
     def weight(self) -> Array:
         """w_j, shape (b,)."""
-        return self.facts.weight
+        return self.stats.weight
 
     @property
     def scale(self) -> Array:
         """What the rows of the matrix are multiplied with, shape (b,)."""
-        return self.facts.scale
+        return self.stats.scale
 
     @property
     def norm(self) -> Array:
         """Lengths of the scaled rows, shape (b,)."""
-        return self.facts.norm
+        return self.stats.norm
 
     @cached_property
     def _scales(self) -> Array | None:
-        return _column(self.scale, self.matrix.dtype)
+        return self._column(self.scale)
 
     @cached_property
     def _shares(self) -> Array | None:
-        return _column(self.weight / self.heaviest, self.matrix.dtype)
+        return self._column(self.weight / self.heaviest)
 
     @cached_property
     def _pulls(self) -> Array | None:
-        return _column(self.weight / self.heaviest * self.scale, self.matrix.dtype)
+        return self._column(self.weight / self.heaviest * self.scale)
+
+    def _column(self, factor: Array, dtype: Any = None) -> Array | None:
+        """Factors of the rows, to be multiplied with; None where all are one."""
+        return None if (factor == 1).all() else factor.astype(dtype or self.matrix.dtype)[:, None]
 
     @cached_property
     def all_unit(self) -> bool:
@@ -106,7 +110,7 @@ class Block:
         weight times a large scale could leave the range of the data's type.
         """
         default = factor is None
-        column = self._pulls if factor is None else _column(factor * self.scale, V.dtype)
+        column = self._pulls if factor is None else self._column(factor * self.scale, V.dtype)
         if column is not None:
             V = np.multiply(V, column, out=V if overwrite else None)
         G = _transposed_times(self.matrix, V)
@@ -219,6 +223,11 @@ class Block:
         return self.matrix * column[:, None], inverse
 
 
+def stored_numbers(X: Matrix) -> int:
+    """How many numbers a matrix holds; zeros of a sparse one are not held."""
+    return int(X.nnz if sparse.issparse(X) else X.size)
+
+
 def _transposed_times(matrix: Matrix, V: Array) -> Array:
     """matrix'V, in float64 where so many rows are added up that float32 would lose digits."""
     if sparse.issparse(matrix):
@@ -230,8 +239,3 @@ def _transposed_times(matrix: Matrix, V: Array) -> Array:
     for piece in pieces(0, len(V), PIECE):
         total += times(matrix[piece].T, V[piece])
     return total
-
-
-def _column(factor: Array, dtype: Any) -> Array | None:
-    """Factors of the rows, to be multiplied with; None where all are one."""
-    return None if (factor == 1).all() else factor.astype(dtype)[:, None]

@@ -11,7 +11,7 @@ from scipy import sparse
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import equal_ends, spread_runs, workers
 from sphericalpca.rows.base import Watch
-from sphericalpca.rows.block import Matrix
+from sphericalpca.rows.block import Matrix, stored_numbers
 
 __all__ = ["column_words", "first_non_finite"]
 
@@ -60,7 +60,7 @@ def _finite_sums(X: Matrix, watch: Watch | None) -> bool:
 
 def _row_ends(X: Matrix) -> list[int]:
     """0, ..., n: where to cut the rows, as many times as there are threads at least."""
-    stored = X.nnz if sparse.issparse(X) else X.size
+    stored = stored_numbers(X)
     blocks = max(-(-stored // BLOCK_ENTRIES), workers())
     if sparse.issparse(X):
         ends = np.searchsorted(X.indptr, equal_ends(stored, blocks)[1:-1]).tolist()

@@ -7,9 +7,8 @@ from scipy import sparse
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
-from sphericalpca.rows.block import Block, Matrix
-from sphericalpca.rows.reading import refuse_non_finite
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.block import Block, Matrix, stored_numbers
+from sphericalpca.rows.reading import RowSource, refuse_non_finite
 from sphericalpca.rows.streamed import RawRows
 
 __all__ = ["weighted_mean"]
@@ -36,8 +35,7 @@ def weighted_mean(
 
 def _sum_in_memory(X: Matrix, share: Array, watch: Watch | None) -> Array:
     n, m = X.shape
-    entries = X.nnz if sparse.issparse(X) else n * m
-    height = max(1, BLOCK_ENTRIES * n // max(entries, 1))
+    height = max(1, BLOCK_ENTRIES * n // max(stored_numbers(X), 1))
     total = np.zeros(m)
     for first in range(0, n, height):
         part = share[first : first + height]

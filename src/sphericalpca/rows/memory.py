@@ -1,20 +1,23 @@
-"""Rows held in memory, or mapped into it."""
+"""Rows held in memory, or mapped into it: arrays and CSR matrices."""
 
 from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+from scipy import sparse
 
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
-from sphericalpca.rows.block import Block, Matrix
-from sphericalpca.rows.facts import Facts
+from sphericalpca.rows.block import Block, Matrix, stored_numbers
+from sphericalpca.rows.stats import RowStats
 
-__all__ = ["ROOM", "MemoryRows"]
+__all__ = ["ROOM", "DenseRows", "MemoryRows", "SparseRows", "in_memory"]
 
 # This many bytes may always be kept beside the data.
 ROOM = 256 * 2**20
@@ -35,7 +38,7 @@ class MemoryRows(Rows):
         Subtracted from every row before it is scaled.
     block_rows : int, optional
         Rows per block; chosen from the size of the data when left out.
-    facts : Facts, optional
+    stats : RowStats, optional
         Where they are known already; `weight` and `normalize` then say nothing.
     watch : callable, optional
         As in `Rows`.
@@ -51,7 +54,7 @@ class MemoryRows(Rows):
         normalize: bool = True,
         mean: Array | None = None,
         block_rows: int | None = None,
-        facts: Facts | None = None,
+        stats: RowStats | None = None,
         watch: Watch | None = None,
         first: int = 0,
     ) -> None:
@@ -61,19 +64,14 @@ class MemoryRows(Rows):
         ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        self._facts = facts or Facts.of(
+        self._stats = stats or RowStats.of(
             self._all_lengths(watch), weight, X.dtype, normalize=normalize, first=first
         )
-        stored = self._stored_numbers()
+        stored = stored_numbers(X)
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
-        totals = self._facts.totals()
+        totals = self.stats.totals()
         super().__init__(X.shape, X.dtype, totals, stored=stored, room=room, watch=watch)
-
-    @property
-    def facts(self) -> Facts:
-        """Weight, scale and length of each row."""
-        return self._facts
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
@@ -82,7 +80,7 @@ class MemoryRows(Rows):
     def as_block(self, span: slice, heaviest: float) -> Block:
         """All rows as one block, that is `span` of a larger whole."""
         matrix, shift = self._part(slice(0, self.shape[0]))
-        return Block(matrix, span, self._facts, heaviest, shift)
+        return Block(matrix, span, self.stats, heaviest, shift)
 
     def _block_of(self, span: slice) -> Block:
         # Blocks that are views are made once, with what they work out about themselves.
@@ -94,7 +92,7 @@ class MemoryRows(Rows):
 
     def _make_block(self, span: slice) -> Block:
         matrix, shift = self._part(span)
-        return Block(matrix, span, self._facts[span], self.heaviest, shift)
+        return Block(matrix, span, self.stats[span], self.heaviest, shift)
 
     def _all_lengths(self, watch: Watch | None) -> Array:
         def measure(span: slice) -> Array:
@@ -114,10 +112,6 @@ class MemoryRows(Rows):
     @abstractmethod
     def _blocks_are_views(self) -> bool:
         """Whether a block copies nothing of X."""
-
-    @abstractmethod
-    def _stored_numbers(self) -> int:
-        """How many numbers X holds."""
 
     @abstractmethod
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
@@ -142,3 +136,155 @@ def _shares(spans: list[slice], count: int) -> list[list[slice]]:
     """At most `count` runs of consecutive spans, none empty, of about equal length."""
     count = min(count, len(spans))
     return [spans[a:b] for a, b in itertools.pairwise(equal_ends(len(spans), count))]
+
+
+# A block of a few megabytes is read from memory once and serves both products of a pass
+# from cache; smaller blocks pay more for the call than for the numbers.
+BLOCK_ENTRIES = 3_000_000
+# Below this a second thread costs more than it saves.
+SMALL_ENTRIES = 100_000
+
+
+class DenseRows(MemoryRows):
+    """A dense array."""
+
+    def _block_ends(self, threads: int) -> list[int]:
+        # As many blocks for every thread, of about the best size; few rows are not divided.
+        n, size = len(self._X), self._X.size
+        blocks = threads * -(-size // (threads * BLOCK_ENTRIES)) if size > SMALL_ENTRIES else 1
+        return equal_ends(n, min(blocks, n))
+
+    def _blocks_are_views(self) -> bool:
+        return self._mean is None and _addressable(self._X)
+
+    def _part(self, span: slice) -> tuple[Array, None]:
+        # Subtracting a mean explicitly keeps digits that X U - mean U would cancel; a
+        # slice that BLAS cannot address is made contiguous, one block at a time.
+        X = self._X[span]
+        if self._mean is not None:
+            with np.errstate(over="ignore"):  # such rows are refused when they are measured
+                return X - self._mean, None
+        return (X if _addressable(X) else np.ascontiguousarray(X)), None
+
+    def _lengths(self, span: slice) -> Array:
+        norm = row_norms(self._part(span)[0])
+        if self._mean is not None:
+            peak = np.abs(self._X[span]).max(axis=1, initial=0.0).astype(np.float64)
+            norm[norm <= 4 * np.finfo(self._X.dtype).eps * peak] = 0.0
+        return norm
+
+
+def _addressable(X: Array) -> bool:
+    """Whether BLAS can read X where it is."""
+    return X.itemsize in X.strides and min(X.strides) > 0
+
+
+# Each block adds an m x r matrix to the sum, so it should hold many more non-zeros than
+# there are columns.
+BLOCK_NONZEROS_PER_COLUMN = 16
+BLOCK_NONZEROS = 500_000
+# Below this a second thread costs more than it saves.
+SMALL_NONZEROS = 20_000
+
+
+class SparseRows(MemoryRows):
+    """A CSR matrix or array in canonical form; blocks are views into it.
+
+    A mean is not subtracted entry by entry, which would fill the matrix, but in the
+    products.  Only in columns that every row stores is it subtracted from the numbers
+    themselves: that fills nothing, and a large offset cancels no digits there.
+    """
+
+    def __init__(self, X: Matrix, *, mean: Array | None = None, **options: Any) -> None:
+        self._stored = self._implied = None
+        if mean is not None:
+            full = _stored_per_column(X) == X.shape[0]
+            self._stored = np.where(full, mean, 0).astype(X.dtype)
+            self._implied = np.where(full, 0, mean).astype(X.dtype)
+        super().__init__(X, mean=mean, **options)
+
+    def _block_ends(self, threads: int) -> list[int]:
+        n, m = self._X.shape
+        wanted = max(BLOCK_NONZEROS, BLOCK_NONZEROS_PER_COLUMN * m)
+        # Rather as many blocks for every thread than blocks of just that size.
+        blocks = threads * max(1, round(self._X.nnz / wanted / threads))
+        if self._X.nnz < SMALL_NONZEROS * blocks:
+            return [0, n]
+        # Equal numbers of non-zeros, not of rows, keep all threads busy to the end.
+        inner = np.searchsorted(self._X.indptr, equal_ends(self._X.nnz, blocks)[1:-1])
+        return sorted({0, *inner.tolist(), n})
+
+    def _blocks_are_views(self) -> bool:
+        return self._stored is None
+
+    def _part(self, span: slice) -> tuple[Matrix, Array | None]:
+        X = self._X
+        first, last = X.indptr[span.start], X.indptr[span.stop]
+        data, indices = X.data[first:last], X.indices[first:last]
+        if self._stored is not None:
+            data = data - self._stored[indices]
+        # The constructor would copy slices that are much shorter than their base.
+        part = sparse.csr_array((span.stop - span.start, X.shape[1]), dtype=X.dtype)
+        part.data, part.indices = data, indices
+        part.indptr = X.indptr[span.start : span.stop + 1] - first
+        return part, self._implied
+
+    def _lengths(self, span: slice) -> Array:
+        part, shift = self._part(span)
+        data, indptr = part.data.astype(np.float64), part.indptr
+        peak = _row_maxima(data, indptr)
+        if shift is None:
+            return _safe_lengths(data, indptr, peak)
+        # All relative to the largest number around, so that squares stay in range.
+        shift = shift.astype(np.float64)
+        size = max(peak.max(initial=0.0), np.abs(shift).max(initial=0.0)) or 1.0
+        data, shift = data / size, shift / size
+        stored = shift[part.indices]
+        # Stored entries count (x - shift)^2, all others shift^2.
+        outside = shift @ shift - _row_sums(stored**2, indptr)
+        squares = _row_sums((data - stored) ** 2, indptr) + np.maximum(outside, 0.0)
+        given = _row_maxima(
+            self._X.data[self._X.indptr[span.start] : self._X.indptr[span.stop]], indptr
+        )
+        with np.errstate(over="ignore"):
+            # Infinite where next to nothing is left of large numbers: then no row has a length.
+            rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2
+            # `outside` is a difference of sums, exact to rounding of shift'shift only.
+            rounding += 64 * np.finfo(np.float64).eps * (shift @ shift)
+            return np.asarray(size * np.sqrt(np.where(squares > rounding, squares, 0.0)))
+
+
+def _stored_per_column(X: Matrix) -> npt.NDArray[np.integer[Any]]:
+    # In pieces, because bincount makes a copy of its argument in 64 bits.
+    pieces = range(0, max(X.nnz, 1), BLOCK_NONZEROS)
+    counts = (np.bincount(X.indices[a : a + BLOCK_NONZEROS], minlength=X.shape[1]) for a in pieces)
+    return np.asarray(sum(counts))
+
+
+def _safe_lengths(data: Array, indptr: npt.NDArray[np.integer[Any]], peak: Array) -> Array:
+    """Each row is divided by its largest entry before it is squared."""
+    divisor = np.repeat(np.where(peak > 0, peak, 1.0), np.diff(indptr))
+    with np.errstate(over="ignore"):  # lengths beyond the range are refused by who asks
+        return np.asarray(peak * np.sqrt(_row_sums((data / divisor) ** 2, indptr)))
+
+
+def _row_sums(values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
+    return _reduce_rows(np.add, values, indptr)
+
+
+def _row_maxima(values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
+    return _reduce_rows(np.maximum, np.abs(values), indptr)
+
+
+def _reduce_rows(ufunc: Any, values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
+    """Reduce each row's stored values, in float64; rows without any give 0."""
+    reduced = np.zeros(len(indptr) - 1)
+    filled = np.flatnonzero(np.diff(indptr))
+    if len(filled):
+        reduced[filled] = ufunc.reduceat(values, indptr[filled], dtype=np.float64)
+    return reduced
+
+
+def in_memory(X: Matrix, **options: Any) -> MemoryRows:
+    """Wrap a validated array or CSR matrix; the options are those of `MemoryRows`."""
+    return SparseRows(X, **options) if sparse.issparse(X) else DenseRows(X, **options)

@@ -1,24 +1,118 @@
-"""How rows are read from a source: in parts, in blocks, one block ahead of its use."""
+"""Rows in files: the contract that every format keeps, and how they are read."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from threading import Lock
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.parallel import equal_ends
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.finite import column_words, first_non_finite
-from sphericalpca.rows.source import RowSource
 
-__all__ = ["ahead", "best_block_rows", "load_rows", "part_ends", "read_blocks", "refuse_non_finite"]
+__all__ = [
+    "RowSource",
+    "ahead",
+    "best_block_rows",
+    "load_rows",
+    "part_ends",
+    "read_blocks",
+    "refuse_non_finite",
+]
+
+
+class RowSource(ABC):
+    """A matrix in one or several files, read anew in every pass.
+
+    It holds no open file: whoever reads opens what is needed, and closes it again.
+
+    Attributes
+    ----------
+    shape : (n, m)
+    dtype : float32 or float64
+        The type of what `read` returns; float16 and small integers are widened to float32.
+    stored : int
+        How many numbers the rows hold; zeros of sparse rows are not held.
+    name : str
+        What messages call it.
+    memory_budget : int
+        How many bytes its readers may use together.
+    columns : tuple of str or None
+        Names of its columns, where it has names: files that are one matrix must have the same, and
+        a model that was fitted to named columns wants these, in their order.
+    cuts : sequence of int
+        0, ..., n: where a reader can begin without reading what comes before.
+    any_row : bool
+        Whether a reader can begin at any row, not only at the cuts.
+    reader_bytes : int
+        What a reader needs however few rows it returns at a time.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    stored: int
+    name: str
+    memory_budget: int
+    columns: tuple[str, ...] | None = None
+    cuts: Sequence[int]
+    any_row: bool = False
+    reader_bytes: int = 0
+
+    @property
+    @abstractmethod
+    def row_bytes(self) -> float:
+        """What a row takes in memory as `read` returns it; the mean over sparse rows."""
+
+    @property
+    def extra_row_bytes(self) -> float:
+        """What a reader needs beside that for each row of a block, to convert it."""
+        return 0.0
+
+    @abstractmethod
+    def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
+        """Arrays or CSR matrices of at most `rows` rows each, the rows of `span` in order.
+
+        Several threads may read at the same time.  What was returned may be overwritten once the
+        matrix after the next was asked for: readers may take turns with two buffers.
+        A file that ends early, or holds something else than numbers, is a `DataError` that
+        names it and the row.  Closing the generator closes its files.
+        """
+
+    @abstractmethod
+    def check_unchanged(self) -> None:
+        """Raise a `DataError` if a file is not the one that was opened any more."""
+
+    @abstractmethod
+    def place(self, row: int) -> str:
+        """Where a row is, in words: ``row 17 of 'part-3.parquet'``."""
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+        """Refuse to be loaded unasked: NumPy would else make an array of one object."""
+        raise self._refusal()
+
+    def __getitem__(self, rows: Any) -> NoReturn:
+        """Refuse to be indexed, and to be iterated over."""
+        raise self._refusal()
+
+    def _refusal(self) -> TypeError:
+        return TypeError(
+            f"{self!r} stay in their files and are no array: pass them as they are to "
+            "SphericalPCA, whose fit and transform read them in blocks, or load the files with "
+            "numpy.load, pandas.read_parquet or the like if they fit in memory."
+        )
+
+    def __repr__(self) -> str:
+        n, m = self.shape
+        return f"<{n} x {m} {self.dtype} rows of {self.name}>"
+
 
 # As in memory: blocks of a few megabytes serve both products of a pass from cache, and each
 # adds an m x r matrix to the sum, so it should hold many more numbers than there are columns.
@@ -46,8 +140,9 @@ def best_block_rows(source: RowSource, readers: int) -> int:
         needed = int(readers * (source.reader_bytes + per_row)) + 1
         threads = "1 thread" if readers == 1 else f"{readers} threads"
         raise DataError(
-            f"memory_budget is {source.memory_budget} bytes, but reading {source.name} on "
-            f"{threads} takes at least {needed}: raise it{_cause(source, per_row)}."
+            (Parameter("memory_budget"), f" is {source.memory_budget} bytes"),
+            f"reading {source.name} on {threads} takes at least {needed}",
+            f"raise it{_cause(source, per_row)}",
         )
     return max(1, int(min(best * n / max(source.stored, 1), room / per_row)))
 
@@ -88,8 +183,9 @@ def read_blocks(
     source.check_unchanged()
     if first != span.stop:
         raise DataError(
-            f"{source.name} ended before {source.place(first)}, but had {source.shape[0]} rows "
-            "when it was opened: do not change files during a fit."
+            f"{source.name} ended before {source.place(first)}",
+            f"had {source.shape[0]} rows when it was opened",
+            "do not change files during a fit",
         )
 
 
@@ -139,6 +235,7 @@ def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
         row, column, value = place
         raise DataError(
             f"X contains {value} in {source.place(first + row)}, "
-            f"{column_words(column, source.columns)}, but every entry must be finite: repair or "
-            "drop that row."
+            f"{column_words(column, source.columns)}",
+            "every entry must be finite",
+            "repair or drop that row",
         )

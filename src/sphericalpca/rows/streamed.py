@@ -14,10 +14,15 @@ from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block
-from sphericalpca.rows.facts import Facts, Totals
-from sphericalpca.rows.inmemory import in_memory
-from sphericalpca.rows.reading import best_block_rows, part_ends, read_blocks, refuse_non_finite
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.memory import in_memory
+from sphericalpca.rows.reading import (
+    RowSource,
+    best_block_rows,
+    part_ends,
+    read_blocks,
+    refuse_non_finite,
+)
+from sphericalpca.rows.stats import RowStats, Totals
 
 __all__ = ["RawRows", "StreamedRows"]
 
@@ -25,13 +30,7 @@ __all__ = ["RawRows", "StreamedRows"]
 class RawRows(Rows):
     """The rows of a source as they are in the files: nothing is known of their lengths yet.
 
-    Parameters
-    ----------
-    source : RowSource
-    block_rows : int, optional
-        Rows per block; chosen from the source's memory budget when left out.
-    watch : callable, optional
-        See `Rows`.
+    The rows per block are chosen from the source's memory budget when left out.
     """
 
     def __init__(
@@ -43,20 +42,12 @@ class RawRows(Rows):
         self._mean: Array | None = None
         # Without memory of their own: a damaged file may announce any number of rows.
         one, zero = np.broadcast_to(1.0, n), np.broadcast_to(0.0, n)
-        self._facts = Facts(one, one, zero)
+        self._stats = RowStats(one, one, zero)
+        totals = Totals(float(n), 0.0, 1.0, 0.0, n)
+        room = source.memory_budget
         super().__init__(
-            source.shape,
-            source.dtype,
-            Totals(float(n), 0.0, 1.0, 0.0, n),
-            stored=source.stored,
-            room=source.memory_budget,
-            watch=watch,
+            source.shape, source.dtype, totals, stored=source.stored, room=room, watch=watch
         )
-
-    @property
-    def facts(self) -> Facts:
-        """Weight, scale and length of each row."""
-        return self._facts
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Runs of consecutive rows of about equal length, each with a thread that reads ahead."""
@@ -67,24 +58,15 @@ class RawRows(Rows):
     def _blocks(self, span: slice) -> Iterator[Block]:
         with closing(read_blocks(self.source, span, self._height)) as blocks:
             for rows, matrix in blocks:
-                block = in_memory(matrix, mean=self._mean, facts=self._facts[rows])
+                block = in_memory(matrix, mean=self._mean, stats=self.stats[rows])
                 yield block.as_block(rows, self.heaviest)
 
 
 class StreamedRows(RawRows):
     """The rows of a source, weighted and scaled.
 
-    They are checked and their lengths are measured by one read when they are wrapped.
-
-    Parameters
-    ----------
-    source : RowSource
-    weight, normalize, mean
-        As in `MemoryRows`.
-    block_rows : int, optional
-        Rows per block; chosen from the source's memory budget when left out.
-    watch : callable, optional
-        See `Rows`.
+    They are checked and their lengths are measured by one read when they are wrapped.  Parameters
+    are those of `MemoryRows`.
     """
 
     def __init__(
@@ -99,10 +81,11 @@ class StreamedRows(RawRows):
     ) -> None:
         super().__init__(source, block_rows=block_rows, watch=watch)
         length = _room_for_lengths(source)
-        self._run(partial(_measure, source=source, mean=mean, length=length))
+        measure = partial(_measure, source=source, mean=mean, length=length)
+        self.sweep(measure, passes=0.0)
         self._mean = None if mean is None else np.asarray(mean, dtype=self.dtype)
-        self._facts = Facts.of(length, weight, self.dtype, normalize=normalize)
-        self.totals = self._facts.totals()
+        self._stats = RowStats.of(length, weight, self.dtype, normalize=normalize)
+        self.totals = self.stats.totals()
 
 
 def _room_for_lengths(source: RowSource) -> Array:
@@ -111,8 +94,9 @@ def _room_for_lengths(source: RowSource) -> Array:
         return np.zeros(source.shape[0])
     except (MemoryError, ValueError):
         raise DataError(
-            f"{source.name} announces {source.shape[0]} rows, for whose lengths alone there is no "
-            "memory: the file is damaged, or too large for this machine."
+            f"{source.name} announces {source.shape[0]} rows",
+            "there is not enough memory for their lengths alone",
+            "the file is damaged, or too large for this machine",
         ) from None
 
 
@@ -121,5 +105,5 @@ def _measure(block: Block, source: RowSource, mean: Array | None, length: Array)
     # As one block: this thread is one of several already.
     span, height = block.span, block.matrix.shape[0]
     options = {"mean": mean, "block_rows": height, "first": span.start}
-    length[span] = in_memory(block.matrix, normalize=False, **options).facts.norm
+    length[span] = in_memory(block.matrix, normalize=False, **options).stats.norm
     return ()

@@ -13,7 +13,7 @@ from zipfile import ZipFile
 import numpy as np
 
 from sphericalpca.linalg import Array
-from sphericalpca.rows.sources.archive import checked_header
+from sphericalpca.rows.sources.npy import checked_header
 
 __all__ = [
     "check_arrays",

@@ -162,7 +162,7 @@ def test_what_the_user_persisted_is_not_copied(X, two_processes):
         return os.getpid(), chunk.__array_interface__["data"][0]
 
     matrix = from_dask(array, X.dtype)
-    ours = {p for piece in matrix.pieces for p in client.submit(places, piece.share).result()}
+    ours = {p for placed in matrix.groups for p in client.submit(places, placed.group).result()}
     theirs = set(client.gather(client.map(place, list(array.dask.values()))))
     # A chunk may have moved, so that no worker is idle.
     assert len(ours) == 13
@@ -173,7 +173,7 @@ def test_rows_come_back_in_their_order(X, weight):
     rows = as_rows(from_dask(da.from_array(X, chunks=(70, 30)), X.dtype), weight=weight)
     expected = as_rows(X, weight=weight)
     for name in ("weight", "scale", "norm"):
-        np.testing.assert_allclose(getattr(rows.facts, name), getattr(expected.facts, name))
+        np.testing.assert_allclose(getattr(rows.stats, name), getattr(expected.stats, name))
     U = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 3)))[0].astype(X.dtype)
     np.testing.assert_allclose(rows.project(U), expected.project(U), atol=1e-6)
     blocks = list(rows.blocks())

@@ -17,7 +17,7 @@ from sphericalpca.estimators import monitoring
 from sphericalpca.exceptions import ClusterError
 from sphericalpca.linalg import principal_angles
 from sphericalpca.rows import as_rows
-from sphericalpca.rows.cluster import ClusterRows, crew, from_dask, patience
+from sphericalpca.rows.cluster import ClusterRows, client, from_dask, stall
 from sphericalpca.solvers import checkpoint
 
 dask = pytest.importorskip("dask")
@@ -31,7 +31,7 @@ def in_pass(monkeypatch):
 
     def arrange(number, action=None, kernel=None):
         passes = []
-        run = ClusterRows._run
+        run = ClusterRows._run_on_workers
 
         def counted(self, given):
             passes.append(given)
@@ -42,7 +42,7 @@ def in_pass(monkeypatch):
                     given = kernel(given)
             return run(self, given)
 
-        monkeypatch.setattr(ClusterRows, "_run", counted)
+        monkeypatch.setattr(ClusterRows, "_run_on_workers", counted)
         return passes
 
     return arrange
@@ -147,24 +147,24 @@ def test_who_comes_gets_its_share(X, two_processes):
 
     rows = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
     expected = rows.sweep(count)
-    first = set(rows._homes)
+    first = set(rows._addresses)
     os.kill(next(iter(two_processes.cluster.workers.values())).pid, signal.SIGKILL)
     assert rows.sweep(count) == expected
     two_processes.client.wait_for_workers(2, timeout=60)
     assert _eventually(lambda: len(two_processes.client.nthreads()) == 2)
     assert rows.sweep(count) == expected
-    assert set(rows._homes) == set(two_processes.client.nthreads()) != first
+    assert set(rows._addresses) == set(two_processes.client.nthreads()) != first
 
 
 def test_all_workers_killed_and_started_again(X, two_processes, in_pass, monkeypatch):
-    monkeypatch.setattr(patience, "NO_WORKERS", 120.0)  # on a busy machine it may take long
+    monkeypatch.setattr(stall, "NO_WORKERS", 120.0)  # on a busy machine it may take long
     in_pass(3, action=lambda: _kill_all(two_processes.cluster))
     found = SphericalPCA(4, tol=1e-5).fit(da.from_array(X, chunks=(100, 30)))
     _same(found, SphericalPCA(4, tol=1e-5).fit(X))
 
 
 def test_all_workers_gone_for_good(X, mortal_workers, in_pass, monkeypatch):
-    monkeypatch.setattr(patience, "NO_WORKERS", 2.0)
+    monkeypatch.setattr(stall, "NO_WORKERS", 2.0)
     in_pass(3, action=mortal_workers.kill)
     model = SphericalPCA(4).fit(X)
     before = model.components_
@@ -178,7 +178,7 @@ def test_all_workers_gone_for_good(X, mortal_workers, in_pass, monkeypatch):
 def test_a_checkpoint_survives_and_the_next_run_goes_on(
     X, mortal_workers, in_pass, monkeypatch, tmp_path
 ):
-    monkeypatch.setattr(patience, "NO_WORKERS", 2.0)
+    monkeypatch.setattr(stall, "NO_WORKERS", 2.0)
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "PATIENCE", 0.0)
     model, kept = SphericalPCA(4, tol=1e-6), tmp_path / "fit.npz"
@@ -196,7 +196,7 @@ def test_a_checkpoint_survives_and_the_next_run_goes_on(
     _same(model, expected)
 
 
-def test_the_patience_is_that_of_dask_where_it_is_set(X, start_cluster):
+def test_the_timeout_is_that_of_dask_where_it_is_set(X, start_cluster):
     with (
         start_cluster(n_workers=0),
         dask.config.set({"distributed.scheduler.no-workers-timeout": "1 s"}),
@@ -207,13 +207,13 @@ def test_the_patience_is_that_of_dask_where_it_is_set(X, start_cluster):
 
 def test_nobody_to_ask(start_cluster, monkeypatch):
     with start_cluster(n_workers=0) as running:
-        workers = crew.Crew(running.client)
-        monkeypatch.setattr(patience, "NO_WORKERS", 0.2)
+        workers = client.ClusterClient(running.client)
+        monkeypatch.setattr(stall, "NO_WORKERS", 0.2)
         with pytest.raises(ClusterError, match=r"no workers for 0\.2 seconds"):
-            workers.survey([])
-        monkeypatch.setattr(crew, "SILENCE", 0.0)
+            workers.state([])
+        monkeypatch.setattr(client, "ANSWER_TIMEOUT", 0.0)
         with pytest.raises(ClusterError, match=r"does not answer \(TimeoutError"):
-            workers.survey([])
+            workers.state([])
 
 
 def test_the_scheduler_gone(X, start_cluster, in_pass):
@@ -222,14 +222,14 @@ def test_the_scheduler_gone(X, start_cluster, in_pass):
         with pytest.raises(ClusterError, match="checkpoint="):
             SphericalPCA(4).fit(da.from_array(X, chunks=(100, 30)))
         with pytest.raises(ClusterError, match="client is"):
-            crew.Crew(running.client).survey([])
+            client.ClusterClient(running.client).state([])
 
 
 @pytest.fixture
 def hasty(monkeypatch):
     """A standstill of a second is enough."""
-    monkeypatch.setattr(patience, "STANDSTILL", 1.0)
-    monkeypatch.setattr(patience, "BEAT", 0.1)
+    monkeypatch.setattr(stall, "STANDSTILL", 1.0)
+    monkeypatch.setattr(stall, "ACTIVITY_INTERVAL", 0.1)
 
 
 def test_workers_that_stay_paused(X, five_workers, request):
@@ -246,10 +246,10 @@ def test_workers_that_stay_paused(X, five_workers, request):
 
 
 def test_tasks_that_no_worker_may_do(five_workers, hasty):
-    for wait in (crew.Crew.gather, crew.Crew.settle):
+    for wait in (client.ClusterClient.gather, client.ClusterClient.settle):
         lazy = five_workers.client.submit(abs, -1, resources={"GPU": 1})
-        with pytest.raises(ClusterError, match=r"0 of its 5 workers are paused.*may do all tasks"):
-            wait(crew.Crew(five_workers.client), [lazy])
+        with pytest.raises(ClusterError, match=r"0 of its 5 workers are paused.*may run all tasks"):
+            wait(client.ClusterClient(five_workers.client), [lazy])
 
 
 @pytest.mark.parametrize("close", ["client", "cluster", "restart"])
@@ -277,7 +277,7 @@ def test_a_client_that_somebody_closes(X, start_cluster, in_pass, close):
 
 
 def test_scattered_data_that_died_with_their_worker(X, two_processes, in_pass, monkeypatch):
-    monkeypatch.setattr(patience, "NO_WORKERS", 120.0)
+    monkeypatch.setattr(stall, "NO_WORKERS", 120.0)
     chunks = two_processes.client.scatter([X[:600], X[600:]], hash=False)
     lazy = [da.from_delayed(c, (len(c.result()), 30), X.dtype) for c in chunks]
     in_pass(3, action=lambda: _kill_all(two_processes.cluster))
@@ -302,7 +302,7 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
         model.fit(array)
     assert not hasattr(model, "components_")
     futures = two_processes.client.futures
-    assert _eventually(lambda: not any("swept" in key for key in list(futures)))
+    assert _eventually(lambda: not any("sweep_group" in key for key in list(futures)))
     _same(model.fit(array), SphericalPCA(4).fit(X))
 
 
@@ -348,7 +348,7 @@ def test_an_interrupt_while_data_are_loaded(X, two_processes, monkeypatch, known
 @pytest.mark.parametrize("workers", [0, 1])
 def test_a_failed_fit_leaves_dask_as_it_was(X, start_cluster, monkeypatch, workers):
     """Also the scheduler of computations after the client was closed."""
-    monkeypatch.setattr(patience, "NO_WORKERS", 0.5)
+    monkeypatch.setattr(stall, "NO_WORKERS", 0.5)
     before = dask.config.get("scheduler", None)
     bad = da.from_array(np.full_like(X, np.nan), chunks=(300, 30))
     with (
@@ -458,7 +458,7 @@ def test_errors_of_the_cluster_are_explained(error, remedy, two_processes):
     def fail():
         raise error
 
-    workers = crew.Crew(two_processes.client)
+    workers = client.ClusterClient(two_processes.client)
     with pytest.raises(ClusterError, match=remedy):
         workers.gather([workers.submit(fail)])
 

@@ -64,7 +64,7 @@ U = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 3)))[0]
 @pytest.mark.parametrize("height", [240, 10])
 def test_one_task_for_each_worker_however_many_chunks(problem, height, count):
     ready = problem(height)
-    assert sorted(count(lambda: ready.evaluate(U))) == ["shared_by_all", *5 * ["swept"]]
+    assert sorted(count(lambda: ready.evaluate(U))) == ["broadcast", *5 * ["sweep_group"]]
 
 
 def test_sums_of_many_workers_are_added_up_by_workers(problem, count, monkeypatch):
@@ -72,7 +72,7 @@ def test_sums_of_many_workers_are_added_up_by_workers(problem, count, monkeypatc
     expected = ready.evaluate(U)
     monkeypatch.setattr(cluster_rows, "FAN_IN", 2)
     tasks = count(lambda: ready.evaluate(U))
-    assert sorted(tasks) == [*5 * ["added"], "shared_by_all", *5 * ["swept"]]  # 5 -> 3 -> 2
+    assert sorted(tasks) == [*5 * ["add_sums"], "broadcast", *5 * ["sweep_group"]]  # 5 -> 3 -> 2
     found = ready.evaluate(U)
     np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-6)
 
@@ -88,7 +88,7 @@ def rows_in_many_shares(X, five_workers, monkeypatch):
 
     five_workers.client.run_on_scheduler(limit_memory)
     rows = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
-    assert len(rows._matrix.pieces) == 13
+    assert len(rows._matrix.groups) == 13
     return rows
 
 
@@ -119,9 +119,9 @@ def test_shares_whose_turn_has_not_come_are_left_when_something_fails(
         rows_in_many_shares.sweep(slow)
     deadline = time.monotonic() + 20
     futures = five_workers.client.futures
-    while any("swept" in key for key in list(futures)) and time.monotonic() < deadline:
+    while any("sweep_group" in key for key in list(futures)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not any("swept" in key for key in list(futures))
+    assert not any("sweep_group" in key for key in list(futures))
     assert kept.value
 
 

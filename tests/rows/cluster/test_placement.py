@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sphericalpca.rows.cluster import placement
-from sphericalpca.rows.cluster.placement import Worker, homes, runs_that_fit
+from sphericalpca.rows.cluster.placement import Worker, assign_workers, runs_that_fit
 
 ADDRESSES = ["a", "b", "c"]
 
@@ -23,7 +23,7 @@ def situations(draw):
 @given(situations())
 def test_everything_has_a_home_and_nobody_has_much_more_than_is_due(situation):
     sizes, holders, workers = situation
-    places = homes(sizes, holders, workers)
+    places = assign_workers(sizes, holders, workers)
     assert len(places) == len(sizes)
     assert set(places) <= set(workers)
     threads = sum(worker.threads for worker in workers.values())
@@ -39,24 +39,24 @@ def test_everything_has_a_home_and_nobody_has_much_more_than_is_due(situation):
 @given(situations())
 def test_homes_are_the_same_each_time_and_stay_once_taken(situation):
     sizes, holders, workers = situation
-    places = homes(sizes, holders, workers)
-    assert homes(sizes, holders, workers) == places
+    places = assign_workers(sizes, holders, workers)
+    assert assign_workers(sizes, holders, workers) == places
 
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_nothing_moves_where_all_have_as_much(count):
     workers = {a: Worker(1, 0) for a in ADDRESSES[:count]}
     holders = [[ADDRESSES[k % count]] for k in range(4 * count)]
-    assert homes([10] * len(holders), holders, workers) == [h[0] for h in holders]
+    assert assign_workers([10] * len(holders), holders, workers) == [h[0] for h in holders]
 
 
 def test_what_one_alone_holds_is_shared_by_all():
-    places = homes([10] * 8, [["a"]] * 8, {"a": Worker(1, 0), "b": Worker(3, 0)})
+    places = assign_workers([10] * 8, [["a"]] * 8, {"a": Worker(1, 0), "b": Worker(3, 0)})
     assert (places.count("a"), places.count("b")) == (2, 6)
 
 
 def test_a_single_piece_stays_where_it_is():
-    assert homes([10], [["b"]], {a: Worker(1, 0) for a in ADDRESSES}) == ["b"]
+    assert assign_workers([10], [["b"]], {a: Worker(1, 0) for a in ADDRESSES}) == ["b"]
 
 
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=40), st.integers(0, 400))

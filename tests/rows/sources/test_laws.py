@@ -13,7 +13,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from reliability.samples import SAMPLES
 from sphericalpca import open_rows
+from sphericalpca.registry.formats import FORMATS
 from sphericalpca.rows import RowSource
 from sphericalpca.rows.streamed import StreamedRows
 
@@ -35,11 +37,11 @@ def source(path):
     return open_rows(path)
 
 
-def test_shape_type_and_name(source, path, X, format_name):
+def test_shape_type_and_name(source, path, X, sample):
     assert isinstance(source, RowSource)
     assert source.shape == X.shape
     assert source.dtype == np.float32
-    assert source.stored == (np.count_nonzero(X) if "npz" in format_name else X.size)
+    assert source.stored == (np.count_nonzero(X) if sample.sparse else X.size)
     assert str(path) in source.name
     assert str(path) in repr(source)
     assert source.place(17) == f"row 17 of {str(path)!r}"
@@ -52,13 +54,11 @@ def test_cuts_begin_at_0_increase_and_end_at_n(source):
     assert cuts == sorted(set(cuts))
 
 
-def test_who_can_begin_anywhere(source, format_name):
+def test_who_can_begin_anywhere(source, sample):
     """What is compressed as a whole, and what comes in groups, cannot."""
-    direct = format_name in {"npz", "savez", "savez fortran"}
-    direct |= format_name.startswith(("npy", "fvecs", "hdf5"))
-    assert source.any_row == direct
+    assert source.any_row == sample.any_row
     inner = list(source.cuts)[1:-1]
-    assert inner == ([30, 60, 90] if format_name.startswith(("parq", "fea", "arr")) else [])
+    assert inner == ([30, 60, 90] if sample.grouped else [])
 
 
 @settings(
@@ -77,7 +77,7 @@ def test_blocks_of_any_span_and_height_are_the_rows_in_order(source, X, dense, e
 @pytest.mark.parametrize("stored", ["f4", "i2"])
 def test_a_block_stays_as_it_is_while_the_next_is_read(X, write, format_name, tmp_path, stored):
     """Also where numbers are converted, and other buffers are used."""
-    matrix = (10 * X).astype("f4" if format_name == "fvecs" else stored)
+    matrix = (10 * X).astype(FORMATS[SAMPLES[format_name].format].dtype or stored)
     source = open_rows(write(matrix, format_name, tmp_path))
     first, previous = 0, None
     for block in source.read(slice(0, N), 7):
@@ -120,15 +120,16 @@ def test_no_file_stays_open(path, how):
     assert str(path) not in open_files()
 
 
-def test_sparse_files_are_read_as_sparse_blocks_and_others_as_arrays(source, format_name):
+def test_sparse_files_are_read_as_sparse_blocks_and_others_as_arrays(source, sample):
     block = next(source.read(slice(0, N), 10))
-    assert sparse.issparse(block) == ("npz" in format_name)
+    assert sparse.issparse(block) == sample.sparse
 
 
 @pytest.mark.parametrize("dtype", ["f2", "f8", "u1", "i2", "i4", "i8"])
 def test_other_storage_types(write, format_name, dtype, dense, tmp_path):
     """Numbers that all types hold exactly come back exactly, in the type of the arithmetic."""
-    if format_name == "fvecs" or (format_name.startswith("npz") and dtype == "f2"):
+    sample = SAMPLES[format_name]
+    if FORMATS[sample.format].dtype or (sample.sparse and dtype == "f2"):
         pytest.skip("the format has no such type")
     whole = np.random.default_rng(0).integers(1, 100, (N, 4)).astype(dtype)
     source = open_rows(write(whole, format_name, tmp_path))

@@ -16,9 +16,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sphericalpca import DataError, MissingExtraError, SphericalPCA, open_rows
-from sphericalpca.rows.sources.budget import parse_budget
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.paths import find_paths
+from sphericalpca.rows.sources.filesource import DataFile
+from sphericalpca.rows.sources.opening import find_paths, parse_budget
 
 
 @pytest.fixture
@@ -109,7 +108,7 @@ def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
     for k, names in enumerate(["ab", "ba"]):
         table = pyarrow.table(dict.fromkeys(names, X[:, 0]))
         pyarrow.parquet.write_table(table, tmp_path / f"{k}.parquet")
-    with pytest.raises(DataError, match=r"other columns, or in another order.*columns="):
+    with pytest.raises(DataError, match=r"different columns, or in a different order.*columns="):
         open_rows(tmp_path / "*.parquet")
     assert open_rows(tmp_path / "*.parquet", columns=["b", "a"]).shape == (200, 2)
 
@@ -120,7 +119,10 @@ def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
         ("none.npy", "There is no file 'none.npy': check the path"),
         ("no-*.npy", "No file matches the pattern 'no-[*].npy'"),
         (["rows.npy", "none.npy"], "There is no file 'none.npy'"),
-        ("rows.csv", "suffix '.csv'.*one of .npy, .npz.*convert it once: python -c"),
+        (
+            "rows.csv",
+            "suffix '.csv', but rows are read from .npy, .npz.*convert it once: python -c",
+        ),
         ("rows", r"suffix ''.*: convert it\.$"),
         ("folder", "'folder' is a folder.*pattern such as 'folder/[*].npy'"),
         ([], "list of paths is empty"),
@@ -182,7 +184,7 @@ def test_what_is_no_path(path):
     [
         ({"column": "v"}, "column=... is for Parquet and Arrow files"),
         ({"columns": ["v"]}, "columns=... is for Parquet and Arrow files"),
-        ({"key": "train"}, "key='train' is for HDF5 and .npz files"),
+        ({"key": "train"}, "key=... is for .npz and HDF5 files"),
     ],
 )
 def test_options_of_other_formats_are_a_mistake(X, tmp_path, option, words):
@@ -306,6 +308,6 @@ def test_formats_that_need_a_package_say_so_and_others_do_without(X, write, tmp_
 def test_a_file_that_may_not_be_read_is_not_called_damaged(tmp_path):
     np.save(tmp_path / "rows.npy", np.ones((3, 2)))
     file = DataFile.at(tmp_path / "rows.npy")
-    refused = r"rows\.npy' cannot be read \(.*denied.*\): get the right to read it\.$"
+    refused = r"rows\.npy' cannot be read \(.*denied.*\): get permission to read it\.$"
     with pytest.raises(DataError, match=refused), file.being_read():
         raise PermissionError(13, "Permission denied", str(file.path))

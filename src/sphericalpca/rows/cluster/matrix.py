@@ -12,34 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
-from sphericalpca.rows.cluster.chunk import checked_chunk
-from sphericalpca.rows.cluster.crew import Crew, Survey
-from sphericalpca.rows.cluster.placement import homes, runs_that_fit
-from sphericalpca.rows.cluster.reads import Loads, Reads
-from sphericalpca.rows.cluster.share import heights_of, kept_together, mean_of, mixed_mean
+from sphericalpca.rows.cluster.chunks import checked_chunk, no_rows
+from sphericalpca.rows.cluster.client import ClusterClient, ClusterState
+from sphericalpca.rows.cluster.group import combine_means, group_mean, heights_of, make_group
+from sphericalpca.rows.cluster.placement import assign_workers, runs_that_fit
+from sphericalpca.rows.cluster.progress import LoadProgress, ReadProgress
 
-__all__ = ["ClusterMatrix", "Piece"]
+__all__ = ["ClusterMatrix", "PlacedGroup"]
 
 
 @dataclass(frozen=True)
-class Piece:
-    """A share of the rows on the cluster.
+class PlacedGroup:
+    """A group of chunks on the cluster."""
 
-    Attributes
-    ----------
-    share : future of Share
-    heights : list of int
-        Rows of each of its chunks.
-    firsts : list of int
-        Which row of the whole the first one of each chunk is.
-    """
-
-    share: Any
-    heights: list[int]
-    firsts: list[int]
+    group: Any  # future of ChunkGroup
+    heights: list[int]  # rows of each of its chunks
+    firsts: list[int]  # which row of the whole the first one of each chunk is
 
     @property
     def rows(self) -> int:
@@ -48,29 +38,18 @@ class Piece:
 
     @property
     def spans(self) -> list[slice]:
-        """Which rows of the whole are in its chunks, in the order of the share."""
+        """Which rows of the whole are in its chunks, in the order of the group."""
         return [slice(a, a + h) for a, h in zip(self.firsts, self.heights, strict=True)]
 
     def of(self, values: Array) -> Array:
-        """Of values for all rows those of this share."""
+        """Of values for all rows those of this group."""
         return np.concatenate([values[span] for span in self.spans])
 
 
 class ClusterMatrix:
     """Chunks of a Dask collection, checked, and kept where the workers are.
 
-    Parameters
-    ----------
-    chunks : sequence of sequences of Delayed
-        For each chunk of rows its parts, one after the other all of the columns.
-    columns : int
-        How many columns there are.
-    dtype : float32 or float64
-    heights : sequence of int or None
-        Rows of each chunk, where they are known.
-    client : distributed.Client
-    watch : callable, optional
-        Told of rows as they arrive.
+    Chunks are given as to `DaskSource`; the watch is told of rows as they arrive.
 
     Attributes
     ----------
@@ -78,9 +57,9 @@ class ClusterMatrix:
     dtype : float32 or float64
     stored : int
         How many numbers the rows hold; zeros of sparse rows are not held.
-    pieces : list of Piece
-        The shares that have rows; as long as they are kept, so are the data.
-    crew : Crew
+    groups : list of PlacedGroup
+        Those that have rows; as long as they are kept, so are the data.
+    cluster : ClusterClient
     """
 
     def __init__(
@@ -94,25 +73,25 @@ class ClusterMatrix:
         watch: Watch | None = None,
     ) -> None:
         self.dtype = dtype
-        self.crew = Crew(client)
-        groups, shares = self._loaded(chunks, columns, heights, watch)
-        asked = [self.crew.submit(heights_of, share) for share in shares]
+        self.cluster = ClusterClient(client)
+        members, groups = self._loaded(chunks, columns, heights, watch)
+        asked = [self.cluster.submit(heights_of, group) for group in groups]
         # Rows may be on their way from worker to worker: no new ones, but time goes by.
-        answers = self.crew.gather(asked, None if watch is None else partial(watch, 0))
+        answers = self.cluster.gather(asked, None if watch is None else partial(watch, 0))
         self.stored = sum(stored for _, stored in answers)
-        self.pieces, n = _pieces(groups, shares, [found for found, _ in answers])
+        self.groups, n = _placed(members, groups, [found for found, _ in answers])
         self.shape = (n, columns)
         if n == 0:
-            raise DataError("X has 0 rows in all of its chunks. Pass at least one row.")
+            raise no_rows()
 
     def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
         """Weighted mean of all rows, zero rows included, in float64."""
-        share, reads = None if weight is None else weight / weight.max(), Reads(watch)
-        for piece in self.pieces:
-            part = None if share is None else piece.of(share)
-            reads.expect(self.crew.submit(mean_of, piece.share, part), piece.rows)
+        share, reads = None if weight is None else weight / weight.max(), ReadProgress(watch)
+        for placed in self.groups:
+            part = None if share is None else placed.of(share)
+            reads.expect(self.cluster.submit(group_mean, placed.group, part), placed.rows)
         with reads:
-            return mixed_mean(self.crew.gather(reads.tasks, reads.look))[1]
+            return combine_means(self.cluster.gather(reads.tasks, reads.look))[1]
 
     def _loaded(
         self,
@@ -121,22 +100,21 @@ class ClusterMatrix:
         heights: Sequence[int | None],
         watch: Watch | None,
     ) -> tuple[list[list[int]], list[Any]]:
-        """Which chunks make up each share, and the shares."""
+        """Which chunks make up each group, and the groups."""
         delayed = importlib.import_module("dask").delayed(checked_chunk, pure=False)
         lazy = [
             delayed(list(parts), columns, self.dtype, k, first)
             for k, (parts, first) in enumerate(zip(chunks, _firsts(heights), strict=True))
         ]
-        loaded = self.crew.compute(lazy)
-        with Loads(self.crew, loaded, heights, watch) as loads:
-            self.crew.settle(loaded, loads.look)
-        survey = self.crew.survey(loaded)
-        groups, shares = [], []
-        for home, group in _groups(survey):
-            groups.append(group)
-            matrices = [loaded[k] for k in group]
-            shares.append(self.crew.submit(kept_together, *matrices, home=home))
-        return groups, shares
+        loaded = self.cluster.compute(lazy)
+        with LoadProgress(self.cluster, loaded, heights, watch) as loads:
+            self.cluster.settle(loaded, loads.look)
+        members, groups = [], []
+        for address, run in _runs(self.cluster.state(loaded)):
+            members.append(run)
+            matrices = [loaded[k] for k in run]
+            groups.append(self.cluster.submit(make_group, *matrices, address=address))
+        return members, groups
 
 
 def _firsts(heights: Sequence[int | None]) -> list[int | None]:
@@ -148,31 +126,26 @@ def _firsts(heights: Sequence[int | None]) -> list[int | None]:
     return firsts
 
 
-def _groups(survey: Survey) -> list[tuple[str, list[int]]]:
-    """Which chunks become one share, and who keeps it."""
-    places = homes(survey.sizes, survey.holders, survey.workers)
-    of_home = defaultdict(list)
-    for k, home in enumerate(places):
-        of_home[home].append(k)
+def _runs(state: ClusterState) -> list[tuple[str, list[int]]]:
+    """Which chunks become one group, and the address of the worker that keeps it."""
+    kept = defaultdict(list)
+    for k, address in enumerate(assign_workers(state.sizes, state.holders, state.workers)):
+        kept[address].append(k)
     return [
-        (home, run)
-        for home, chunks in sorted(of_home.items())
-        for run in runs_that_fit(chunks, survey.sizes, survey.workers[home].memory)
+        (address, run)
+        for address, chunks in sorted(kept.items())
+        for run in runs_that_fit(chunks, state.sizes, state.workers[address].memory)
     ]
 
 
-def _pieces(
-    groups: Sequence[Sequence[int]], shares: Sequence[Any], found: Sequence[Sequence[int]]
-) -> tuple[list[Piece], int]:
-    """Where the rows of each share are in the whole, and how many there are in all."""
-    height = {
-        k: rows
-        for group, several in zip(groups, found, strict=True)
-        for k, rows in zip(group, several, strict=True)
-    }
+def _placed(
+    members: Sequence[Sequence[int]], groups: Sequence[Any], found: Sequence[Sequence[int]]
+) -> tuple[list[PlacedGroup], int]:
+    """Where the rows of each group are in the whole, and how many there are in all."""
+    height = dict(zip(itertools.chain(*members), itertools.chain(*found), strict=True))
     *firsts, n = [0, *itertools.accumulate(height[k] for k in sorted(height))]
-    pieces = [
-        Piece(share, list(rows), [firsts[k] for k in group])
-        for share, rows, group in zip(shares, found, groups, strict=True)
+    placed = [
+        PlacedGroup(group, list(rows), [firsts[k] for k in run])
+        for group, rows, run in zip(groups, found, members, strict=True)
     ]
-    return [piece for piece in pieces if piece.rows > 0], n
+    return [group for group in placed if group.rows > 0], n

@@ -7,11 +7,11 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-__all__ = ["Worker", "homes", "runs_that_fit"]
+__all__ = ["Worker", "assign_workers", "runs_that_fit"]
 
 # Data move only from workers that hold this many times their due.
 TOLERANCE = 1.1
-# A share is loaded as a whole when it was spilled to disk, and something else is there too.
+# A group is loaded as a whole when it was spilled to disk, and something else is there too.
 PART_OF_MEMORY = 0.25
 
 
@@ -23,19 +23,12 @@ class Worker:
     memory: int
 
 
-def homes(
+def assign_workers(
     sizes: Sequence[int], holders: Sequence[Sequence[str]], workers: Mapping[str, Worker]
 ) -> list[str]:
-    """The address of the worker that each piece of data should live on.
+    """The address of the worker that should keep each piece of data.
 
-    Parameters
-    ----------
-    sizes : sequence of int
-        Bytes of each piece.
-    holders : sequence of sequences of str
-        Addresses of the workers that have it already.
-    workers : mapping
-        All workers, by their addresses.
+    Of each its bytes are given, and the addresses of the workers that hold it already.
     """
     per_thread = sum(sizes) / sum(worker.threads for worker in workers.values())
     loads = dict.fromkeys(sorted(workers), 0.0)
@@ -55,8 +48,8 @@ def homes(
         if near and filled(best(near, k), k) <= TOLERANCE:
             chosen[k] = best(near, k)
             loads[chosen[k]] += size
-    homeless = set(range(len(sizes))) - set(chosen)
-    for k in sorted(homeless, key=lambda k: (-sizes[k], k)):
+    unplaced = set(range(len(sizes))) - set(chosen)
+    for k in sorted(unplaced, key=lambda k: (-sizes[k], k)):
         chosen[k] = best(loads, k)
         loads[chosen[k]] += sizes[k]
     return [chosen[k] for k in range(len(sizes))]

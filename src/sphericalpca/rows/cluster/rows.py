@@ -4,28 +4,28 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.linalg import Array
-from sphericalpca.rows.base import Kernel, Rows, Watch
+from sphericalpca.rows.base import Kernel, Rows, Watch, total
 from sphericalpca.rows.block import Block
-from sphericalpca.rows.cluster.matrix import ClusterMatrix, Piece
-from sphericalpca.rows.cluster.placement import homes
-from sphericalpca.rows.cluster.reads import Reads
-from sphericalpca.rows.cluster.share import (
-    Measured,
-    ShareRows,
-    added,
-    measured,
-    projected,
-    shared_by_all,
-    swept,
+from sphericalpca.rows.cluster.group import (
+    GroupRows,
+    GroupStats,
+    add_sums,
+    broadcast,
+    measure_group,
+    project_group,
+    sweep_group,
     totals_of,
 )
-from sphericalpca.rows.facts import Facts, Totals
+from sphericalpca.rows.cluster.matrix import ClusterMatrix, PlacedGroup
+from sphericalpca.rows.cluster.placement import assign_workers
+from sphericalpca.rows.cluster.progress import ReadProgress
+from sphericalpca.rows.stats import RowStats, Totals
 
 __all__ = ["ClusterRows"]
 
@@ -36,15 +36,10 @@ FAN_IN = 8
 class ClusterRows(Rows):
     """The rows of a `ClusterMatrix`.
 
-    In a pass every worker gets one task, or one after the other for several shares, and one
-    copy of the kernel, which it fetches from whichever worker has it already.  When workers
-    come or go, shares are given new homes; Dask makes lost ones again.
-
-    Parameters
-    ----------
-    matrix : ClusterMatrix
-    weight, normalize, mean, watch
-        As in `MemoryRows`.
+    In a pass every worker gets one task, or one after the other for several groups of chunks, and
+    one copy of the kernel, which it fetches from whichever worker has it already.  When workers
+    come or go, groups are assigned anew; Dask makes lost ones again.  Parameters are those of
+    `MemoryRows`.
     """
 
     local = False
@@ -58,114 +53,111 @@ class ClusterRows(Rows):
         mean: Array | None = None,
         watch: Watch | None = None,
     ) -> None:
-        self._matrix, self._crew = matrix, matrix.crew
+        self._matrix, self._cluster = matrix, matrix.cluster
         mean = None if mean is None else np.asarray(mean, dtype=matrix.dtype)
         self._workers: set[str] = set()
-        self._homes: list[str] = []
+        self._addresses: list[str] = []
         self._known = [
-            self._crew.submit(
-                measured,
-                piece.share,
-                piece.firsts,
-                None if weight is None else piece.of(weight),
+            self._cluster.submit(
+                measure_group,
+                placed.group,
+                placed.firsts,
+                None if weight is None else placed.of(weight),
                 mean,
                 normalize,
             )
-            for piece in matrix.pieces
+            for placed in matrix.groups
         ]
-        reads = Reads(watch)
-        for piece, known in zip(matrix.pieces, self._known, strict=True):
-            reads.expect(self._crew.submit(totals_of, known), piece.rows)
+        reads = ReadProgress(watch)
+        for placed, known in zip(matrix.groups, self._known, strict=True):
+            reads.expect(self._cluster.submit(totals_of, known), placed.rows)
         with reads:
-            totals = self._crew.gather(reads.tasks, reads.look)
-        super().__init__(
-            matrix.shape,
-            matrix.dtype,
-            Totals.sum(totals),
-            stored=matrix.stored,
-            room=0,
-            watch=watch,
-        )
+            totals: Totals = reduce(operator.add, self._cluster.gather(reads.tasks, reads.look))
+        stored = matrix.stored
+        super().__init__(matrix.shape, matrix.dtype, totals, stored=stored, room=0, watch=watch)
 
     @cached_property
-    def facts(self) -> Facts:
+    def stats(self) -> RowStats:
         """Weight, scale and length of each row, fetched from the workers."""
         n = self.shape[0]
-        whole = Facts(np.zeros(n), np.zeros(n), np.zeros(n))
-        for piece, known in zip(self._matrix.pieces, self._crew.gather(self._known), strict=True):
-            _put(known.facts.weight, piece.spans, whole.weight)
-            _put(known.facts.scale, piece.spans, whole.scale)
-            _put(known.facts.norm, piece.spans, whole.norm)
+        whole = RowStats(np.zeros(n), np.zeros(n), np.zeros(n))
+        for placed, known in self._fetched(self._known):
+            for name in ("weight", "scale", "norm"):
+                _put(getattr(known.stats, name), placed.spans, getattr(whole, name))
         return whole
 
     def parts(self, count: int) -> list[Iterator[Block]]:  # noqa: ARG002 - one is enough
         """All rows, fetched from the workers in one part: only for few rows."""
-        shares = self._crew.gather([piece.share for piece in self._matrix.pieces])
-        known: Sequence[Measured] = self._crew.gather(self._known)
+        groups = self._cluster.gather([placed.group for placed in self._matrix.groups])
+        known: Sequence[GroupStats] = self._cluster.gather(self._known)
         blocks = [
             block
-            for pair in zip(shares, known, strict=True)
-            for block in ShareRows(*pair, heaviest=self.heaviest).blocks()
+            for pair in zip(groups, known, strict=True)
+            for block in GroupRows(*pair, heaviest=self.heaviest).blocks()
         ]
         return [iter(sorted(blocks, key=lambda block: block.span.start))]
 
     def project(self, U: Array, out: Array | None = None) -> Array:
         """X U for all rows, shape (n, r), fetched from the workers."""
-        self.passes += 0.5
-        self.flops += 2.0 * self.stored * U.shape[1]
+        self._count(U.shape[1], 0.5)
         Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
-        spread = self._crew.submit(shared_by_all, U.astype(self.dtype, copy=False))
-        self._find_homes()
-        found = [
-            self._crew.submit(projected, piece.share, known, spread, home=home)
-            for piece, known, home in self._places()
+        shared = self._cluster.submit(broadcast, U.astype(self.dtype, copy=False))
+        tasks = [
+            self._cluster.submit(project_group, placed.group, known, shared, address=address)
+            for placed, known, address in self._assigned()
         ]
-        for piece, part in zip(self._matrix.pieces, self._crew.gather(found), strict=True):
-            _put(part, piece.spans, Y)
+        for placed, part in self._fetched(tasks):
+            _put(part, placed.spans, Y)
         return Y
 
-    def _run(self, kernel: Kernel) -> list[list[Any]]:
+    def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
+        """As `Rows.sweep`; the workers run the kernel."""
+        self._count(columns, passes)
+        return total(self._run_on_workers(kernel))
+
+    def _run_on_workers(self, kernel: Kernel) -> list[list[Any]]:
+        """What the kernel's returns sum up to, for each of several parts of the rows."""
         # As a task of its own the kernel reaches the cluster once, and goes from worker to
         # worker there; one that was scattered would die with the worker that has it.
-        shared = self._crew.submit(shared_by_all, kernel)
-        self._find_homes()
+        shared = self._cluster.submit(broadcast, kernel)
         last: dict[str, Any] = {}
-        reads = Reads(self.watch)
-        for piece, known, home in self._places():
-            # One after the other at each home, as each may use all threads and much memory.
-            before = last.get(home)
-            last[home] = self._crew.submit(
-                swept, shared, piece.share, known, self.heaviest, before, home=home
+        reads = ReadProgress(self.watch)
+        for placed, known, address in self._assigned():
+            # One after the other on each worker, as each may use all threads and much memory.
+            before = last.get(address)
+            last[address] = self._cluster.submit(
+                sweep_group, shared, placed.group, known, self.heaviest, before, address=address
             )
-            reads.expect(last[home], piece.rows)
-        sums = self._few([last[home] for home in sorted(last)])
+            reads.expect(last[address], placed.rows)
+        sums = self._few([last[address] for address in sorted(last)])
         with reads:
-            answers = self._crew.gather(sums, reads.look)
+            answers = self._cluster.gather(sums, reads.look)
         return [[np.array(part) for part in answer] for answer in answers]
 
     def _few(self, sums: list[Any]) -> list[Any]:
         """Sums of sums, so few that the client can add them up."""
         while len(sums) > FAN_IN:
             batches = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
-            sums = [self._crew.submit(added, *batch) for batch in batches]
+            sums = [self._cluster.submit(add_sums, *batch) for batch in batches]
         return sums
 
-    def _places(self) -> Iterator[tuple[Piece, Any, str]]:
-        return zip(self._matrix.pieces, self._known, self._homes, strict=True)
+    def _fetched(self, tasks: Sequence[Any]) -> Iterator[tuple[PlacedGroup, Any]]:
+        return zip(self._matrix.groups, self._cluster.gather(tasks), strict=True)
 
-    def _find_homes(self) -> None:
-        """Every share stays where it is, unless workers came or went."""
-        shares = [piece.share for piece in self._matrix.pieces]
-        holders = self._crew.holders(shares)
-        at_home = all(map(operator.contains, holders, self._homes))
-        if not at_home or self._workers != self._crew.workers():
-            survey = self._crew.survey(shares)
-            self._workers = set(survey.workers)
-            self._homes = homes(survey.sizes, survey.holders, survey.workers)
+    def _assigned(self) -> Iterator[tuple[PlacedGroup, Any, str]]:
+        """Each group, its stats and its worker: where it is, unless workers came or went."""
+        groups = [placed.group for placed in self._matrix.groups]
+        holders = self._cluster.holders(groups)
+        in_place = all(map(operator.contains, holders, self._addresses))
+        if not in_place or self._workers != self._cluster.workers():
+            state = self._cluster.state(groups)
+            self._workers = set(state.workers)
+            self._addresses = assign_workers(state.sizes, state.holders, state.workers)
+        return zip(self._matrix.groups, self._known, self._addresses, strict=True)
 
 
 def _put(values: Array, spans: Sequence[slice], out: Array) -> None:
-    """Write values of a share to the rows of the whole that they belong to."""
+    """Write values of a group to the rows of the whole that they belong to."""
     first = 0
     for span in spans:
         last = first + span.stop - span.start

@@ -3,31 +3,146 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.linalg import Array
-from sphericalpca.rows.backend import on_host
+from sphericalpca.products import times
+from sphericalpca.rows.backend import Backend, on_host
 from sphericalpca.rows.base import Rows, Watch
-from sphericalpca.rows.block import Block
-from sphericalpca.rows.facts import Facts
-from sphericalpca.rows.namespace.block import NamespaceBlock
-from sphericalpca.rows.namespace.lengths import row_norms
-from sphericalpca.rows.namespace.matrix import NamespaceMatrix
+from sphericalpca.rows.block import VANISHING, Block
+from sphericalpca.rows.namespace.matrix import NamespaceMatrix, row_norms, unit_rows
+from sphericalpca.rows.stats import RowStats
 
-__all__ = ["NamespaceRows"]
+__all__ = ["NamespaceBlock", "NamespaceRows"]
+
+
+@dataclass(frozen=True)
+class NamespaceBlock(Block):
+    """A few rows on a device; see `Block` for what each method computes."""
+
+    backend: Backend = field(default_factory=Backend)
+
+    @cached_property
+    def _dtype(self) -> np.dtype[Any]:
+        return NamespaceMatrix(self.matrix, self.backend).dtype
+
+    def _there(self, values: Array) -> Any:
+        return self.backend.put(values, self.backend.wide)
+
+    def _column(self, factor: Array, dtype: Any = None) -> Any:  # noqa: ARG002 - that of the rows
+        return None if (factor == 1).all() else self.backend.put(factor, self.matrix.dtype)[:, None]
+
+    @cached_property
+    def _weights(self) -> Any:
+        return self._there(self.weight)
+
+    @cached_property
+    def _norms(self) -> Any:
+        return self._there(self.norm)
+
+    @cached_property
+    def _lengths_to_divide_by(self) -> Any:
+        return self._there(np.where(self.norm > 0, self.norm, 1.0))
+
+    def project(self, U: Array) -> Any:
+        """X U."""
+        Y = times(self.matrix, self.backend.put(U, self.matrix.dtype))
+        return Y if self._scales is None else Y * self._scales
+
+    def correlate(self, V: Any, factor: Array | None = None, *, overwrite: bool = False) -> Array:  # noqa: ARG002 - nothing is written to
+        """X'WV, or with other factors."""
+        column = self._pulls if factor is None else self._column(factor * self.scale)
+        G = np.asarray(on_host(times(self.matrix.T, V if column is None else V * column)))
+        heavy = factor is None and self.heaviest != 1
+        return G.astype(np.float64) * self.heaviest if heavy else G
+
+    def moment(self, V: Any) -> Array:
+        """V'WV."""
+        weighted = V if self._shares is None else V * self._shares
+        return np.asarray(on_host(times(weighted.T, V)), dtype=np.float64) * self.heaviest
+
+    def directions(self, Y: Any, *, overwrite: bool = False) -> tuple[Any, Any]:  # noqa: ARG002 - nothing is written to
+        """Best components, and lengths of projections."""
+        xp = self.backend.xp
+        V, lengths = unit_rows(Y, self.backend)
+        vanishing = self._vanishing(lengths) & (self._weights > 0)
+        if bool(xp.any(vanishing)):
+            fallback, _ = unit_rows(self._generic(Y.shape[1]), self.backend)
+            V = xp.where(vanishing[:, None], fallback, V)
+        return V, lengths
+
+    def value(self, lengths: Any) -> float:
+        """What they add to f."""
+        return float(self.backend.xp.sum(self._weights * lengths))
+
+    def sums(self, lengths: Any) -> tuple[float, float]:
+        """What they add to f and to the sum of cosines."""
+        return self.value(lengths), self.value(lengths / self._lengths_to_divide_by)
+
+    def leading_sums(self, U: Array) -> tuple[Array, Array]:
+        """`sums` for all leading columns."""
+        xp, norm = self.backend.xp, self._lengths_to_divide_by
+        cosines = xp.astype(self.project(U), self.backend.wide) / norm[:, None]
+        cosines = xp.sqrt(xp.cumulative_sum(cosines * cosines, axis=1))
+        weights = self._weights
+        return on_host((weights * norm) @ cosines), on_host(weights @ cosines)
+
+    def turned(self, V: Any, lengths: Any, E: Any) -> Any:
+        """(E - V <V, E>) / ||Y||."""
+        xp = self.backend.xp
+        E = E - V * xp.sum(V * E, axis=1, keepdims=True)
+        kinks = self._vanishing(lengths)
+        curvature = xp.where(kinks, 0.0 * lengths, 1.0 / xp.where(kinks, lengths + 1, lengths))
+        return E * xp.astype(curvature, E.dtype)[:, None]
+
+    def covariance_times(self, Q: Array, factor: Array) -> Array:
+        """sum_j factor_j^2 x_j x_j' Q."""
+        return self.correlate(
+            self.project(Q) * self.backend.put(factor, self.matrix.dtype)[:, None], factor
+        )
+
+    def gram(self, factor: Array) -> Array:
+        """sum_j factor_j^2 x_j x_j'."""
+        xp, dtype = self.backend.xp, self.matrix.dtype
+        if factor.dtype == np.float64:
+            dtype = self.backend.wide
+        column = self.backend.put(factor * self.scale, dtype)[:, None]
+        B = xp.astype(self.matrix, dtype, copy=False) * column
+        return np.asarray(on_host(times(B.T, B)))
+
+    def cosines(self, other: Block) -> Array:
+        """Cosines between two blocks."""
+        assert isinstance(other, NamespaceBlock)
+        return np.asarray(on_host(times(self._unit_matrix, other._unit_matrix.T)), dtype=np.float64)
+
+    def components(self, U: Array) -> Any:
+        """Unit-norm components; zero where there is no direction."""
+        xp = self.backend.xp
+        V, lengths = unit_rows(self.project(U), self.backend)
+        nowhere = self._vanishing(lengths) | (self._norms == 0)
+        return xp.where(nowhere[:, None], 0 * V, V)
+
+    @property
+    def _unit_matrix(self) -> Any:
+        inverse = np.divide(
+            self.scale, self.norm, out=np.zeros_like(self.norm), where=self.norm > 0
+        )
+        return self.matrix * self.backend.put(inverse, self.matrix.dtype)[:, None]
+
+    def _vanishing(self, lengths: Any) -> Any:
+        return lengths <= VANISHING * float(np.finfo(self._dtype).eps) * self._norms
+
+    def _generic(self, r: int) -> Any:
+        R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], r))
+        return self.project(R)
 
 
 class NamespaceRows(Rows):
-    """The rows of a `NamespaceMatrix`.
-
-    Parameters
-    ----------
-    matrix : NamespaceMatrix
-    weight, normalize, mean, block_rows, watch
-        As in `MemoryRows`.
-    """
+    """The rows of a `NamespaceMatrix`; parameters are those of `MemoryRows`."""
 
     local = False
 
@@ -45,22 +160,11 @@ class NamespaceRows(Rows):
         self._mean = None if mean is None else backend.put(np.asarray(mean), matrix.array.dtype)
         self._spans = matrix.spans(block_rows)
         length = np.concatenate([self._lengths(span, watch) for span in self._spans])
-        self._facts = Facts.of(length, weight, matrix.dtype, normalize=normalize)
-        super().__init__(
-            matrix.shape,
-            matrix.dtype,
-            self._facts.totals(),
-            stored=int(np.prod(matrix.shape)),
-            room=0,
-            watch=watch,
-        )
+        self._stats = RowStats.of(length, weight, matrix.dtype, normalize=normalize)
+        totals, stored = self.stats.totals(), int(np.prod(matrix.shape))
+        super().__init__(matrix.shape, matrix.dtype, totals, stored=stored, room=0, watch=watch)
         # A block holds views and vectors; of centred rows it would hold a copy.
         self._blocks = [] if mean is not None else [self._block(span) for span in self._spans]
-
-    @property
-    def facts(self) -> Facts:
-        """Weight, scale and length of each row."""
-        return self._facts
 
     def parts(self, count: int) -> list[Iterator[Block]]:  # noqa: ARG002 - the device has its own
         """All rows in one part."""
@@ -94,9 +198,9 @@ class NamespaceRows(Rows):
         return X if self._mean is None else X - self._mean
 
     def _block(self, span: slice) -> Block:
-        facts = self._facts[span]
+        stats = self.stats[span]
         return NamespaceBlock(
-            self._part(span), span, facts, self.heaviest, backend=self._matrix.backend
+            self._part(span), span, stats, self.heaviest, backend=self._matrix.backend
         )
 
     def _lengths(self, span: slice, watch: Watch | None) -> Array:

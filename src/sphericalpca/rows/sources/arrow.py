@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import os
 from bisect import bisect_right
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
-
-import numpy as np
+from struct import unpack_from
+from typing import Any, BinaryIO
 
 from sphericalpca.linalg import Array
-from sphericalpca.rows.sources.arrow_footer import batch_lengths
-from sphericalpca.rows.sources.columns import Selection, select
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options, optional
+from sphericalpca.rows.sources.columns import select
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
 from sphericalpca.rows.sources.table import TableRows, list_length
 
-__all__ = ["open_arrow"]
+__all__ = ["batch_lengths", "open_arrow"]
 
 
 def open_arrow(file: DataFile, options: Options) -> FileSource:
@@ -31,7 +29,10 @@ def open_arrow(file: DataFile, options: Options) -> FileSource:
         with _reader(file, selection.names) as reader:
             batches = _batches(reader, 0, len(lengths))
             length = list_length(file, selection, batches)
-    return ArrowRows(file, selection, ends, length, options.memory_budget)
+    source = ArrowRows(file, selection, ends, length, options.memory_budget)
+    # A record batch in use and the next one.
+    source.reader_bytes = 2 * max(lengths, default=0) * length * source.storage.itemsize
+    return source
 
 
 @contextmanager
@@ -54,34 +55,12 @@ def _reader(file: DataFile, names: Sequence[str] | None = None) -> Iterator[Any]
 class ArrowRows(TableRows):
     """Rows in record batches, each of which is loaded as a whole."""
 
-    def __init__(
-        self,
-        file: DataFile,
-        selection: Selection,
-        ends: Sequence[int],
-        length: int,
-        memory_budget: int,
-    ) -> None:
-        super().__init__(file, selection, ends[-1], length, memory_budget)
-        self._ends = ends
-
-    @property
-    def reader_bytes(self) -> int:
-        """A record batch in use and the next one."""
-        longest = int(np.diff(self._ends).max(initial=0))
-        return int(2 * longest * self.shape[1] * self.storage.itemsize)
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The record batches."""
-        return self._ends
-
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
         """Blocks of record batches."""
         with self.file.being_read(), _reader(self.file, self._selection.names) as reader:
-            start = bisect_right(self._ends, span.start) - 1
-            batches = _batches(reader, start, len(self._ends) - 1)
-            yield from self._matrices(batches, self._ends[start], span, rows)
+            start = bisect_right(self.cuts, span.start) - 1
+            batches = _batches(reader, start, len(self.cuts) - 1)
+            yield from self._matrices(batches, self.cuts[start], span, rows)
 
     def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
         """Record batches of other columns."""
@@ -99,3 +78,71 @@ def _batches(reader: Any, first: int, last: int) -> Iterator[Any]:
         # Of a damaged file the lists could point outside of their numbers.
         batch.validate(full=True)
         yield batch
+
+
+MAGIC = b"ARROW1"
+# Fields of the tables Footer, Message and RecordBatch, and the size of a Block.
+RECORD_BATCHES, HEADER, LENGTH = 3, 2, 0
+BLOCK = 24
+# Before a header: four bytes that are all ones, and its size.
+PREFIX = 8
+
+
+def batch_lengths(handle: BinaryIO) -> list[int]:
+    """Rows of each record batch; a ValueError if this is no complete Arrow file."""
+    size = handle.seek(0, os.SEEK_END)
+    tail = _bytes_at(handle, max(size - 10, 0), 10)
+    if _bytes_at(handle, 0, 6) != MAGIC or tail[-6:] != MAGIC:
+        raise ValueError("it does not begin and end as an Arrow file does")
+    length = unpack_from("<i", tail)[0]
+    footer = _bytes_at(handle, size - 10 - length, length)
+    blocks = _blocks(footer)
+    # Else a small file could have itself read a thousand times over.
+    if sum(abs(length) for _, length in blocks) > size:
+        raise ValueError("its record batches overlap")
+    return [_batch_length(handle, *block) for block in blocks]
+
+
+def _blocks(footer: bytes) -> list[tuple[int, int]]:
+    """Where the headers of record batches begin, and how long they are."""
+    field = _field(footer, _target(footer, 0), RECORD_BATCHES)
+    if field is None:
+        return []
+    vector = _target(footer, field)
+    count = unpack_from("<I", footer, vector)[0]
+    return [unpack_from("<qi", footer, vector + 4 + k * BLOCK) for k in range(count)]
+
+
+def _batch_length(handle: BinaryIO, offset: int, size: int) -> int:
+    message = _bytes_at(handle, offset, size)[PREFIX:]
+    header = _field(message, _target(message, 0), HEADER)
+    if header is None:
+        raise ValueError("a record batch has no header")
+    length = _field(message, _target(message, header), LENGTH)
+    rows = 0 if length is None else int(unpack_from("<q", message, length)[0])
+    if rows < 0:
+        raise ValueError(f"a record batch has {rows} rows")
+    return rows
+
+
+def _bytes_at(handle: BinaryIO, position: int, length: int) -> bytes:
+    handle.seek(position)
+    found = handle.read(length) if length >= 0 else b""
+    if len(found) != length:
+        raise ValueError("it ends early")
+    return found
+
+
+def _target(buffer: bytes, place: int) -> int:
+    """Where the reference at `place` leads."""
+    return place + int(unpack_from("<I", buffer, place)[0])
+
+
+def _field(buffer: bytes, table: int, index: int) -> int | None:
+    """Where a field of a table is; None if it was left out."""
+    fields = table - int(unpack_from("<i", buffer, table)[0])
+    slot = 4 + 2 * index
+    if fields < 0 or slot >= unpack_from("<H", buffer, fields)[0]:
+        return None
+    offset = int(unpack_from("<H", buffer, fields + slot)[0])
+    return table + offset if offset else None

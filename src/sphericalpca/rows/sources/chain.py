@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.source import RowSource
+from sphericalpca.rows.reading import RowSource
 
 __all__ = ["ChainedRows", "chain"]
 
@@ -21,7 +21,7 @@ def chain(files: Sequence[RowSource]) -> RowSource:
     if not parts:
         one = f"{files[0].name} holds"
         names = one if len(files) == 1 else f"{files[0].name} and the other files hold"
-        raise DataError(f"{names} no rows: name at least one file that does.")
+        raise DataError(f"{names} no rows", remedy="name at least one file that does")
     for part in parts:
         _check_alike(parts[0], part)
     # All compute in one type: the widest.
@@ -34,33 +34,29 @@ def chain(files: Sequence[RowSource]) -> RowSource:
 def _check_alike(first: RowSource, other: RowSource) -> None:
     m = other.shape[1]
     if m < 1:
-        raise DataError(f"{other.name} has no columns: rows need at least one number.")
+        raise DataError(f"{other.name} has no columns", "rows need at least one number")
     if m != first.shape[1]:
         raise DataError(
-            f"{other.name} has {m} columns, but {first.name} has {first.shape[1]}: files that are "
-            "one matrix must have as many columns."
+            f"{other.name} has {m} columns",
+            f"{first.name} has {first.shape[1]}",
+            "files that form one matrix must have the same columns",
         )
     if (other.columns is None) != (first.columns is None):
         named, bare = (first, other) if other.columns is None else (other, first)
         raise DataError(
-            f"{named.name} has names for its columns and {bare.name} has none, so nobody can tell "
-            "whether they are the same: convert one of them."
+            f"{named.name} has names for its columns",
+            f"{bare.name} has none, so they cannot be compared",
+            "convert one of them",
         )
     if other.columns != first.columns:
         raise DataError(
-            f"{other.name} and {first.name} have other columns, or in another order: name those "
-            "to be read with columns=[...]."
+            f"{other.name} and {first.name} have different columns, or in a different order",
+            remedy=("name those to read with ", Parameter("columns", ...)),
         )
 
 
 class ChainedRows(RowSource):
-    """The rows of several sources, in their order.
-
-    Parameters
-    ----------
-    parts : sequence of RowSource
-        With one number of columns, names of these, type and memory budget.
-    """
+    """The rows of several sources, in their order; all have the same columns and type."""
 
     def __init__(self, parts: Sequence[RowSource]) -> None:
         self.parts = list(parts)
@@ -70,6 +66,9 @@ class ChainedRows(RowSource):
         self.columns = self.parts[0].columns
         self.stored = sum(part.stored for part in self.parts)
         self.memory_budget = self.parts[0].memory_budget
+        self.reader_bytes = max(part.reader_bytes for part in self.parts)
+        self.any_row = all(part.any_row for part in self.parts)
+        self.cuts = sorted({a + cut for a, part in self._placed() for cut in part.cuts})
         self.name = f"{len(self.parts)} files from {self.parts[0].name} to {self.parts[-1].name}"
 
     @property
@@ -82,33 +81,17 @@ class ChainedRows(RowSource):
         """Of the file that needs most."""
         return max(part.extra_row_bytes for part in self.parts)
 
-    @property
-    def reader_bytes(self) -> int:
-        """Of the file that needs most."""
-        return max(part.reader_bytes for part in self.parts)
-
-    @property
-    def any_row(self) -> bool:
-        """Whether that holds for each file."""
-        return all(part.any_row for part in self.parts)
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The files' own, and where they begin."""
-        inner = (
-            begin + cut
-            for begin, part in zip(self._ends, self.parts, strict=False)
-            for cut in part.cuts
-        )
-        return sorted(set(inner))
-
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
         """Blocks of one file after another."""
-        for begin, part in zip(self._ends, self.parts, strict=False):
+        for begin, part in self._placed():
             first = max(span.start - begin, 0)
             last = min(span.stop - begin, part.shape[0])
             if first < last:
                 yield from part.read(slice(first, last), rows)
+
+    def _placed(self) -> Iterator[tuple[int, RowSource]]:
+        """The files, each with the row of the whole that it begins with."""
+        return zip(self._ends, self.parts, strict=False)
 
     def check_unchanged(self) -> None:
         """Raise a `DataError` if a file is not the one that was opened any more."""

@@ -11,31 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, printable
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import Options, optional
+from sphericalpca.exceptions import DataError, Parameter, Phrase, printable
+from sphericalpca.rows.sources.filesource import DataFile, Options, optional
 
 __all__ = ["Selection", "select"]
 
 
+LEAVE_OUT = ("leave it out of ", Parameter("columns"), ", or convert it")
+
+
 @dataclass(frozen=True)
 class Selection:
-    """Columns of a table: one of lists, or several of numbers.
-
-    Attributes
-    ----------
-    names : tuple of str
-    storage : dtype
-        Of their numbers.
-    lists : bool
-    length : int or None
-        How many numbers a row has; None for lists of which the schema does not tell.
-    """
+    """Columns of a table: one of lists, or several of numbers."""
 
     names: tuple[str, ...]
-    storage: np.dtype[Any]
+    storage: np.dtype[Any]  # of their numbers
     lists: bool
-    length: int | None
+    length: int | None  # numbers of a row; None for lists of which the schema does not tell
 
 
 def select(schema: Any, options: Options, file: DataFile) -> Selection:
@@ -69,16 +61,16 @@ def _selected(
         return _known(options.names, types, file)
     if len(vectors) > 1:
         raise DataError(
-            f"{file.name} has several columns of lists ({_listed(vectors)}): name one of them with "
-            "column=..."
+            f"{file.name} has several columns of lists ({_listed(vectors)})",
+            remedy=("name one of them with ", Parameter("column", ...)),
         )
     if vectors:
         return _lists(vectors[0], types, file)
     numbers = tuple(n for n, kind in types.items() if _is_number(kind) and n not in index)
     if not numbers:
         raise DataError(
-            f"{file.name} has no column of numbers or lists of numbers (it has "
-            f"{_listed(types)}): write the rows as such."
+            f"{file.name} has no column of numbers or lists of numbers (it has {_listed(types)})",
+            remedy="write the rows as such",
         )
     _refuse_identifiers(numbers, types, file)
     return _numbers(numbers, types, file)
@@ -89,8 +81,8 @@ def _known(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> Sel
     for name in names:
         if name not in types:
             raise DataError(
-                f"{file.name} has no column {name!r}, which the model was fitted to: it has "
-                f"{_listed(types)}. Pass a file that has all columns of the fit."
+                f"{file.name} has no column {name!r}, which the model was fitted to",
+                remedy=f"it has {_listed(types)}; pass a file that has all columns of the fit",
             )
     return _numbers(names, types, file, "the model was fitted to it, so convert it")
 
@@ -101,8 +93,8 @@ def _refuse_repeated(chosen: tuple[str, ...], names: list[str], file: DataFile) 
     for name in chosen:
         if count[name] > 1:
             raise DataError(
-                f"{file.name} has {count[name]} columns {name!r}: give every column a name of its "
-                "own."
+                f"{file.name} has {count[name]} columns {name!r}",
+                "every column must have a unique name",
             )
 
 
@@ -112,8 +104,12 @@ def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: Dat
     if 0 < len(whole) < len(names):
         raise DataError(
             f"{file.name} has columns of whole numbers ({_listed(whole)}) beside others, which may "
-            "be identifiers: name those that are meant with columns=[...]; 'x*' stands for all "
-            "that begin with x."
+            "be identifiers",
+            remedy=(
+                "name those to read with ",
+                Parameter("columns", ...),
+                "; 'x*' stands for all that begin with x",
+            ),
         )
 
 
@@ -133,8 +129,9 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
     kind = _type_of(name, types, file)
     if not _is_vector(kind):
         raise DataError(
-            f"Column {name!r} of {file.name} is of type {printable(kind, 200)}, but rows are lists "
-            "of numbers: name such a column, or columns of numbers with columns=[...]."
+            f"Column {name!r} of {file.name} is of type {printable(kind, 200)}",
+            "rows are lists of numbers",
+            ("name such a column, or columns of numbers with ", Parameter("columns", ...)),
         )
     length = kind.list_size if _arrow_types().is_fixed_size_list(kind) else None
     return Selection((name,), _number_type(kind.value_type), lists=True, length=length)
@@ -144,25 +141,26 @@ def _numbers(
     names: tuple[str, ...],
     types: dict[str, Any],
     file: DataFile,
-    remedy: str = "leave it out of columns, or convert it",
+    remedy: Phrase = LEAVE_OUT,
 ) -> Selection:
     storage = []
     for name in names:
         kind = _type_of(name, types, file)
         if not _is_number(kind):
             raise DataError(
-                f"Column {name!r} of {file.name} is of type {printable(kind, 200)}, but must hold "
-                f"numbers: {remedy}."
+                f"Column {name!r} of {file.name} is of type {printable(kind, 200)}",
+                "must hold numbers",
+                remedy,
             )
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:
-        raise DataError(f"columns={list(names)} must name columns, each once.")
+        raise DataError(Parameter("columns", list(names)), "must name columns, each once")
     return Selection(names, np.result_type(*storage), lists=False, length=len(names))
 
 
 def _type_of(name: str, types: dict[str, Any], file: DataFile) -> Any:
     if name not in types:
-        raise DataError(f"{file.name} has no column {name!r}: it has {_listed(types)}.")
+        raise DataError(f"{file.name} has no column {name!r}", remedy=f"it has {_listed(types)}")
     return types[name]
 
 

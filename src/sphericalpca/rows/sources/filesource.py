@@ -3,18 +3,103 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, MissingExtraError
+from sphericalpca.exceptions import DataError, MissingExtraError, Parameter, printable
 from sphericalpca.linalg import Array
-from sphericalpca.rows.source import RowSource
-from sphericalpca.rows.sources.datafile import DataFile
+from sphericalpca.registry.formats import FORMATS
+from sphericalpca.rows.reading import RowSource
 
-__all__ = ["FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
+__all__ = ["DataFile", "FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
+
+
+DAMAGED = "the file is damaged or of another format; write or copy it again"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """Name, size, time of the last change and inode of a file; another file has others."""
+
+    path: Path
+    size: int
+    modified: int
+    inode: int
+
+    @classmethod
+    def at(cls, path: Path) -> DataFile:
+        """The file as it is now."""
+        try:
+            status = path.stat()
+        except FileNotFoundError:
+            raise DataError(f"There is no file {str(path)!r}", remedy="check the path") from None
+        except (OSError, ValueError) as error:
+            raise DataError(f"{str(path)!r} cannot be opened ({_reason(error)})") from None
+        if path.is_dir():
+            pattern = str(path / "*.npy")
+            remedy = f"pass a file, a list of files, or a pattern such as {pattern!r}"
+            raise DataError(f"{str(path)!r} is a folder", remedy=remedy)
+        if not path.is_file():
+            raise DataError(
+                f"{str(path)!r} is a pipe or a device",
+                "rows are read several times",
+                "write them to a file first",
+            )
+        return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return repr(str(self.path))
+
+    def place(self, row: int) -> str:
+        """Where a row is."""
+        return f"row {row} of {self.name}"
+
+    def check_unchanged(self) -> None:
+        """Raise a `DataError` if the file is not as it was."""
+        remedy = "do not change files during a fit, or open them again"
+        try:
+            now = DataFile.at(self.path)
+        except DataError:
+            found = f"{self.name} was removed since it was opened"
+            raise DataError(found, remedy=remedy) from None
+        if now.size != self.size:
+            found = f"{self.name} had {self.size} bytes when it was opened"
+            raise DataError(found, f"has {now.size} now", remedy)
+        if now != self:
+            found = f"{self.name} was written or replaced since it was opened"
+            raise DataError(found, remedy=remedy)
+
+    @contextmanager
+    def being_read(self, row: int | None = None) -> Iterator[None]:
+        """Whatever a decoder makes of a damaged file becomes a `DataError` that names it."""
+        try:
+            yield
+        except (DataError, ImportError):
+            raise
+        except Exception as error:
+            where = self.name if row is None else f"{self.name}, from row {row} on,"
+            if isinstance(error, PermissionError):
+                found = f"{where} cannot be read ({_reason(error)})"
+                raise DataError(found, remedy="get permission to read it") from error
+            # A damaged file may ask for any amount of memory.
+            lower = (", or lower ", Parameter("memory_budget"))
+            raise DataError(
+                f"{where} cannot be read ({_reason(error)})",
+                remedy=(DAMAGED, *(lower if isinstance(error, MemoryError) else ())),
+            ) from error
+
+
+def _reason(error: Exception) -> str:
+    """The first line of what went wrong, not at length."""
+    text = (getattr(error, "strerror", None) or str(error) or type(error).__name__).strip()
+    return printable(text.splitlines()[0].rstrip(" ."), 200)
 
 
 @dataclass(frozen=True)
@@ -32,16 +117,9 @@ class Options:
 
 
 class FileSource(RowSource):
-    """The rows of one file.
+    """The rows of one file, whose numbers are of type `storage` there.
 
-    Parameters
-    ----------
-    file : DataFile
-        As it was before anything was read from it.
-    shape : (n, m)
-    storage : dtype
-        Of the numbers in the file.
-    memory_budget : int
+    The `file` is as it was before anything was read from it.
     """
 
     def __init__(
@@ -54,6 +132,8 @@ class FileSource(RowSource):
         self.dtype = arithmetic_type(self.storage, file)
         self.stored = self.shape[0] * self.shape[1]
         self.memory_budget = memory_budget
+        # The whole file is one part, unless a format can do better.
+        self.cuts = [0, self.shape[0]]
 
     @property
     def converts(self) -> bool:
@@ -69,11 +149,6 @@ class FileSource(RowSource):
     def extra_row_bytes(self) -> float:
         """A buffer of numbers as they are in the file, if they are converted."""
         return float(self.shape[1] * self.storage.itemsize) if self.converts else 0.0
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The whole file is one part, unless a format can do better."""
-        return [0, self.shape[0]]
 
     def check_unchanged(self) -> None:
         """Raise a `DataError` if the file is not the one that was opened any more."""
@@ -92,8 +167,9 @@ def arithmetic_type(storage: np.dtype[Any], file: DataFile) -> np.dtype[Any]:
     if kind in "iub":
         return np.dtype(np.float32 if size <= 2 else np.float64)
     raise DataError(
-        f"{file.name} holds numbers of type {storage}, but rows must be real numbers: write them "
-        "as float32 or float64."
+        f"{file.name} holds numbers of type {storage}",
+        "rows must be real numbers",
+        "write them as float32 or float64",
     )
 
 
@@ -110,4 +186,5 @@ def optional(module: str, what: str, *, doing: str = "Reading") -> Any:
         return importlib.import_module(module)
     except ImportError:
         package = module.partition(".")[0]
-        raise MissingExtraError(f"{doing} {what}", package, "files") from None
+        extra = next(known.extra for known in FORMATS.values() if known.package == package)
+        raise MissingExtraError(f"{doing} {what}", package, extra) from None

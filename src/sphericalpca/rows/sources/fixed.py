@@ -17,8 +17,7 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, rewritten
 
 __all__ = ["ColumnMajorRows", "FixedRows", "RowMajorRows", "fill"]
 
@@ -36,24 +35,33 @@ def fill(memory: Any, file: Any, position: int) -> bool:
 
 
 class FixedRows(FileSource):
-    """Rows that can all be reached directly."""
+    """Rows that can all be reached directly, from `offset` on."""
 
-    @property
-    def any_row(self) -> bool:
-        """Yes."""
-        return True
+    any_row = True
+
+    def __init__(
+        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, offset: int = 0
+    ) -> None:
+        super().__init__(file, shape, storage, budget)
+        self._offset = offset
 
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
         """Blocks in two buffers that take turns."""
-        height = max(1, min(rows, span.stop - span.start))
+        ends = self._block_ends(span, rows)
+        height = int(np.diff(ends).max(initial=0))
         # Numbers that are converted need one buffer to come from, and two to go to.
         raw = itertools.cycle([self._buffer(height) for _ in range(1 if self.converts else 2)])
         converted = itertools.cycle(self._outputs(height))
         with self.file.being_read(), self._opened() as file:
-            for first in range(span.start, span.stop, height):
-                count = min(height, span.stop - first)
-                values = self._values(file, next(raw), first, count)
-                yield rewritten(values, next(converted)[:count]) if self.converts else values
+            for first, last in itertools.pairwise(ends):
+                values = self._values(file, next(raw), first, last - first)
+                yield (
+                    rewritten(values, next(converted)[: last - first]) if self.converts else values
+                )
+
+    def _block_ends(self, span: slice, rows: int) -> list[int]:
+        """Where blocks of at most so many rows end."""
+        return [*range(span.start, span.stop, rows), span.stop]
 
     def _opened(self) -> AbstractContextManager[Any]:
         """A handle from which rows are read."""
@@ -65,13 +73,14 @@ class FixedRows(FileSource):
 
     def _too_short(self, row: int) -> DataError:
         return DataError(
-            f"{self.name} ends before the end of {self.place(row)}, but had {self.shape[0]} rows "
-            "when it was opened: do not change files during a fit."
+            f"{self.name} ends before the end of {self.place(row)}",
+            f"had {self.shape[0]} rows when it was opened",
+            "do not change files during a fit",
         )
 
-    @abstractmethod
     def _buffer(self, height: int) -> Any:
         """Memory for so many rows as they are in the file."""
+        return np.empty((height, self.shape[1]), self.storage)
 
     @abstractmethod
     def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
@@ -79,16 +88,7 @@ class FixedRows(FileSource):
 
 
 class RowMajorRows(FixedRows):
-    """Rows one after another, from `offset` on."""
-
-    def __init__(
-        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, offset: int
-    ) -> None:
-        super().__init__(file, shape, storage, budget)
-        self._offset = offset
-
-    def _buffer(self, height: int) -> Any:
-        return np.empty((height, self.shape[1]), self.storage)
+    """Rows one after another."""
 
     def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
         size = buffer[:1].nbytes
@@ -103,12 +103,6 @@ class ColumnMajorRows(FixedRows):
     With blocks of thousands of rows a piece is tens of kilobytes, so that this is about as fast
     as rows in order when the file is in the system's cache, and slower from a disk.
     """
-
-    def __init__(
-        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, offset: int
-    ) -> None:
-        super().__init__(file, shape, storage, budget)
-        self._offset = offset
 
     def _buffer(self, height: int) -> Any:
         return np.empty((self.shape[1], height), self.storage)

@@ -6,19 +6,18 @@ compressed, through h5py, which reads for one thread at a time.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Generator
+from collections.abc import Iterator
+from contextlib import contextmanager
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options, optional, rewritten
-from sphericalpca.rows.sources.fixed import RowMajorRows
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
+from sphericalpca.rows.sources.fixed import FixedRows, RowMajorRows
 
 __all__ = ["open_hdf5"]
 
@@ -39,13 +38,15 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
         dataset = opened[key]
         if (elsewhere := _elsewhere(opened, dataset)) is not None:
             raise DataError(
-                f"Data set {key!r} of {file.name} takes numbers from elsewhere, {elsewhere!r}, and "
-                "no file may name others to be read: copy them into one data set."
+                f"Data set {key!r} of {file.name} takes numbers from elsewhere, {elsewhere!r}",
+                "no file may name others to be read",
+                "copy them into one data set",
             )
         if dataset.dtype.kind not in "fiub":
             raise DataError(
-                f"Data set {key!r} of {file.name} is of type {dataset.dtype}, but rows must be "
-                "real numbers: write them as float32 or float64."
+                f"Data set {key!r} of {file.name} is of type {dataset.dtype}",
+                "rows must be real numbers",
+                "write them as float32 or float64",
             )
         direct = dataset.chunks is None and not dataset.is_virtual
         offset = dataset.id.get_offset() if direct else None
@@ -56,13 +57,15 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
         if offset + prod(shape) * storage.itemsize > file.size:
             raise DataError(
                 f"{file.name} has {file.size} bytes, too few for the {shape[0]} rows of its data "
-                f"set {key!r}: it was cut short; write or copy it again."
+                f"set {key!r}",
+                remedy="it was cut short; write or copy it again",
             )
         return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
     if (announced := prod(shape) * storage.itemsize) > MOST_PACKED * file.size:
         raise DataError(
-            f"{file.name} has {file.size} bytes, but its data set {key!r} announces {announced} "
-            "bytes of numbers, most of which were never written: write them, or make it smaller."
+            f"{file.name} has {file.size} bytes",
+            f"its data set {key!r} announces {announced} bytes of numbers, most never written",
+            "write them, or make it smaller",
         )
     return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)
 
@@ -98,12 +101,8 @@ def _check_chunks(dataset: Any, size: int) -> None:
         if not (inside and full):
             raise ValueError(f"the chunk at {chunk.chunk_offset} is not where it should be")
 
-    # Old versions of the library cannot tell.
-    getattr(dataset.id, "chunk_iter", _nothing)(check)
-
-
-def _nothing(check: Any) -> None:
-    """Nothing is checked."""
+    if hasattr(dataset.id, "chunk_iter"):  # old versions of the library cannot tell
+        dataset.id.chunk_iter(check)
 
 
 def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
@@ -112,8 +111,8 @@ def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
     if key is not None:
         if not _is_matrix(opened.get(key)):
             raise DataError(
-                f"{file.name} has no 2-D data set {key!r}: name one of those that it has with "
-                f"key=..., which are {listed}."
+                f"{file.name} has no 2-D data set {key!r}",
+                remedy=("name one with ", Parameter("key", ...), f"; it has {listed}"),
             )
         return key
     if USUAL_KEY in choices:
@@ -122,7 +121,8 @@ def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
     if len(numeric) == 1:
         return numeric[0]
     found = "no numeric 2-D data set" if not numeric else "several 2-D data sets"
-    raise DataError(f"{file.name} has {found}: name one with key=...; it has {listed}.")
+    remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
+    raise DataError(f"{file.name} has {found}", remedy=remedy)
 
 
 def _matrices(opened: Any) -> dict[str, tuple[int, ...]]:
@@ -141,8 +141,11 @@ def _is_matrix(item: Any) -> bool:
     return len(getattr(item, "shape", None) or ()) == 2
 
 
-class ChunkedRows(FileSource):
-    """Rows of a data set in chunks."""
+class ChunkedRows(FixedRows):
+    """Rows of a data set in chunks.
+
+    Two readers that begin inside a chunk unpack it both, once in a pass.
+    """
 
     def __init__(
         self,
@@ -157,40 +160,23 @@ class ChunkedRows(FileSource):
         super().__init__(file, shape, storage, memory_budget)
         self._key = key
         self._chunk_rows, width = chunks or (1, 1)
-        # Where a data set may grow, a chunk can be wider than all of it.
-        self._chunks_width = -(-shape[1] // width) * width
+        # The chunks that a row is in; where a data set may grow, one can be wider than all of it.
+        whole = -(-shape[1] // width) * width
+        self.reader_bytes = int(self._chunk_rows * whole * self.storage.itemsize)
 
-    @property
-    def any_row(self) -> bool:
-        """Yes: two readers that begin inside a chunk unpack it both, once in a pass."""
-        return True
-
-    @property
-    def reader_bytes(self) -> int:
-        """The chunks that a row is in."""
-        return int(self._chunk_rows * self._chunks_width * self.storage.itemsize)
-
-    def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
-        """Blocks in two buffers that take turns; of whole chunks, if these are small."""
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
         h5py = optional("h5py", "HDF5 files")
-        ends = self._block_ends(span, rows)
-        height, m = int(np.diff(ends).max(initial=0)), self.shape[1]
-        buffers = 1 if self.converts else 2
-        raw = itertools.cycle([np.empty((height, m), self.storage) for _ in range(buffers)])
-        converted = itertools.cycle(
-            [np.empty((height, m), self.dtype) for _ in range(2 * self.converts)]
-        )
         # Chunks that serve several blocks stay in memory meanwhile; readers share that memory.
         cache = {"rdcc_nbytes": self.reader_bytes * allowed_threads(), "rdcc_nslots": CACHE_SLOTS}
-        with self.file.being_read(), h5py.File(self.file.path, "r", **cache) as opened:
-            dataset = opened[self._key]
-            for first, last in itertools.pairwise(ends):
-                values = next(raw)[: last - first]
-                with self.file.being_read(first):
-                    dataset.read_direct(values, np.s_[first:last])
-                if self.converts:
-                    values = rewritten(values, next(converted)[: last - first])
-                yield values
+        with h5py.File(self.file.path, "r", **cache) as opened:
+            yield opened[self._key]
+
+    def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
+        values: Array = buffer[:count]
+        with self.file.being_read(first):
+            file.read_direct(values, np.s_[first : first + count])
+        return values
 
     def _block_ends(self, span: slice, rows: int) -> list[int]:
         """Blocks of at most so many rows that end where chunks do, if these are small enough."""

@@ -1,21 +1,34 @@
-"""NumPy's ``.npy`` files: one 2-D array, in C or Fortran order."""
+"""NumPy's arrays: in ``.npy`` files, and in ``.npz`` archives."""
 
 from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from io import FileIO
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
+from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 
 import numpy as np
 from numpy.lib import format as npy_format
 
-from sphericalpca.exceptions import DataError
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options
-from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows
+from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
+from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
 
-__all__ = ["ArrayHeader", "open_npy", "read_header"]
+__all__ = [
+    "ArrayHeader",
+    "Member",
+    "checked_header",
+    "dense_rows",
+    "located",
+    "open_npy",
+    "read_header",
+    "read_small",
+]
 
 # The longest header that numpy takes, and what comes before it.
 LONGEST_HEADER = 10_000 + 12
@@ -41,13 +54,15 @@ def open_npy(file: DataFile, options: Options) -> FileSource:
         header = read_header(handle)
     if len(header.shape) != 2:
         raise DataError(
-            f"{file.name} holds an array of shape {header.shape}, but rows are a 2-D array: "
-            "reshape it to (rows, columns)."
+            f"{file.name} holds an array of shape {header.shape}",
+            "rows are a 2-D array",
+            "reshape it to (rows, columns)",
         )
     if file.size != header.end and not header.dtype.hasobject:
         raise DataError(
-            f"{file.name} has {file.size} bytes, but its header announces {header.end}: "
-            "it was cut short, or something was appended; write it again."
+            f"{file.name} has {file.size} bytes",
+            f"its header announces {header.end}",
+            "it was cut short, or something was appended; write it again",
         )
     kind = ColumnMajorRows if header.fortran_order else RowMajorRows
     shape = (header.shape[0], header.shape[1])
@@ -74,3 +89,124 @@ def read_header(handle: BinaryIO | Any) -> ArrayHeader:
     if any(length < 0 for length in shape):
         raise ValueError(f"shape {shape} is negative")
     return ArrayHeader(shape, fortran_order, dtype, begin.tell())
+
+
+# Of a zip archive: the fixed part of the header before each member, which ends with the
+# lengths of its name and of an extra field.
+LOCAL_HEADER = 30
+# By how much a byte can grow when it is unpacked, by the way that numpy packs.
+DEFLATED = 1032
+
+
+@dataclass(frozen=True)
+class Member:
+    """An array inside the archive, and where its numbers begin."""
+
+    name: str
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+    offset: int  # in the archive; if it is compressed, in the unpacked member
+    compressed: bool
+    fortran_order: bool
+
+
+def checked_header(archive: ZipFile, size: int, name: str) -> ArrayHeader:
+    """The header of an array in an archive of so many bytes, which can hold what it announces.
+
+    Archive and header may say anything; memory is reserved by what they say.
+    """
+    info = archive.getinfo(name)
+    growth = {ZIP_STORED: 1, ZIP_DEFLATED: DEFLATED}.get(info.compress_type)
+    if growth is None:
+        raise ValueError(f"{name!r} is compressed in a way that numpy does not use")
+    if info.file_size > growth * min(info.compress_size, size - info.header_offset):
+        raise ValueError(f"{name!r} would unpack to {info.file_size} bytes, which are not in it")
+    with archive.open(name) as handle:
+        header = read_header(handle)
+    if info.file_size != header.end:
+        raise ValueError(f"{name!r} has {info.file_size} bytes instead of {header.end}")
+    if header.dtype.hasobject:
+        raise ValueError(f"{name!r} holds objects of Python, which are not read")
+    return header
+
+
+def read_small(archive: ZipFile, file: DataFile, name: str, most: int | None = None) -> Any:
+    """A member of an archive as an array, of at most so many bytes."""
+    header = checked_header(archive, file.size, name)
+    if most is not None and header.end > most:
+        raise ValueError(f"{name!r} has {header.end} bytes, more than {most}")
+    values = np.empty(header.shape, header.dtype)
+    with archive.open(name) as handle:
+        if not fill(values, handle, header.offset):
+            raise EOFError(f"{name!r} ends early")
+        handle.read(1)  # at the end the checksum is compared
+    return values
+
+
+def located(archive: ZipFile, file: DataFile, name: str) -> Member:
+    """Where a member's numbers are."""
+    header, info = checked_header(archive, file.size, name), archive.getinfo(name)
+    compressed, offset = info.compress_type != ZIP_STORED, header.offset
+    if not compressed:
+        with FileIO(file.path) as raw:
+            raw.seek(info.header_offset)
+            local = raw.read(LOCAL_HEADER)
+        names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
+        offset += info.header_offset + LOCAL_HEADER + names
+    return Member(name, header.shape, header.dtype, offset, compressed, header.fortran_order)
+
+
+def dense_rows(file: DataFile, archive: ZipFile, options: Options) -> FileSource:
+    """The rows of a 2-D array in the archive: of the one that is named, or the only one."""
+    name = _chosen(file, archive, options.key)
+    member = located(archive, file, f"{name}.npy")
+    n, m = member.shape
+    place = (file, (n, m), member.dtype, options.memory_budget)
+    if not member.compressed:
+        kind = ColumnMajorRows if member.fortran_order else RowMajorRows
+        return kind(*place, offset=member.offset)
+    if member.fortran_order:
+        raise DataError(
+            f"{name!r} in {file.name} is compressed and in Fortran order",
+            "rows cannot be read one by one that way",
+            "write it with numpy.savez, or in C order",
+        )
+    return PackedRows(*place, member=member)
+
+
+def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
+    shapes = {}
+    for name in archive.namelist():
+        if name.endswith(".npy"):
+            with archive.open(name) as handle:
+                header = read_header(handle)
+            shapes[name.removesuffix(".npy")] = header.shape, header.dtype.kind in "fiub"
+    matrices = [name for name, (shape, numeric) in shapes.items() if len(shape) == 2 and numeric]
+    listed = ", ".join(f"{name!r} {shape}" for name, (shape, _) in shapes.items()) or "nothing"
+    if key is None and len(matrices) == 1:
+        return matrices[0]
+    if key is None:
+        found = "several 2-D arrays" if matrices else "no 2-D array of numbers"
+        remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
+        raise DataError(f"{file.name} has {found}", remedy=remedy)
+    if key not in matrices:
+        what = "no 2-D array of numbers" if key in shapes else "not there"
+        raise DataError(Parameter("key", key), f"is {what} in {file.name}", f"it has {listed}")
+    return key
+
+
+class PackedRows(RowMajorRows):
+    """Rows of a compressed array, unpacked from its front by one reader."""
+
+    any_row = False
+
+    def __init__(
+        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, member: Member
+    ) -> None:
+        super().__init__(file, shape, storage, budget, offset=member.offset)
+        self._member = member.name
+
+    @contextmanager
+    def _opened(self) -> Iterator[Any]:
+        with ZipFile(self.file.path) as archive, archive.open(self._member) as handle:
+            yield handle

@@ -17,13 +17,12 @@ from zipfile import ZipFile
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError, printable
+from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.sources.archive import Member, dense_rows, located, read_small
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, rewritten
 from sphericalpca.rows.sources.fixed import fill
+from sphericalpca.rows.sources.npy import Member, dense_rows, located, read_small
 
 __all__ = ["open_npz"]
 
@@ -37,10 +36,8 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
         if not {"format.npy", "data.npy", "shape.npy"} <= set(archive.namelist()):
             return dense_rows(file, archive, options)
         if options.key is not None:
-            raise DataError(
-                f"key={options.key!r} names an array, but {file.name} is one sparse matrix: leave "
-                "it out."
-            )
+            found = (Parameter("key", options.key), " names an array")
+            raise DataError(found, f"{file.name} is one sparse matrix", "leave it out")
         _refuse_other_formats(file, read_small(archive, file, "format.npy", FEW).item())
         shape = read_small(archive, file, "shape.npy", FEW)
         pointer = read_small(archive, file, "indptr.npy").astype(np.int64, copy=False)
@@ -55,8 +52,9 @@ def _refuse_other_formats(file: DataFile, kind: str | bytes) -> None:
     name = kind.decode() if isinstance(kind, bytes) else kind
     if name != "csr":
         raise DataError(
-            f"{file.name} holds a {printable(name.upper(), 20)} matrix, but rows are read from "
-            "CSR: save X.tocsr()."
+            f"{file.name} holds a {printable(name.upper(), 20)} matrix",
+            "rows are read from CSR",
+            "save X.tocsr()",
         )
 
 
@@ -75,8 +73,9 @@ def _check_structure(
     )
     if not good:
         raise DataError(
-            f"{file.name} is not a CSR matrix: its row pointer, indices and numbers do not fit "
-            "together; write it again."
+            f"{file.name} is not a CSR matrix",
+            "its row pointer, indices and numbers must fit together",
+            "write it again",
         )
 
 
@@ -98,11 +97,7 @@ class CompressedSparseRows(FileSource):
         self._pointer = pointer
         self._data = data
         self._indices = indices
-
-    @property
-    def any_row(self) -> bool:
-        """Unless it is compressed."""
-        return not (self._data.compressed or self._indices.compressed)
+        self.any_row = not (data.compressed or indices.compressed)
 
     @property
     def _mean_length(self) -> float:
@@ -162,8 +157,9 @@ class CompressedSparseRows(FileSource):
             k = int(np.argmax((places < 0) | (places >= m)))
             row = int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1
             raise DataError(
-                f"X has a number in column {places[k]} of {self.place(first + row)}, but has "
-                f"{m} columns: the file is damaged; write it again."
+                f"X has a number in column {places[k]} of {self.place(first + row)}",
+                f"has {m} columns",
+                "the file is damaged; write it again",
             )
         matrix = sparse.csr_array((last - first, m), dtype=self.dtype)
         matrix.data, matrix.indices = numbers, places

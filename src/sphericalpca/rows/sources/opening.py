@@ -2,44 +2,30 @@
 
 from __future__ import annotations
 
+import glob
+import math
+import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from sphericalpca.exceptions import DataError
-from sphericalpca.rows.source import RowSource
-from sphericalpca.rows.sources.arrow import open_arrow
-from sphericalpca.rows.sources.budget import parse_budget
+from sphericalpca.exceptions import DataError, Parameter, ParameterError
+from sphericalpca.registry.formats import (
+    FORMATS,
+    Format,
+    format_of,
+    resolve,
+    row_suffixes,
+    titles,
+)
+from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources.chain import chain
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import Options
-from sphericalpca.rows.sources.hdf5 import open_hdf5
-from sphericalpca.rows.sources.npy import open_npy
-from sphericalpca.rows.sources.npz import open_npz
-from sphericalpca.rows.sources.parquet import open_parquet
-from sphericalpca.rows.sources.paths import find_paths
-from sphericalpca.rows.sources.vecs import open_vecs
+from sphericalpca.rows.sources.filesource import DataFile, Options
 
-__all__ = ["open_rows", "open_rows_for"]
+__all__ = ["find_paths", "natural_order", "open_rows", "open_rows_for", "parse_budget"]
 
-Opener = Callable[[DataFile, Options], RowSource]
-
-ARRAYS: dict[str, Opener] = {
-    ".npy": open_npy,
-    ".npz": open_npz,
-    ".fvecs": open_vecs,
-    ".bvecs": open_vecs,
-}
-TABLES: dict[str, Opener] = {
-    ".parquet": open_parquet,
-    ".pq": open_parquet,
-    ".arrow": open_arrow,
-    ".feather": open_arrow,
-    ".ipc": open_arrow,
-}
-HDF5: dict[str, Opener] = {".h5": open_hdf5, ".hdf5": open_hdf5, ".hdf": open_hdf5}
-FORMATS = ARRAYS | TABLES | HDF5
 # Text is not read, as it has to be parsed anew in each pass; how numpy splits its lines.
 TEXTS = {".csv": ", delimiter=','", ".tsv": r", delimiter='\t'", ".txt": ""}
 
@@ -64,13 +50,7 @@ def open_rows(
         Several files are one matrix, in the order given; those that match a pattern such as
         ``"part-*.parquet"`` in natural order.  The format follows from the suffix:
 
-        - ``.npy``: a 2-D array, in C or Fortran order;
-        - ``.npz``: a CSR matrix, from ``scipy.sparse.save_npz``, or a 2-D array, from
-          ``numpy.savez``; compressed ones are read by one thread only;
-        - ``.parquet``, ``.pq``, ``.arrow``, ``.feather``, ``.ipc``: a column of lists, or
-          columns of numbers;
-        - ``.h5``, ``.hdf5``, ``.hdf``: a 2-D data set;
-        - ``.fvecs``, ``.bvecs``: vectors with their lengths.
+        {formats}
     column : str, optional
         Which column of a Parquet or Arrow file holds the rows as lists of one length.  May
         be left out if there is one such column only.
@@ -122,6 +102,18 @@ def open_rows(
     )
 
 
+def _with_formats(docstring: str | None) -> str:
+    """The docstring of `open_rows` with a list of all formats."""
+    items = [
+        f"- {', '.join(f'``{suffix}``' for suffix in known.suffixes)}: {known.description}"
+        for known in FORMATS.values()
+    ]
+    return (docstring or "").replace("{formats}", ";\n        ".join(items) + ".")
+
+
+open_rows.__doc__ = _with_formats(open_rows.__doc__)
+
+
 def open_rows_for(
     names: Sequence[str] | None,
     path: Any,
@@ -143,32 +135,34 @@ def open_rows_for(
     known = None if names is None else tuple(names)
     options = Options(column, chosen, key, parse_budget(memory_budget), known)
     if column is not None and columns is not None:
-        raise ValueError(
-            f"column={column!r} names a column of lists and columns={columns!r} columns of "
-            "numbers: pass one of the two."
+        raise ParameterError(
+            (Parameter("column", column), " names a column of lists"),
+            (Parameter("columns", columns), " names columns of numbers"),
+            "pass one of the two",
         )
     return chain([_open(path, options) for path in find_paths(path)])
 
 
 def _open(path: Path, options: Options) -> RowSource:
-    suffix = path.suffix.lower()
-    file = DataFile.at(path)
-    if suffix not in FORMATS:
-        raise DataError(_refusal(file, suffix))
-    _refuse_foreign(file, options, suffix)
-    return FORMATS[suffix](file, options)
+    file, known = DataFile.at(path), format_of(path)
+    if known is None:
+        raise _unknown_format(file)
+    _refuse_foreign(file, options, known)
+    source: RowSource = resolve(known.opener)(file, options)
+    return source
 
 
-def _refusal(file: DataFile, suffix: str) -> str:
+def _unknown_format(file: DataFile) -> DataError:
+    suffix, supported = file.path.suffix.lower(), ", ".join(row_suffixes())
     if suffix == ".safetensors":
-        return (
-            f"{file.name} has the suffix of a model, not of rows: pass the file of rows here, "
-            f"which is one of {', '.join(FORMATS)}."
+        return DataError(
+            f"{file.name} has the suffix of a model, not of rows",
+            f"rows are read from {supported}",
+            "pass the file of rows here",
         )
-    remedy = f"convert it once: {_conversion(file.path)}" if suffix in TEXTS else "convert it."
-    return (
-        f"{file.name} has the suffix {suffix!r}, but the format of rows is known by one of "
-        f"{', '.join(FORMATS)}: {remedy}"
+    remedy = f"convert it once: {_conversion(file.path)}" if suffix in TEXTS else "convert it"
+    return DataError(
+        f"{file.name} has the suffix {suffix!r}", f"rows are read from {supported}", remedy
     )
 
 
@@ -181,21 +175,81 @@ def _conversion(path: Path) -> str:
     save = f"np.save('{path.with_suffix('.npy')}', {text})"
     return (
         f'python -c "import numpy as np; {save}" (skiprows=1 leaves out a line of names), or with '
-        "the to_parquet of pandas."
+        "pandas.DataFrame.to_parquet"
     )
 
 
-def _refuse_foreign(file: DataFile, options: Options, suffix: str) -> None:
+def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:
     """Options that say nothing to this format are a mistake."""
-    if suffix not in TABLES:
-        for name in ("column", "columns"):
-            if getattr(options, name) is not None:
-                raise DataError(
-                    f"{name}=... is for Parquet and Arrow files, but {file.name} is neither: leave "
-                    "it out."
-                )
-    if suffix not in {*HDF5, ".npz"} and options.key is not None:
-        raise DataError(
-            f"key={options.key!r} is for HDF5 and .npz files, but {file.name} is neither: leave it "
-            "out."
-        )
+    for name, suits in (("column", _is_table), ("columns", _is_table), ("key", _has_key)):
+        if getattr(options, name) is not None and not suits(known):
+            raise DataError(
+                (Parameter(name, ...), f" is for {titles(suits)} files"),
+                f"{file.name} is not one",
+                "leave it out",
+            )
+
+
+def _is_table(known: Format) -> bool:
+    return known.table
+
+
+def _has_key(known: Format) -> bool:
+    return bool(known.key)
+
+
+def find_paths(path: Any) -> list[Path]:
+    """The files of a path, a pattern, or a list of those, in the order given.
+
+    The files of a pattern come in natural order: ``part-2`` before ``part-10``.
+    """
+    if isinstance(path, (str, os.PathLike)):
+        return _matches(os.fspath(path))
+    if not isinstance(path, Iterable) or isinstance(path, (bytes, dict)):
+        found = type(path).__name__
+        raise TypeError(f"path is a {found}, but must be a path, a pattern or a list of those.")
+    paths = [found for item in path for found in find_paths(item)]
+    if not paths:
+        raise DataError("The list of paths is empty", remedy="name at least one file")
+    return paths
+
+
+def _matches(path: str | bytes) -> list[Path]:
+    text = os.fsdecode(path)
+    # A file may have brackets in its name.
+    if not glob.has_magic(text) or os.path.lexists(text):
+        return [Path(text)]
+    # Of the standard library's two this is the one that takes absolute patterns.
+    names = glob.iglob(text, recursive=True)  # noqa: PTH207
+    found = [name for name in names if not Path(name).is_dir()]
+    if not found:
+        raise DataError(f"No file matches the pattern {text!r}", remedy="check the path")
+    return [Path(name) for name in sorted(found, key=natural_order)]
+
+
+def natural_order(name: str) -> list[Any]:
+    """A key by which numbers inside names are ordered as numbers."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)]
+
+
+UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
+BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+
+
+def parse_budget(memory_budget: Any) -> int:
+    """Bytes, from ``536870912``, ``2e9``, ``"512MB"``, ``"1.5 GB"`` or ``"2GiB"``."""
+    size: Any = _size(memory_budget) if isinstance(memory_budget, str) else memory_budget
+    is_number = isinstance(size, Real) and not isinstance(size, bool)
+    if is_number and 1 <= size < math.inf and size == int(size):
+        return int(size)
+    raise ParameterError(
+        Parameter("memory_budget", memory_budget),
+        "must be a positive number of bytes, or text such as '512MB' or '2GB'",
+    )
+
+
+def _size(text: str) -> int | None:
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:e\d{1,2})?)\s*([kmgt]?i?)b?\s*", text.lower())
+    unit = None if found is None else (UNITS | BINARY_UNITS).get(found[2])
+    return None if found is None or unit is None else int(float(found[1]) * unit)

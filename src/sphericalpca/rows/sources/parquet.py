@@ -9,8 +9,7 @@ from typing import Any
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.sources.columns import Selection, select
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options, optional
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
 from sphericalpca.rows.sources.table import TableRows, list_length
 
 __all__ = ["open_parquet"]
@@ -33,8 +32,9 @@ def open_parquet(file: DataFile, options: Options) -> FileSource:
         length = list_length(file, selection, first)
         ends = _group_ends(parquet.metadata)
         decoding = _decoding_bytes(parquet.metadata, selection)
-    budget = options.memory_budget
-    return ParquetRows(file, selection, ends, length, budget, decoding=decoding)
+    source = ParquetRows(file, selection, ends, length, options.memory_budget)
+    source.reader_bytes = decoding
+    return source
 
 
 @contextmanager
@@ -70,41 +70,17 @@ def _decoding_bytes(metadata: Any, selection: Selection) -> int:
 class ParquetRows(TableRows):
     """Rows in row groups, which are where a reader can begin."""
 
-    def __init__(
-        self,
-        file: DataFile,
-        selection: Selection,
-        ends: Sequence[int],
-        length: int,
-        memory_budget: int,
-        *,
-        decoding: int,
-    ) -> None:
-        super().__init__(file, selection, ends[-1], length, memory_budget)
-        self._ends = ends
-        self._decoding = decoding
-
     @property
     def extra_row_bytes(self) -> float:
         """Two record batches of numbers; of lists the levels of nesting, and room to grow."""
         size = self.storage.itemsize
         return float(self.shape[1] * (size + LEVELS if self._selection.lists else 2 * size))
 
-    @property
-    def reader_bytes(self) -> int:
-        """Pages of all columns."""
-        return self._decoding
-
-    @property
-    def cuts(self) -> Sequence[int]:
-        """The row groups."""
-        return self._ends
-
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
         """Blocks of record batches, decoded a batch at a time."""
         groups = [
             k
-            for k, (begin, end) in enumerate(itertools.pairwise(self._ends))
+            for k, (begin, end) in enumerate(itertools.pairwise(self.cuts))
             if begin < span.stop and end > span.start
         ]
         if not groups:
@@ -116,7 +92,7 @@ class ParquetRows(TableRows):
                 columns=list(self._selection.names),
                 use_threads=False,
             )
-            yield from self._matrices(batches, self._ends[groups[0]], span, rows)
+            yield from self._matrices(batches, self.cuts[groups[0]], span, rows)
 
     def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
         """Record batches of other columns."""

@@ -13,8 +13,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.rows.sources.columns import Selection
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, optional, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, optional, rewritten
 
 __all__ = ["TableRows", "list_length"]
 
@@ -22,12 +21,13 @@ NULL_AMONG_LISTS = "Expected all lists to be of size"
 
 
 class TableRows(FileSource):
-    """Rows in one column of lists, or in several columns of numbers."""
+    """Rows in one column of lists, or in several columns of numbers; `ends` are the cuts."""
 
     def __init__(
-        self, file: DataFile, selection: Selection, rows: int, length: int, memory_budget: int
+        self, file: DataFile, selection: Selection, ends: Sequence[int], length: int, budget: int
     ) -> None:
-        super().__init__(file, (rows, length), selection.storage, memory_budget)
+        super().__init__(file, (ends[-1], length), selection.storage, budget)
+        self.cuts = ends
         self.columns = None if selection.lists else selection.names
         self._selection = selection
 
@@ -78,7 +78,9 @@ class TableRows(FileSource):
                 raise
             raise DataError(
                 f"Column {self._selection.names[0]!r} is null in one of the rows from row {first} "
-                f"of {self.name} on: fill or drop that row."
+                f"of {self.name} on",
+                "every entry must be a number",
+                "fill or drop that row",
             ) from None
 
     def _buffers(self, height: int) -> list[Array]:
@@ -109,8 +111,9 @@ class TableRows(FileSource):
             k = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
             inside = f", at place {k % width} of its list" if width > 1 else ""
             raise DataError(
-                f"Column {name!r} is null in {self.place(first + k // width)}{inside}, but every "
-                "entry must be a number: fill or drop that row."
+                f"Column {name!r} is null in {self.place(first + k // width)}{inside}",
+                "every entry must be a number",
+                "fill or drop that row",
             )
 
     def _refuse_lengths(self, lists: Any, first: int) -> None:
@@ -120,7 +123,9 @@ class TableRows(FileSource):
             if len(wrong):
                 raise DataError(
                     f"The list in {self.place(first + int(wrong[0]))} has {lengths[wrong[0]]} "
-                    f"numbers, but that in row 0 has {self.shape[1]}: rows must be of one length."
+                    "numbers",
+                    f"that in row 0 has {self.shape[1]}",
+                    "rows must have the same length",
                 )
 
 
@@ -133,8 +138,9 @@ def list_length(file: DataFile, selection: Selection, batches: Iterator[Any]) ->
             first = batch.column(selection.names[0])[0]
             if not first.is_valid:
                 raise DataError(
-                    f"Column {selection.names[0]!r} is null in {file.place(0)}, but every entry "
-                    "must be a number: fill or drop that row."
+                    f"Column {selection.names[0]!r} is null in {file.place(0)}",
+                    "every entry must be a number",
+                    "fill or drop that row",
                 )
             return len(first)
     return 0

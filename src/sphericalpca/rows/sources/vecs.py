@@ -9,8 +9,7 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
-from sphericalpca.rows.sources.datafile import DataFile
-from sphericalpca.rows.sources.filesource import FileSource, Options
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
 from sphericalpca.rows.sources.fixed import RowMajorRows
 
 __all__ = ["open_vecs"]
@@ -27,8 +26,9 @@ def open_vecs(file: DataFile, options: Options) -> FileSource:
     size = 4 + m * numbers.itemsize
     if file.size and (m < 1 or file.size % size):
         raise DataError(
-            f"{file.name} has {file.size} bytes, which is no multiple of the {size} that a row of "
-            f"{m} numbers takes: it was cut short or is of another format; write it again."
+            f"{file.name} has {file.size} bytes",
+            f"must have a multiple of the {size} that a row of {m} numbers takes",
+            "it was cut short or is of another format; write it again",
         )
     return LengthPrefixedRows(
         file, (file.size // size, max(m, 0)), numbers, options.memory_budget, offset=0
@@ -48,8 +48,9 @@ class LengthPrefixedRows(RowMajorRows):
         wrong = np.flatnonzero(lengths != m)
         if len(wrong):
             raise DataError(
-                f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}, but the "
-                f"first has {m}: the file is damaged; write it again."
+                f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}",
+                f"the first has {m}",
+                "the file is damaged; write it again",
             )
         # A view with a gap after each row, which BLAS reads as it is.
         return np.asarray(buffer["numbers"][:count])

@@ -1,4 +1,4 @@
-"""The workers of a cluster: what they are given to do, and waiting for it without end."""
+"""The client of a cluster: tasks for its workers, and waits that end when the cluster is gone."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from sphericalpca.exceptions import ClusterError
-from sphericalpca.rows.cluster.patience import REMEDY, Patience, Pulse, pulse
 from sphericalpca.rows.cluster.placement import Worker
+from sphericalpca.rows.cluster.stall import REMEDY, Activity, StallDetector, activity
 
-__all__ = ["Crew", "Survey", "active_client"]
+__all__ = ["ClusterClient", "ClusterState", "active_client"]
 
 # How many seconds a scheduler may be too busy to answer.
-SILENCE = 60.0
+ANSWER_TIMEOUT = 60.0
 # Seconds between two looks at the cluster while nothing arrives.
-LOOK = 0.5
+POLL_INTERVAL = 0.5
 
 Future = Any  # of distributed
 Answer = TypeVar("Answer")
@@ -40,14 +40,15 @@ def active_client() -> Any | None:
         return None
     if client.asynchronous:
         raise ClusterError(
-            "The active Dask client is asynchronous, but a fit waits for its answers: start one "
-            "by Client(...), without asynchronous=True."
+            "The active Dask client is asynchronous",
+            "a fit waits for its answers",
+            "start one with Client(...), without asynchronous=True",
         )
     return client
 
 
 def _in_a_task() -> bool:
-    # A task that waits for others of its own worker could wait for ever.
+    # A task that waits for others of its own worker could wait forever.
     try:
         _distributed().get_worker()
     except ValueError:
@@ -60,28 +61,18 @@ def _distributed() -> Any:
 
 
 @dataclass(frozen=True)
-class Survey:
-    """Who is there, and where data are.
+class ClusterState:
+    """Who is there, and where data are."""
 
-    Attributes
-    ----------
-    workers : dict of Worker
-        By their addresses.
-    holders : list of list of str
-        Addresses of the workers that hold each piece of data asked for.
-    sizes : list of int
-        Its bytes.
-    """
-
-    workers: dict[str, Worker]
-    holders: list[list[str]]
-    sizes: list[int]
+    workers: dict[str, Worker]  # by their addresses
+    holders: list[list[str]]  # addresses of the workers that hold each of the data asked for
+    sizes: list[int]  # bytes of each of them
 
 
-class Crew:
+class ClusterClient:
     """The workers of a cluster, by way of a client.
 
-    No call waits for ever: a `ClusterError` tells when the cluster is gone.
+    No call waits forever: a `ClusterError` tells when the cluster is gone.
     """
 
     def __init__(self, client: Any) -> None:
@@ -92,10 +83,12 @@ class Crew:
         self._check_connected()
         return list(self._client.compute(lazy))
 
-    def submit(self, task: Callable[..., Any], *arguments: Any, home: str | None = None) -> Future:
-        """The future of a task, to be done by the worker at `home` if it is there."""
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, address: str | None = None
+    ) -> Future:
+        """The future of a task, to be done by the worker at `address` if it is there."""
         self._check_connected()
-        place = {} if home is None else {"workers": [home], "allow_other_workers": True}
+        place = {} if address is None else {"workers": [address], "allow_other_workers": True}
         # Arguments may be large, and are meant to be: every worker needs them.
         with importlib.import_module("dask").config.set(
             {"distributed.admin.large-graph-warning-threshold": sys.maxsize}
@@ -106,11 +99,11 @@ class Crew:
         self, futures: Sequence[Future], meanwhile: Callable[[], None] | None = None
     ) -> list[Any]:
         """What the futures hold, in their order; `meanwhile` is called now and then."""
-        patience = Patience(self)
+        stall = StallDetector(self)
         call = self._start(lambda: self._client.gather(list(futures)))
         with _given_up_on_error(futures):
-            while not concurrent.futures.wait([call], LOOK).done:
-                patience.look()
+            while not concurrent.futures.wait([call], POLL_INTERVAL).done:
+                stall.look()
                 if meanwhile is not None:
                     meanwhile()
             return list(call.result())
@@ -122,34 +115,36 @@ class Crew:
 
         `meanwhile` is called now and then.
         """
-        patience, pause = Patience(self), LOOK / 64
+        stall, pause = StallDetector(self), POLL_INTERVAL / 64
         with _given_up_on_error(futures):
             while any(future.status in ("pending", "lost") for future in futures):
                 # The first error need not wait for the last future.
                 self._raise_error_of([f for f in futures if f.status == "error"])
-                patience.look()
+                stall.look()
                 if meanwhile is not None:
                     meanwhile()
                 time.sleep(pause)
-                pause = min(2 * pause, LOOK)
+                pause = min(2 * pause, POLL_INTERVAL)
             self._raise_error_of([f for f in futures if f.status != "finished"])
 
     def _raise_error_of(self, failed: Sequence[Future]) -> None:
         if failed:
             self.gather(failed[:1])
 
-    def survey(self, futures: Sequence[Future]) -> Survey:
+    def state(self, futures: Sequence[Future]) -> ClusterState:
         """Who is there, at least one worker, and where these data are."""
-        patience = Patience(self)
+        stall = StallDetector(self)
         keys = [future.key for future in futures]
         while True:
             workers, holders, sizes = self._ask(
                 lambda: self._client.run_on_scheduler(_look_around, keys)
             )
             if workers:
-                return Survey({k: Worker(*facts) for k, facts in workers.items()}, holders, sizes)
-            patience.look()
-            time.sleep(LOOK)
+                return ClusterState(
+                    {k: Worker(*stats) for k, stats in workers.items()}, holders, sizes
+                )
+            stall.look()
+            time.sleep(POLL_INTERVAL)
 
     def holders(self, futures: Sequence[Future]) -> list[Sequence[str]]:
         """Addresses of the workers that hold each future: a question that is quickly answered."""
@@ -160,19 +155,20 @@ class Crew:
         """Addresses of all workers."""
         return set(self._ask(self._client.nthreads))
 
-    def pulse(self) -> Pulse:
+    def activity(self) -> Activity:
         """Whether anything moves."""
-        return Pulse(*self._ask(lambda: self._client.run_on_scheduler(pulse)))
+        return Activity(*self._ask(lambda: self._client.run_on_scheduler(activity)))
 
     def _ask(self, question: Callable[[], Awaitable[Any]]) -> Any:
         """What the scheduler answers to a question, if it does so in time."""
         call = self._start(question)
         with _given_up_on_error():
             try:
-                return call.result(SILENCE)
+                return call.result(ANSWER_TIMEOUT)
             except OSError as error:  # also if nothing came in time, or nobody is there
                 call.cancel()
-                raise ClusterError(f"The scheduler does not answer ({error!r}). {REMEDY}") from None
+                found = f"The scheduler does not answer ({error!r})"
+                raise ClusterError(found, remedy=REMEDY) from None
 
     def _start(self, call: Callable[[], Awaitable[Answer]]) -> concurrent.futures.Future[Answer]:
         """Start a call in the client's own thread, where its methods can be awaited."""
@@ -186,8 +182,9 @@ class Crew:
     def _check_connected(self) -> None:
         if self._client.status != "running":
             raise ClusterError(
-                f"The Dask client is {self._client.status}, so the data cannot be reached: connect "
-                "a new one to a running scheduler. " + REMEDY
+                f"The Dask client is {self._client.status}",
+                "must be running for the data to be reached",
+                ("connect a new one to a running scheduler, ", *REMEDY),
             )
 
 
@@ -212,25 +209,28 @@ def _explained(error: BaseException) -> ClusterError | None:
     lost = (concurrent.futures.CancelledError, distributed.comm.CommClosedError)
     if isinstance(error, lost):
         return ClusterError(
-            f"The cluster lost data, tasks or its scheduler ({error}). Data that were scattered "
-            "to a worker die with it: make arrays from files or functions, so that Dask can make "
-            f"lost chunks again. {REMEDY}"
+            f"The cluster lost data, tasks or its scheduler ({error})",
+            "data that were scattered to a worker die with it",
+            (
+                "make arrays from files or functions, so that Dask can recompute lost chunks; ",
+                *REMEDY,
+            ),
         )
     if isinstance(error, distributed.KilledWorker):
         return ClusterError(
-            f"{error} Often memory is the reason: use smaller chunks, more workers, or workers "
-            "with more memory."
+            f"{error} Often memory is the reason",
+            remedy="use smaller chunks, more workers, or workers with more memory",
         )
     if isinstance(error, ImportError) and error.name == "sphericalpca":
         return ClusterError(
-            "The workers cannot import sphericalpca: install it on them and on the scheduler, in "
-            "the version used here."
+            "The workers cannot import sphericalpca",
+            remedy="install it on them and on the scheduler, in the version used here",
         )
     return None
 
 
 def _look_around(keys: Sequence[Any], dask_scheduler: Any) -> tuple[Any, Any, Any]:
-    """Run by the scheduler: all that `Survey` wants to know."""
+    """Run by the scheduler: all that `ClusterState` wants to know."""
     running = dask_scheduler.running or dask_scheduler.workers.values()
     workers = {state.address: (state.nthreads, state.memory_limit or 0) for state in running}
     tasks = [dask_scheduler.tasks.get(key) for key in keys]

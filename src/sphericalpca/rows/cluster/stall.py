@@ -6,78 +6,69 @@ import importlib
 import time
 from typing import Any, NamedTuple, Protocol
 
-from sphericalpca.exceptions import ClusterError
+from sphericalpca.exceptions import ClusterError, Parameter
 
-__all__ = ["REMEDY", "Patience", "Pulse", "pulse"]
+__all__ = ["REMEDY", "Activity", "StallDetector", "activity"]
 
 # How many seconds a cluster may be without workers before a fit is given up: a nanny starts
-# a worker anew within a few.  Dask's `distributed.scheduler.no-workers-timeout`, if it is set
-# where the client is, goes before it.
+# a worker anew within a few.  Dask's own setting, if made where the client is, goes before it.
 NO_WORKERS = 30.0
+NO_WORKERS_SETTING = "distributed.scheduler.no-workers-timeout"
 # How many seconds all workers may stand still, with nothing to do, to send or to spill.
 STANDSTILL = 300.0
 # Seconds between two looks at whether something moves; each is a line in the scheduler's log.
-BEAT = 15.0
+ACTIVITY_INTERVAL = 15.0
 
-REMEDY = "Start workers and fit again; a fit with checkpoint= goes on where the last one was saved."
-
-
-class Pulse(NamedTuple):
-    """Signs of life of a cluster.
-
-    Attributes
-    ----------
-    changes : tuple of int
-        How often tasks have changed their state, and how many bytes were spilled to disk.
-    busy : int
-        Tasks that are being executed, and transfers under way.
-    paused : int
-        Workers that begin no task, because their memory is full.
-    """
-
-    changes: tuple[int, int]
-    busy: int
-    paused: int
+RESUME = ("a fit with ", Parameter("checkpoint", ...), " resumes where the last one was saved")
+REMEDY = ("start workers and fit again; ", *RESUME)
 
 
-def pulse(dask_scheduler: Any) -> Pulse:
+class Activity(NamedTuple):
+    """Signs of life of a cluster."""
+
+    changes: tuple[int, int]  # changes of the state of tasks, and bytes spilled to disk
+    busy: int  # tasks that are being executed, and transfers under way
+    paused: int  # workers that begin no task, because their memory is full
+
+
+def activity(dask_scheduler: Any) -> Activity:
     """Run by the scheduler: whether anything moves."""
     workers = dask_scheduler.workers.values()
     spilled = [worker.metrics.get("spilled_bytes", {}).get("disk", 0) for worker in workers]
     coming = [worker.metrics.get("transfer", {}).get("incoming_count", 0) for worker in workers]
-    return Pulse(
+    return Activity(
         (dask_scheduler.transition_counter, sum(spilled)),
         sum(len(worker.executing) for worker in workers) + sum(coming),
         sum(worker.status.name == "paused" for worker in workers),
     )
 
 
-class Watched(Protocol):
-    """Whom `Patience` asks."""
+class ObservedCluster(Protocol):
+    """What `StallDetector` asks."""
 
     def workers(self) -> set[str]:
         """Addresses of all workers."""
 
-    def pulse(self) -> Pulse:
+    def activity(self) -> Activity:
         """Signs of life."""
 
 
-class Patience:
-    """Ends when there have been no workers, or when they have stood still, for some time."""
+class StallDetector:
+    """Raises an error once there have been no workers, or no activity, for some time."""
 
-    def __init__(self, crew: Watched) -> None:
-        self._crew = crew
+    def __init__(self, cluster: ObservedCluster) -> None:
+        self._cluster = cluster
         self._last_seen = self._last_moved = self._last_beat = time.monotonic()
         self._changes = (-1, -1)
 
     def look(self) -> None:
         """Raise a `ClusterError` if nothing can be expected any more."""
-        workers, now = len(self._crew.workers()), time.monotonic()
+        workers, now = len(self._cluster.workers()), time.monotonic()
         if workers == 0:
             self._refuse_absence(now)
             return
         self._last_seen = now
-        if now - self._last_beat >= BEAT:
+        if now - self._last_beat >= ACTIVITY_INTERVAL:
             self._last_beat = now
             self._refuse_standstill(workers, now)
 
@@ -85,26 +76,28 @@ class Patience:
         allowed = _allowed_absence()
         if now - self._last_seen > allowed:
             raise ClusterError(
-                f"The cluster has had no workers for {allowed:g} seconds. {REMEDY} Where workers "
-                "take longer to come, set distributed.scheduler.no-workers-timeout."
+                f"The cluster has had no workers for {allowed:g} seconds",
+                remedy=(*REMEDY, f". If workers take longer to start, set {NO_WORKERS_SETTING}"),
             )
 
     def _refuse_standstill(self, workers: int, now: float) -> None:
-        found = self._crew.pulse()
+        found = self._cluster.activity()
         if found.busy or found.changes != self._changes:
             self._changes, self._last_moved = found.changes, now
         elif now - self._last_moved > STANDSTILL:
             raise ClusterError(
                 f"Nothing has moved on the cluster for {STANDSTILL:g} seconds; {found.paused} of "
-                f"its {workers} workers are paused, as Dask does when their memory is full: use "
-                "more workers, or workers with more memory, and see that some of them may do all "
-                "tasks. A fit with checkpoint= goes on where the last one was saved."
+                f"its {workers} workers are paused, as Dask does when their memory is full",
+                remedy=(
+                    "use more workers, or workers with more memory, and make sure that some of "
+                    "them may run all tasks; ",
+                    *RESUME,
+                ),
             )
 
 
 def _allowed_absence() -> float:
-    name = "distributed.scheduler.no-workers-timeout"
-    setting = importlib.import_module("dask").config.get(name, None)
+    setting = importlib.import_module("dask").config.get(NO_WORKERS_SETTING, None)
     if setting is None:
         return NO_WORKERS
     return float(importlib.import_module("dask.utils").parse_timedelta(setting))

@@ -5,23 +5,23 @@ from types import SimpleNamespace
 import pytest
 
 from sphericalpca.exceptions import ClusterError
-from sphericalpca.rows.cluster import patience
-from sphericalpca.rows.cluster.patience import Patience, Pulse
+from sphericalpca.rows.cluster import stall
+from sphericalpca.rows.cluster.stall import Activity, StallDetector
 
 
 @pytest.fixture
 def watching(monkeypatch):
     """How many seconds a cluster is watched until it is given up; None if it never is."""
     clock = SimpleNamespace(now=0.0)
-    monkeypatch.setattr(patience, "time", SimpleNamespace(monotonic=lambda: clock.now))
+    monkeypatch.setattr(stall, "time", SimpleNamespace(monotonic=lambda: clock.now))
 
-    def watch(workers, pulse, seconds=2000):
+    def watch(workers, activity, seconds=2000):
         asked = []
-        crew = SimpleNamespace(
+        cluster = SimpleNamespace(
             workers=lambda: set(range(workers(clock.now))),
-            pulse=lambda: asked.append(clock.now) or pulse(clock.now),
+            activity=lambda: asked.append(clock.now) or activity(clock.now),
         )
-        watcher = Patience(crew)
+        watcher = StallDetector(cluster)
         begin = clock.now
         for _ in range(2 * seconds):
             clock.now += 0.5
@@ -35,37 +35,38 @@ def watching(monkeypatch):
 
 
 def _quiet(_):
-    return Pulse((7, 0), 0, 0)
+    return Activity((7, 0), 0, 0)
 
 
 def test_nobody_there(watching):
     pytest.importorskip("dask")
     given_up, asked = watching(lambda _: 0, _quiet)
-    assert patience.NO_WORKERS < given_up < patience.NO_WORKERS + 2
+    assert stall.NO_WORKERS < given_up < stall.NO_WORKERS + 2
     assert asked == 0
 
 
 def test_somebody_who_comes_now_and_then(watching):
     pytest.importorskip("dask")
     assert (
-        watching(lambda now: int(now % 25 < 1), lambda now: Pulse((int(now), 0), 0, 0))[0] is None
+        watching(lambda now: int(now % 25 < 1), lambda now: Activity((int(now), 0), 0, 0))[0]
+        is None
     )
 
 
 def test_nothing_moves(watching):
     given_up, asked = watching(lambda _: 3, _quiet)
-    assert patience.STANDSTILL < given_up < patience.STANDSTILL + 3 * patience.BEAT
-    assert asked <= given_up / patience.BEAT
+    assert stall.STANDSTILL < given_up < stall.STANDSTILL + 3 * stall.ACTIVITY_INTERVAL
+    assert asked <= given_up / stall.ACTIVITY_INTERVAL
 
 
 @pytest.mark.parametrize(
-    "pulse",
+    "activity",
     [
-        lambda _: Pulse((7, 0), 1, 3),  # one task, however long it takes
-        lambda now: Pulse((int(now // 250), 0), 0, 0),
-        lambda now: Pulse((7, int(now // 250)), 0, 3),
+        lambda _: Activity((7, 0), 1, 3),  # one task, however long it takes
+        lambda now: Activity((int(now // 250), 0), 0, 0),
+        lambda now: Activity((7, int(now // 250)), 0, 3),
     ],
     ids=["busy", "tasks change", "data are spilled"],
 )
-def test_something_moves(watching, pulse):
-    assert watching(lambda _: 3, pulse)[0] is None
+def test_something_moves(watching, activity):
+    assert watching(lambda _: 3, activity)[0] is None

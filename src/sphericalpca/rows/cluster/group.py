@@ -15,35 +15,35 @@ from scipy import sparse
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.rows.base import Kernel, Rows
-from sphericalpca.rows.block import Block, Matrix
-from sphericalpca.rows.facts import Facts, Totals
-from sphericalpca.rows.inmemory import in_memory
+from sphericalpca.rows.block import Block, Matrix, stored_numbers
 from sphericalpca.rows.mean import weighted_mean
+from sphericalpca.rows.memory import in_memory
+from sphericalpca.rows.stats import RowStats, Totals
 
 __all__ = [
-    "Measured",
-    "Share",
-    "ShareRows",
-    "added",
+    "ChunkGroup",
+    "GroupRows",
+    "GroupStats",
+    "add_sums",
+    "broadcast",
+    "combine_means",
+    "group_mean",
     "heights_of",
-    "kept_together",
-    "mean_of",
-    "measured",
-    "mixed_mean",
-    "projected",
-    "shared_by_all",
-    "swept",
+    "make_group",
+    "measure_group",
+    "project_group",
+    "sweep_group",
     "totals_of",
 ]
 
 Sums = tuple[Array, ...]
 
 
-class Share:
+class ChunkGroup:
     """Chunks of the rows that are kept, read, moved and spilled together.
 
     To Dask it is one piece of data, however many chunks there are: a pass costs the scheduler
-    one task for each share.  The chunks themselves are not copied.
+    one task for each group.  The chunks themselves are not copied.
     """
 
     def __init__(self, matrices: Sequence[Matrix]) -> None:
@@ -57,7 +57,7 @@ class Share:
     @property
     def stored(self) -> int:
         """How many numbers the chunks hold."""
-        return sum(X.nnz if sparse.issparse(X) else X.size for X in self.matrices)
+        return sum(map(stored_numbers, self.matrices))
 
     def __sizeof__(self) -> int:
         # Dask asks this to learn how much memory is in use.
@@ -65,47 +65,32 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What is known of the rows of a share.
+class GroupStats:
+    """What is known of the rows of a group."""
 
-    Attributes
-    ----------
-    facts : Facts
-        Of all rows of the share, chunk after chunk.
-    firsts : sequence of int
-        Which row of the whole the first one of each chunk is.
-    mean : array of shape (m,), or None
-        What is subtracted from every row.
-    """
-
-    facts: Facts
-    firsts: Sequence[int]
-    mean: Array | None
+    stats: RowStats  # of all its rows, chunk after chunk
+    firsts: Sequence[int]  # which row of the whole the first one of each chunk is
+    mean: Array | None  # what is subtracted from every row
 
     def __sizeof__(self) -> int:
-        return object.__sizeof__(self) + 3 * self.facts.weight.nbytes
+        return object.__sizeof__(self) + 3 * self.stats.weight.nbytes
 
 
-class ShareRows(Rows):
-    """The rows of a share, in blocks of the whole that they belong to."""
+class GroupRows(Rows):
+    """The rows of a group, in blocks of the whole that they belong to."""
 
-    def __init__(self, share: Share, known: Measured, heaviest: float) -> None:
+    def __init__(self, group: ChunkGroup, known: GroupStats, heaviest: float) -> None:
         self._heaviest = heaviest
-        self._facts = known.facts
-        spans = _spans(share.heights)
+        self._stats = known.stats
+        spans = _spans(group.heights)
         self._chunks = [
-            (first, in_memory(matrix, mean=known.mean, facts=known.facts[span]))
-            for matrix, span, first in zip(share.matrices, spans, known.firsts, strict=True)
+            (first, in_memory(matrix, mean=known.mean, stats=known.stats[span]))
+            for matrix, span, first in zip(group.matrices, spans, known.firsts, strict=True)
             if matrix.shape[0] > 0
         ]
-        n, matrix = sum(share.heights), share.matrices[0]
-        totals = self._facts.totals()
-        super().__init__((n, matrix.shape[1]), matrix.dtype, totals, stored=share.stored, room=0)
-
-    @property
-    def facts(self) -> Facts:
-        """Weight, scale and length of each row of the share."""
-        return self._facts
+        n, matrix = sum(group.heights), group.matrices[0]
+        totals = self.stats.totals()
+        super().__init__((n, matrix.shape[1]), matrix.dtype, totals, stored=group.stored, room=0)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Every chunk is divided; each begins with another part, as small ones have but one."""
@@ -121,7 +106,7 @@ class ShareRows(Rows):
             yield replace(block, span=span, heaviest=self._heaviest)
 
     def project(self, U: Array, out: Array | None = None) -> Array:
-        """X U for the rows of the share, in its own order."""
+        """X U for the rows of the group, in its own order."""
         Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
         spans = _spans([chunk.shape[0] for _, chunk in self._chunks])
         for (_, chunk), span in zip(self._chunks, spans, strict=True):
@@ -132,80 +117,80 @@ class ShareRows(Rows):
 # What follows are the tasks.
 
 
-def kept_together(*matrices: Matrix) -> Share:
-    """A share of these chunks."""
-    return Share(matrices)
+def make_group(*matrices: Matrix) -> ChunkGroup:
+    """A group of these chunks."""
+    return ChunkGroup(matrices)
 
 
-def heights_of(share: Share) -> tuple[list[int], int]:
+def heights_of(group: ChunkGroup) -> tuple[list[int], int]:
     """Rows of each chunk, and how many numbers they hold together."""
-    return share.heights, share.stored
+    return group.heights, group.stored
 
 
-def mean_of(share: Share, weight: Array | None) -> tuple[float, Array]:
-    """Total weight and weighted mean of the rows of a share."""
+def group_mean(group: ChunkGroup, weight: Array | None) -> tuple[float, Array]:
+    """Total weight and weighted mean of the rows of a group."""
     means = []
-    for matrix, span in zip(share.matrices, _spans(share.heights), strict=True):
+    for matrix, span in zip(group.matrices, _spans(group.heights), strict=True):
         part = np.ones(matrix.shape[0]) if weight is None else weight[span]
         if part.any():
             means.append((float(part.sum()), weighted_mean(matrix, part)))
-    return mixed_mean([*means, (0.0, np.zeros(share.matrices[0].shape[1]))])
+    return combine_means([*means, (0.0, np.zeros(group.matrices[0].shape[1]))])
 
 
-def mixed_mean(means: Sequence[tuple[float, Array]]) -> tuple[float, Array]:
+def combine_means(means: Sequence[tuple[float, Array]]) -> tuple[float, Array]:
     """Total weight and mean of several parts, of which each has a weight and a mean."""
     total = sum(weight for weight, _ in means)
     shares = [(weight / total if total > 0 else 0.0, mean) for weight, mean in means]
     return total, np.asarray(sum(share * mean for share, mean in shares))
 
 
-def measured(
-    share: Share,
+def measure_group(
+    group: ChunkGroup,
     firsts: Sequence[int],
     weight: Array | None,
     mean: Array | None,
     normalize: bool,
-) -> Measured:
-    """Lengths, weights and scales of the rows of a share."""
+) -> GroupStats:
+    """Lengths, weights and scales of the rows of a group."""
     with parallel(_threads()):
         lengths = [
-            in_memory(X, normalize=False, mean=mean, first=first).facts.norm
-            for X, first in zip(share.matrices, firsts, strict=True)
+            in_memory(X, normalize=False, mean=mean, first=first).stats.norm
+            for X, first in zip(group.matrices, firsts, strict=True)
             if X.shape[0] > 0
         ]
-    length, dtype = np.concatenate([*lengths, np.zeros(0)]), share.matrices[0].dtype
-    return Measured(Facts.of(length, weight, dtype, normalize=normalize), firsts, mean)
+    length, dtype = np.concatenate([*lengths, np.zeros(0)]), group.matrices[0].dtype
+    return GroupStats(RowStats.of(length, weight, dtype, normalize=normalize), firsts, mean)
 
 
-def totals_of(known: Measured) -> Totals:
-    """Sums over the rows of a share."""
-    return known.facts.totals()
+def totals_of(known: GroupStats) -> Totals:
+    """Sums over the rows of a group."""
+    return known.stats.totals()
 
 
-def swept(
-    kernel: Kernel, share: Share, known: Measured, heaviest: float, before: Sums | None
+def sweep_group(
+    kernel: Kernel, group: ChunkGroup, known: GroupStats, heaviest: float, before: Sums | None
 ) -> Sums:
-    """What the kernel's returns sum up to over a share, and over those `before` it."""
+    """What the kernel's returns sum up to over a group, and over those `before` it."""
     with parallel(_threads()):
-        sums = ShareRows(share, known, heaviest).sweep(kernel)
+        sums = GroupRows(group, known, heaviest).sweep(kernel)
     found = tuple(np.asarray(part, dtype=np.float64) for part in sums)
-    return found if before is None else added(before, found)
+    return found if before is None else add_sums(before, found)
 
 
-def added(*parts: Sums) -> Sums:
-    """The sum of what several shares gave; none of it is changed."""
+def add_sums(*parts: Sums) -> Sums:
+    """The sum of what several groups gave; none of it is changed."""
     return tuple(np.asarray(sum(terms[1:], start=terms[0])) for terms in zip(*parts, strict=True))
 
 
-def shared_by_all(value: Any) -> Any:
+def broadcast(value: Any) -> Any:
     """The value itself, once on the cluster instead of once in every task."""
     return value
 
 
-def projected(share: Share, known: Measured, U: Array) -> Array:
-    """X U for the rows of a share, in its own order."""
+def project_group(group: ChunkGroup, known: GroupStats, U: Array) -> Array:
+    """X U for the rows of a group, in its own order."""
     with parallel(_threads()):
-        return ShareRows(share, known, heaviest=1.0).project(U)
+        return GroupRows(group, known, heaviest=1.0).project(U)
 
 
 def _threads() -> int:

@@ -8,12 +8,12 @@ from typing import Any, Self
 
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Matrix
-from sphericalpca.rows.cluster.crew import Crew
+from sphericalpca.rows.cluster.client import ClusterClient
 
-__all__ = ["Loads", "Reads"]
+__all__ = ["LoadProgress", "ReadProgress"]
 
 
-class Reads:
+class ReadProgress:
     """Tasks that read rows: tells how many rows as they end, and drops them at the end.
 
     Attributes
@@ -51,12 +51,12 @@ class Reads:
                 self._watch(rows)
 
 
-class Loads:
+class LoadProgress:
     """Chunks on their way to the workers: tells how many rows as they arrive.
 
     Parameters
     ----------
-    crew : Crew
+    cluster : ClusterClient
     chunks : sequence of futures
         They are left alone, however this ends.
     heights : sequence of int or None
@@ -67,17 +67,17 @@ class Loads:
 
     def __init__(
         self,
-        crew: Crew,
+        cluster: ClusterClient,
         chunks: Sequence[Any],
         heights: Sequence[int | None],
         watch: Watch | None,
     ) -> None:
-        self._crew, self._watch = crew, watch
+        self._cluster, self._watch = cluster, watch
         # Whose arrival is a sign of how many rows; the number, or the sign will tell it.
         self._untold: list[tuple[Any, int | None]] = []
         for chunk, rows in zip(chunks, heights, strict=True) if watch is not None else ():
             self._untold.append(
-                (crew.submit(height_of, chunk), None) if rows is None else (chunk, rows)
+                (cluster.submit(height_of, chunk), None) if rows is None else (chunk, rows)
             )
 
     def look(self) -> None:
@@ -100,7 +100,7 @@ class Loads:
         if self._watch is None:
             return
         asked = [sign for sign, rows in loads if rows is None]
-        answers = self._crew.gather(asked) if asked else []
+        answers = self._cluster.gather(asked) if asked else []
         # No rows are news, too: time goes by.
         self._watch(sum(answers) + sum(rows for _, rows in loads if rows is not None))
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -12,32 +10,18 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 
-__all__ = ["Facts", "Totals"]
+__all__ = ["RowStats", "Totals"]
 
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over rows, all that solvers need to know of weights and lengths.
+    """Sums over rows, all that solvers need to know of weights and lengths."""
 
-    Attributes
-    ----------
-    weight : float
-        sum_j w_j over the rows that have a direction.
-    energy : float
-        sum_j w_j ||x_j||^2.
-    heaviest : float
-        The largest weight.
-    longest : float
-        The length of the longest row that counts.
-    without_direction : int
-        How many rows are zero.
-    """
-
-    weight: float
-    energy: float
-    heaviest: float
-    longest: float
-    without_direction: int
+    weight: float  # sum_j w_j over the rows that have a direction
+    energy: float  # sum_j w_j ||x_j||^2
+    heaviest: float  # the largest weight
+    longest: float  # the length of the longest row that counts
+    without_direction: int  # how many rows are zero
 
     def __add__(self, other: Totals) -> Totals:
         return Totals(
@@ -48,14 +32,9 @@ class Totals:
             self.without_direction + other.without_direction,
         )
 
-    @staticmethod
-    def sum(parts: Iterable[Totals]) -> Totals:
-        """The totals of all parts together."""
-        return reduce(Totals.__add__, parts)
-
 
 @dataclass(frozen=True)
-class Facts:
+class RowStats:
     """Weight, scale and length of each row, float64 arrays of shape (n,).
 
     `norm` is the length of the scaled row; it is 0, and so is the weight, for rows without
@@ -74,7 +53,7 @@ class Facts:
         *,
         normalize: bool,
         first: int = 0,
-    ) -> Facts:
+    ) -> RowStats:
         """From the lengths of rows, before they are scaled, of the given type.
 
         `first` is the number of the first row, for messages.
@@ -88,10 +67,10 @@ class Facts:
             scale = np.divide(1.0, norm, out=np.zeros(n), where=norm > 0)
             norm = (norm > 0).astype(np.float64)
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
-        return Facts(np.where(norm > 0, weight, 0.0), scale, norm)
+        return RowStats(np.where(norm > 0, weight, 0.0), scale, norm)
 
-    def __getitem__(self, span: slice) -> Facts:
-        return Facts(self.weight[span], self.scale[span], self.norm[span])
+    def __getitem__(self, span: slice) -> RowStats:
+        return RowStats(self.weight[span], self.scale[span], self.norm[span])
 
     def totals(self) -> Totals:
         """Their sums."""
@@ -114,6 +93,7 @@ def _refuse_too_long(length: Array, dtype: np.dtype[Any], first: int) -> None:
     wrong = np.flatnonzero(~(length <= largest))
     if len(wrong):
         raise DataError(
-            f"Row {first + wrong[0]} of X has length {length[wrong[0]]:.3g}, beyond the largest "
-            f"number of {np.dtype(dtype)}: rescale X."
+            f"Row {first + wrong[0]} of X has length {length[wrong[0]]:.3g}",
+            f"must not exceed the largest number of {np.dtype(dtype)}",
+            "rescale X",
         )

@@ -1,0 +1,193 @@
+"""The file formats of rows, and which suffix belongs to which kind of file.
+
+A new format is an entry in `FORMATS`: `open_rows`, writers, messages, help texts, fuzz targets and
+tests read it.  Nothing here is slow to import.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sphericalpca.exceptions import ParameterError
+
+__all__ = [
+    "FORMATS",
+    "Format",
+    "check_suffix",
+    "format_of",
+    "joined",
+    "resolve",
+    "row_suffixes",
+    "titles",
+    "writable_suffixes",
+]
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format of rows.
+
+    Attributes
+    ----------
+    title : str
+        What messages and help texts call it.
+    suffixes : tuple of str
+        Of its files, in lower case; the first is the usual one.
+    opener : str
+        "module:attribute" of a function of a `DataFile` and `Options` that returns a `RowSource`.
+    description : str
+        What such a file holds; an item of the list in the docstring of `open_rows`.
+    table : bool
+        Whether it has columns, so that `column` and `columns` choose among them.
+    key : str
+        How help texts say what `key` names; empty if it takes none.
+    dtype : str
+        The type of its numbers, if it has only one.
+    detects_truncation : bool
+        Whether a file that was cut short is always refused when it is opened.
+    crashes : bool
+        Whether a damaged file may crash the library that reads it.
+    writer : str
+        "module:attribute" of its writer in `sphericalpca.writing`; empty if it is only read.
+    package, extra : str
+        The optional package that it needs, and the extra of sphericalpca that brings it.
+    """
+
+    title: str
+    suffixes: tuple[str, ...]
+    opener: str
+    description: str
+    table: bool = False
+    key: str = ""
+    dtype: str = ""
+    detects_truncation: bool = True
+    crashes: bool = False
+    writer: str = ""
+    package: str = ""
+    extra: str = ""
+
+
+_SOURCES = "sphericalpca.rows.sources"
+
+FORMATS: dict[str, Format] = {
+    "npy": Format(
+        ".npy",
+        (".npy",),
+        f"{_SOURCES}.npy:open_npy",
+        "a 2-D array, in C or Fortran order",
+        writer="sphericalpca.writing:npy_writer",
+    ),
+    "npz": Format(
+        ".npz",
+        (".npz",),
+        f"{_SOURCES}.npz:open_npz",
+        "a CSR matrix, from ``scipy.sparse.save_npz``, or a 2-D array, from ``numpy.savez``; "
+        "compressed ones are read by one thread only",
+        key="array (.npz)",
+    ),
+    "fvecs": Format(
+        ".fvecs",
+        (".fvecs",),
+        f"{_SOURCES}.vecs:open_vecs",
+        "float32 vectors with their lengths",
+        dtype="float32",
+    ),
+    "bvecs": Format(
+        ".bvecs",
+        (".bvecs",),
+        f"{_SOURCES}.vecs:open_vecs",
+        "vectors of bytes with their lengths",
+        dtype="uint8",
+    ),
+    "parquet": Format(
+        "Parquet",
+        (".parquet", ".pq"),
+        f"{_SOURCES}.parquet:open_parquet",
+        "a column of lists, or columns of numbers",
+        writer="sphericalpca.writing:parquet_writer",
+        table=True,
+        package="pyarrow",
+        extra="files",
+    ),
+    "arrow": Format(
+        "Arrow",
+        (".arrow", ".feather", ".ipc"),
+        f"{_SOURCES}.arrow:open_arrow",
+        "a column of lists, or columns of numbers",
+        writer="sphericalpca.writing:arrow_writer",
+        table=True,
+        package="pyarrow",
+        extra="files",
+    ),
+    "h5": Format(
+        "HDF5",
+        (".h5", ".hdf5", ".hdf"),
+        f"{_SOURCES}.hdf5:open_hdf5",
+        "a 2-D data set",
+        key="data set (HDF5; default: train)",
+        crashes=True,
+        package="h5py",
+        extra="files",
+    ),
+}
+
+# Whoever finds a file of that name would open it with something else.
+_OTHERS = (
+    *(".csv", ".html", ".json", ".jsonl", ".mat", ".py", ".sql", ".tsv"),
+    *(".jpeg", ".jpg", ".pdf", ".png", ".svg"),
+    *(".faiss", ".joblib", ".onnx", ".pickle", ".pkl", ".pt", ".safetensors", ".skops"),
+)
+# Text of any kind may be called that, if it is of a kind that is text.
+_PLAIN, _TEXTS = (".md", ".txt"), (".json", ".py", ".sql")
+
+
+def format_of(path: Path) -> Format | None:
+    """The format that the suffix of a path tells; None if it is not one of ours."""
+    suffix = path.suffix.lower()
+    return next((known for known in FORMATS.values() if suffix in known.suffixes), None)
+
+
+def row_suffixes() -> list[str]:
+    """All suffixes that `open_rows` knows."""
+    return [suffix for known in FORMATS.values() for suffix in known.suffixes]
+
+
+def writable_suffixes() -> list[str]:
+    """All suffixes that vectors can be written to."""
+    return [s for known in FORMATS.values() if known.writer for s in known.suffixes]
+
+
+def titles(wanted: Callable[[Format], object], word: str = "and") -> str:
+    """The formats that have a trait: "Parquet and Arrow"."""
+    return joined([known.title for known in FORMATS.values() if wanted(known)], word)
+
+
+def joined(names: Iterable[str], word: str = "and") -> str:
+    """The names as a list in a sentence: "a, b and c"."""
+    *most, last = names
+    return f"{', '.join(most)} {word} {last}" if most else last
+
+
+def resolve(place: str) -> Any:
+    """What "module:attribute" names."""
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)
+
+
+def check_suffix(path: Path, what: str, own: str) -> None:
+    """Refuse a name that says that the file is something else.
+
+    `what` is to be written, such as "the export to onnx"; such files have the suffix `own`.
+    """
+    suffix = path.suffix.lower()
+    plain = () if own in _TEXTS else _PLAIN
+    if suffix != own and suffix in (*row_suffixes(), *_OTHERS, *plain):
+        raise ParameterError(
+            f"{path} has the suffix of another kind of file",
+            f"{what} is written",
+            f"use a name such as {path.with_suffix(own).name}",
+        )

@@ -1,0 +1,175 @@
+"""Chunks of a Dask collection as matrices, and as rows that are computed in this process."""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from bisect import bisect_right
+from collections.abc import Generator, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from sphericalpca.exceptions import DataError
+from sphericalpca.parallel import spread
+from sphericalpca.rows.base import Watch
+from sphericalpca.rows.block import Matrix, stored_numbers
+from sphericalpca.rows.finite import first_non_finite
+from sphericalpca.rows.reading import RowSource
+
+__all__ = ["DaskSource", "checked_chunk", "chunk_matrix", "place_in_chunk"]
+
+
+def chunk_matrix(pieces: Sequence[Any], columns: int, dtype: np.dtype[Any], chunk: int) -> Matrix:
+    """The rows of one chunk; nothing is copied that need not be.
+
+    The pieces are arrays, sparse matrices or data frames of the same rows, which have `columns`
+    columns together.
+    """
+    try:
+        matrix = _joined([_as_numbers(piece, dtype) for piece in pieces])
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise DataError(
+            f"Chunk {chunk} of X cannot be read as rows of {dtype} numbers ({error})",
+            "chunks must be numpy arrays, scipy sparse matrices or data frames of numbers",
+        ) from None
+    if matrix.ndim != 2 or matrix.shape[1] != columns:
+        raise DataError(
+            f"Chunk {chunk} of X has shape {matrix.shape}",
+            f"must have {columns} columns",
+            "make all chunks have the columns that the collection declares",
+        )
+    return matrix
+
+
+def checked_chunk(
+    pieces: Sequence[Any], columns: int, dtype: np.dtype[Any], chunk: int, first: int | None
+) -> Matrix:
+    """The rows of one chunk, all finite; `first` is which row its first one is, if known."""
+    matrix = chunk_matrix(pieces, columns, dtype, chunk)
+    found = first_non_finite(matrix)
+    if found is not None:
+        row, column, value = found
+        raise DataError(
+            f"X contains {value} in {place_in_chunk(row, chunk, first)}, column {column}",
+            "every entry must be finite",
+            "impute or drop it",
+        )
+    return matrix
+
+
+def place_in_chunk(row: int, chunk: int, first: int | None) -> str:
+    """Where a row of a chunk is, in words."""
+    where = f"row {row} of chunk {chunk}"
+    return where if first is None else f"row {first + row} ({where})"
+
+
+def no_rows() -> DataError:
+    """For collections in which every chunk is empty."""
+    return DataError("X has 0 rows in all of its chunks", remedy="pass at least one row")
+
+
+def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
+    if sparse.issparse(piece):
+        return piece.tocsr().astype(dtype, copy=False)
+    if hasattr(piece, "iloc"):  # a data frame, whose missing values may have types of their own
+        return piece.to_numpy(dtype=dtype, na_value=np.nan)
+    if isinstance(piece, np.ma.MaskedArray):  # what is masked is missing, whatever lies below
+        return np.ma.filled(piece.astype(dtype), np.nan)
+    return np.asarray(piece).astype(dtype, copy=False)
+
+
+def _joined(pieces: list[Matrix]) -> Matrix:
+    if not any(sparse.issparse(piece) for piece in pieces):
+        return pieces[0] if len(pieces) == 1 else np.hstack(pieces)
+    matrix = pieces[0] if len(pieces) == 1 else sparse.hstack(pieces, format="csr")
+    if not matrix.has_canonical_format:
+        # Indices that are repeated count as their sum; what others hold is left as it is.
+        matrix = matrix.copy()
+        matrix.sum_duplicates()
+    return matrix
+
+
+# What readers may use beside the chunks that they have computed.
+MEMORY_BUDGET = 512 * 2**20
+
+
+class DaskSource(RowSource):
+    """Chunks of a Dask collection as a source of rows, of which few are in memory at a time.
+
+    Chunks are given by their delayed parts, which have all of the columns together.  If the heights
+    of the chunks are not known, or they are not dense, every chunk is computed once to learn how
+    much it holds; the watch is told of that.
+    """
+
+    name = "the Dask collection"
+    memory_budget = MEMORY_BUDGET
+
+    def __init__(
+        self,
+        chunks: Sequence[Sequence[Any]],
+        columns: int,
+        dtype: np.dtype[Any],
+        heights: Sequence[int] | None = None,
+        watch: Watch | None = None,
+    ) -> None:
+        self._chunks, self.dtype = chunks, dtype
+        self._known_from = "when first computed" if heights is None else "by what Dask says"
+        self.shape = (0, columns)
+        if heights is None:
+            sizes = spread(partial(self._size, watch=watch), range(len(chunks)))
+        else:
+            sizes = [(rows, rows * columns) for rows in heights]
+        self._ends = [0, *itertools.accumulate(rows for rows, _ in sizes)]
+        self.cuts = sorted(set(self._ends))
+        self.stored = sum(stored for _, stored in sizes)
+        self.shape = (self._ends[-1], columns)
+        if self.shape[0] == 0:
+            raise no_rows()
+
+    @property
+    def row_bytes(self) -> float:
+        """What a row takes in memory."""
+        n, m = self.shape
+        index = 0 if self.stored == n * m else np.dtype(np.int32).itemsize
+        return self.stored / n * (self.dtype.itemsize + index)
+
+    def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
+        """The rows of `span`, chunk after chunk, at most `rows` at a time."""
+        for k, (first, last) in enumerate(itertools.pairwise(self._ends)):
+            begin, end = max(first, span.start), min(last, span.stop)
+            if begin >= end:
+                continue
+            matrix = self._computed(k)
+            if matrix.shape[0] != last - first:
+                raise DataError(
+                    f"Chunk {k} of X has {matrix.shape[0]} rows now",
+                    f"had {last - first} {self._known_from}",
+                    "a Dask collection must be the same whenever it is computed",
+                )
+            for row in range(begin, end, rows):
+                yield matrix[row - first : min(row + rows, end) - first]
+
+    def check_unchanged(self) -> None:
+        """Nothing to look at: what a chunk holds is seen when it is computed."""
+
+    def place(self, row: int) -> str:
+        """Which chunk a row is in."""
+        k = max(bisect_right(self._ends[:-1], row) - 1, 0)
+        return place_in_chunk(row - self._ends[k], k, self._ends[k])
+
+    def _size(self, k: int, watch: Watch | None) -> tuple[int, int]:
+        """How many rows a chunk has, and how many numbers they hold."""
+        matrix = self._computed(k)
+        if watch is not None:
+            watch(matrix.shape[0])
+        return matrix.shape[0], stored_numbers(matrix)
+
+    def _computed(self, k: int) -> Matrix:
+        # One thread for each reader, of which there are as many as threads.
+        pieces = importlib.import_module("dask").compute(
+            *self._chunks[k], scheduler="single-threaded"
+        )
+        return chunk_matrix(pieces, self.shape[1], self.dtype, k)

@@ -1,0 +1,222 @@
+"""Vectors to files, a block at a time: whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.files import replacing
+from sphericalpca.linalg import Array
+from sphericalpca.registry.formats import format_of, resolve, writable_suffixes
+from sphericalpca.rows import RowSource
+from sphericalpca.rows.sources.chain import ChainedRows
+from sphericalpca.rows.sources.filesource import optional
+from sphericalpca.rows.sources.table import TableRows
+
+__all__ = [
+    "Carried",
+    "Writer",
+    "arrow_writer",
+    "carried_columns",
+    "npy_writer",
+    "open_writer",
+    "parquet_writer",
+]
+
+
+class Carried:
+    """Columns beside the vectors, taken row by row in their order."""
+
+    def __init__(self, schema: Any, batches: Generator[Any, None, None]) -> None:
+        self.schema = schema
+        self._batches = batches
+        self._rest: Any = None
+
+    def take(self, rows: int) -> list[Any]:
+        """Record batches of exactly so many rows together."""
+        taken: list[Any] = []
+        while rows > 0:
+            batch = self._rest if self._rest is not None else next(self._batches)
+            taken.append(batch.slice(0, rows))
+            self._rest = batch.slice(rows) if batch.num_rows > rows else None
+            rows -= taken[-1].num_rows
+        return taken
+
+    def close(self) -> None:
+        """Close the file that was read last: an error would keep it open in its traceback."""
+        self._batches.close()
+
+
+def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
+    """Those columns of a source's tables that are not its vectors: all, or those of these names.
+
+    None where there are none.
+    """
+    parts = source.parts if isinstance(source, ChainedRows) else [source]
+    tables = [part for part in parts if isinstance(part, TableRows)]
+    others = [part for part in parts if not isinstance(part, TableRows)]
+    if others:
+        _refuse_names(names, others[0], [])
+        _refuse_lost_columns(tables, others[0], names)
+        return None
+    schema = _chosen(tables[0], names)
+    for table in tables[1:]:
+        if not _chosen(table, names).equals(schema):
+            raise DataError(
+                f"{table.name} and {tables[0].name} have different columns beside the vectors",
+                remedy=("name those that all files have with ", Parameter("keep", ...)),
+            )
+    if len(schema) == 0:
+        return None
+    return Carried(schema, _batches(tables, schema.names))
+
+
+def _batches(tables: Sequence[TableRows], names: Sequence[str]) -> Generator[Any, None, None]:
+    for table in tables:
+        yield from table.other_batches(names)
+
+
+def _chosen(table: TableRows, names: Sequence[str] | None) -> Any:
+    schema = table.other_schema()
+    if names is None:
+        return schema
+    _refuse_names(names, table, schema.names)
+    return optional("pyarrow", "tables").schema([schema.field(name) for name in names])
+
+
+def _refuse_lost_columns(
+    tables: Sequence[TableRows], bare: RowSource, names: Sequence[str] | None
+) -> None:
+    """Identifiers that only some files have would be lost for all: that is for users to say."""
+    for table in tables if names is None else ():
+        schema = table.other_schema()
+        if len(schema):
+            raise DataError(
+                f"{table.name} has columns beside its vectors "
+                f"({', '.join(map(repr, schema.names))})",
+                f"{bare.name} has none",
+                ("transform them separately, or pass ", Parameter("keep", [])),
+            )
+
+
+def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequence[str]) -> None:
+    missing = [name for name in names or () if name not in there]
+    if missing:
+        known = f"it has {', '.join(map(repr, there))}" if there else "it has none"
+        raise DataError(
+            f"{source.name} has no column {missing[0]!r} beside its vectors", remedy=known
+        )
+
+
+_optional = partial(optional, doing="Writing")
+
+
+class Writer(Protocol):
+    """Takes vectors, a block at a time."""
+
+    def write(self, V: Array) -> None:
+        """Add rows."""
+
+
+@contextmanager
+def open_writer(
+    path: Path, shape: tuple[int, int], dtype: Any, *, name: str = "vector", carried: Any = None
+) -> Iterator[Writer]:
+    """A writer whose file appears under its name when all went well.
+
+    A table calls the column of vectors `name`, and has those that are `carried` beside it.
+    """
+    known = format_of(path)
+    if known is None or not known.writer:
+        raise DataError(
+            f"{str(path)!r} has the suffix {path.suffix.lower()!r}",
+            f"vectors are written to {', '.join(writable_suffixes())}",
+            "choose one of these",
+        )
+    make: Callable[..., AbstractContextManager[Writer]] = resolve(known.writer)
+    with replacing(path) as temporary, make(temporary, shape, dtype, name, carried) as writer:
+        yield writer
+
+
+class _NpyWriter:
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    def write(self, V: Array) -> None:
+        # Not tofile, which does not say why it failed.
+        self._file.write(np.ascontiguousarray(V).data)
+
+
+class _TableWriter:
+    def __init__(self, file: Any, schema: Any, name: str, carried: Carried | None) -> None:
+        self._file = file
+        self._schema = schema
+        self._name = name
+        self._carried = carried
+
+    def write(self, V: Array) -> None:
+        pyarrow = _optional("pyarrow", "Parquet and Arrow files")
+        values = pyarrow.array(np.ascontiguousarray(V).ravel())
+        lists = pyarrow.FixedSizeListArray.from_arrays(values, V.shape[1])
+        vectors = pyarrow.table({self._name: lists})
+        if self._carried is not None:
+            others = pyarrow.Table.from_batches(self._carried.take(len(V)), self._carried.schema)
+            for k, field in enumerate(others.schema):
+                vectors = vectors.add_column(k, field, others.column(k))
+        self._file.write_table(vectors.cast(self._schema))
+
+
+@contextmanager
+def npy_writer(
+    path: Path, shape: tuple[int, int], dtype: Any, _name: str, _carried: Carried | None
+) -> Iterator[Writer]:
+    """A writer of ``.npy`` files, which have no columns."""
+    header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
+    with path.open("wb") as file:
+        np.lib.format.write_array_header_1_0(file, header)
+        yield _NpyWriter(file)
+
+
+@contextmanager
+def parquet_writer(
+    path: Path, shape: tuple[int, int], dtype: Any, name: str, carried: Carried | None
+) -> Iterator[Writer]:
+    """A writer of Parquet files."""
+    schema = _schema(shape[1], dtype, name, carried)
+    # Vectors hardly compress, and dictionaries of them are of no use.
+    options = {"compression": {name: "NONE"}, "use_dictionary": _others(carried)}
+    parquet = _optional("pyarrow.parquet", "Parquet files")
+    with parquet.ParquetWriter(str(path), schema, **options) as file:
+        yield _TableWriter(file, schema, name, carried)
+
+
+@contextmanager
+def arrow_writer(
+    path: Path, shape: tuple[int, int], dtype: Any, name: str, carried: Carried | None
+) -> Iterator[Writer]:
+    """A writer of Arrow IPC files."""
+    schema = _schema(shape[1], dtype, name, carried)
+    with _optional("pyarrow.ipc", "Arrow files").new_file(str(path), schema) as file:
+        yield _TableWriter(file, schema, name, carried)
+
+
+def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
+    pyarrow = _optional("pyarrow", "Parquet and Arrow files")
+    if name in _others(carried):
+        raise DataError(
+            f"The input has a column {name!r} beside its vectors",
+            remedy=("give the new vectors another ", Parameter("name"), ", or drop that column"),
+        )
+    kind = pyarrow.list_(pyarrow.from_numpy_dtype(np.dtype(dtype)), length)
+    fields = [] if carried is None else list(carried.schema)
+    return pyarrow.schema([*fields, pyarrow.field(name, kind)])
+
+
+def _others(carried: Carried | None) -> list[str]:
+    return [] if carried is None else list(carried.schema.names)
