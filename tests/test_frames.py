@@ -53,7 +53,6 @@ def _deepest(solver, X):
     return max(stacks, key=len)
 
 
-@pytest.mark.xfail(strict=False, reason="estimators and rows are being flattened")
 @pytest.mark.parametrize("solver", ["alternating", "anderson", "newton"])
 def test_few_functions_lie_between_a_fit_and_its_products(solver):
     X = np.random.default_rng(0).standard_normal((50, 8)) * np.linspace(2, 1, 8)
