@@ -80,11 +80,11 @@ class Explained(Exception):
     ----------
     value : str, Parameter or tuple of these
         What was found; the beginning of the sentence.
-    rule : str, Parameter or tuple of these
-        What must hold; may be empty where the value says it all.
-    remedy : str, Parameter or tuple of these
-        What to do about it; may be empty.
+    rule, remedy : str, Parameter or tuple of these
+        What must hold, and what to do about it; may be empty.
     """
+
+    _end = "."
 
     def __init__(self, value: Phrase, rule: Phrase = "", remedy: Phrase = "") -> None:
         self.value, self.rule, self.remedy = value, rule, remedy
@@ -109,7 +109,7 @@ class Explained(Exception):
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
         elif remedy:
             sentence = f"{sentence}: {remedy}"
-        return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+        return sentence if sentence.endswith((".", "?")) else f"{sentence}{self._end}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.value, self.rule, self.remedy)
@@ -138,30 +138,18 @@ class MissingExtraError(Explained, ImportError):
     Parameters
     ----------
     feature : str
-        What needs it; the beginning of the message.
+        What needs the package; the beginning of the message.
     package : str
-        Its name.
     extra : str
-        Which extra of this package brings it.
+        The extra of sphericalpca that installs it.
     """
+
+    _end = ""  # the message ends in a command to copy
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
         self._arguments = (feature, package, extra)
         found = f"{feature} needs {package}, which is not installed"
         super().__init__(found, remedy=f"pip install 'sphericalpca[{extra}]'")
-
-    def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """As in `Explained`; a command to copy ends without a full stop.
-
-        Parameters
-        ----------
-        spell : callable, default=str
-
-        Returns
-        -------
-        sentence : str
-        """
-        return super().render(spell).removesuffix(".")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -192,10 +180,9 @@ UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def printable(found: object, most: int | None = None) -> str:
-    """How a message quotes what comes from a file: in one line, and not at length.
+    """How a message quotes what comes from a file: in one line, at most `most` characters.
 
-    Names in files are whatever their authors like, and a terminal obeys what it is sent: such
-    characters are spelled out.
+    A file may contain anything, and terminals obey control characters: these are spelled out.
     """
     try:
         text = str(found)
