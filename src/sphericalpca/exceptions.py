@@ -1,15 +1,5 @@
 """Errors and warnings, each also a builtin, so that ``except ValueError`` keeps working.
 
-::
-
-    ClusterError(RuntimeError)       a Dask cluster cannot do what it was asked
-    DataError(ValueError)            the data, the weights or a given start break a rule
-    ParameterError(ValueError)       an argument breaks a rule
-    MissingExtraError(ImportError)   an optional package is not installed
-    FeatureNamesWarning(UserWarning) only the model, or only the rows, have column names
-    NoDirectionWarning(UserWarning)  some rows are zero and have no direction
-    ShortfallWarning(UserWarning)    the recall asked for is not reached
-
 Each carries the value found, the rule it breaks and the remedy as fields, and puts them into one
 sentence.  Where these name a parameter they hold a `Parameter`, so that the command line can print
 its own options in place of Python's arguments.  Constructor parameters of an estimator are checked

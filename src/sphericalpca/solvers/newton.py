@@ -183,7 +183,7 @@ class Newton:
     def step(self, problem: Problem, state: NewtonState) -> NewtonState:
         """A Newton step where it promises more than alternation, else an alternation step."""
         radius, products = state.radius, 0
-        if self._is_near(state):
+        if state.value > 0 and _rounding(state.U) < state.residual <= self.switch:
             model = Model(problem, state.point)
             if np.linalg.norm(model.slope) >= radius:
                 # The trust region has no room for more than alternation, which needs none.
@@ -205,9 +205,6 @@ class Newton:
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> NewtonState:
         """The state that was saved."""
         return NewtonState(problem.evaluate(saved["U"]), float(saved["radius"]))
-
-    def _is_near(self, state: NewtonState) -> bool:
-        return state.value > 0 and _rounding(state.U) < state.residual <= self.switch
 
     def _solve(self, model: Model, state: NewtonState) -> ModelStep:
         return maximise_model(
