@@ -25,8 +25,7 @@ from paper.plan import (
 )
 from paper.seeds import seed_of
 from sphericalpca.datasets import Corpus, load_bundled, load_docstrings, make_toy
-from sphericalpca.datasets.bundled import Labels
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, Labels
 from sphericalpca.rows import Matrix
 
 __all__ = ["Draw", "draw", "word_information"]

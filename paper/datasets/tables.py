@@ -11,8 +11,7 @@ import numpy as np
 
 from paper.datasets.files import read_gzip, write_gzip
 from paper.datasets.registry import Facts
-from sphericalpca.datasets.bundled import Labels
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, Labels
 
 __all__ = ["Table", "as_labels", "read_table", "table_facts", "write_table"]
 

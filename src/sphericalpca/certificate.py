@@ -66,8 +66,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     U : array of shape (m, r)
         Orthonormal columns.
     max_bounds : int, default=30
-        Most eigen-decompositions; there are fewer when the gap is within a hundredth of the
-        best that this kind of bound can do, or hardly shrinks any more.
+        Maximum number of eigen-decompositions; fewer are made when the gap is within a hundredth
+        of the best that this kind of bound can do, or hardly shrinks any more.
 
     Returns
     -------

@@ -55,8 +55,7 @@ class Convergence:
     lipschitz, lam, mu : float
         L_c and the proximal constants; `mu` is NaN if it was renewed in every step.
     applies : bool
-        Whether lam, mu > L_c, as the theory demands.  If not, the two checks below say
-        nothing.
+        Whether lam, mu > L_c, as the theory demands.  If not, the checks below say nothing.
     required_decrease : float
         (min(lam, mu) - L_c) / 2, P1's constant.
     sufficient_decrease : array of bool
@@ -113,11 +112,9 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
     (True, True)
     """
     if "delta_V" not in history:
-        raise ParameterError(
-            "The history has no 'delta_V'",
-            "the theory is about Algorithm 1",
-            ("fit with ", Parameter("solver", "linearized")),
-        )
+        remedy = ("fit with ", Parameter("solver", "linearized"))
+        rule = "the theory is about Algorithm 1"
+        raise ParameterError("The history has no 'delta_V'", rule, remedy)
     lipschitz, lam, mu = (constants[name] for name in ("lipschitz", "lam", "mu"))
     steps = np.hypot(history["delta_U"], history["delta_V"])
     required = (np.fmin(lam, mu) - lipschitz) / 2
@@ -143,7 +140,7 @@ def fit_rate(steps: Array) -> Rate:
     Parameters
     ----------
     steps : array-like of shape (n_iter,)
-        Lengths; infinite ones and NaN are left out.
+        Lengths; infinity and NaN are left out.
 
     Returns
     -------
@@ -153,7 +150,7 @@ def fit_rate(steps: Array) -> Rate:
     Raises
     ------
     ParameterError
-        If `steps` is no list of numbers.
+        If `steps` is not one-dimensional.
 
     Examples
     --------

@@ -23,24 +23,16 @@ from sphericalpca.products import inner_products, product
 
 __all__ = ["Curvature"]
 
-# The guess may promise a step so many times as long as exact alternation's, not more.
+# A guessed step is at most this many times as long as that of exact alternation.
 LONGEST = 10.0
 
 
 @dataclass(frozen=True)
 class Curvature:
-    """Leading eigenvectors of X'WX, and their eigenvalues up to a common factor.
+    """Leading eigenvectors of X'WX, at least r, and their eigenvalues up to a common factor."""
 
-    Attributes
-    ----------
-    vectors : array, shape (m, k)
-        At least as many as there are components.
-    values : float64 array, shape (k,)
-        Decreasing.
-    """
-
-    vectors: Array
-    values: Array
+    vectors: Array  # shape (m, k)
+    values: Array  # float64, decreasing
 
     def saved(self) -> dict[str, Array]:
         """The same as arrays."""

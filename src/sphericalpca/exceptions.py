@@ -1,15 +1,5 @@
 """Errors and warnings, each also a builtin, so that ``except ValueError`` keeps working.
 
-::
-
-    ClusterError(RuntimeError)       a Dask cluster cannot do what it was asked
-    DataError(ValueError)            the data, the weights or a given start break a rule
-    ParameterError(ValueError)       an argument breaks a rule
-    MissingExtraError(ImportError)   an optional package is not installed
-    FeatureNamesWarning(UserWarning) only the model, or only the rows, have column names
-    NoDirectionWarning(UserWarning)  some rows are zero and have no direction
-    ShortfallWarning(UserWarning)    the recall asked for is not reached
-
 Each carries the value found, the rule it breaks and the remedy as fields, and puts them into one
 sentence.  Where these name a parameter they hold a `Parameter`, so that the command line can print
 its own options in place of Python's arguments.  Constructor parameters of an estimator are checked
@@ -80,11 +70,11 @@ class Explained(Exception):
     ----------
     value : str, Parameter or tuple of these
         What was found; the beginning of the sentence.
-    rule : str, Parameter or tuple of these
-        What must hold; may be empty where the value says it all.
-    remedy : str, Parameter or tuple of these
-        What to do about it; may be empty.
+    rule, remedy : str, Parameter or tuple of these
+        What must hold, and what to do about it; may be empty.
     """
+
+    _end = "."
 
     def __init__(self, value: Phrase, rule: Phrase = "", remedy: Phrase = "") -> None:
         self.value, self.rule, self.remedy = value, rule, remedy
@@ -109,7 +99,7 @@ class Explained(Exception):
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
         elif remedy:
             sentence = f"{sentence}: {remedy}"
-        return sentence if sentence.endswith((".", "?")) else f"{sentence}."
+        return sentence if sentence.endswith((".", "?")) else f"{sentence}{self._end}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.value, self.rule, self.remedy)
@@ -138,30 +128,18 @@ class MissingExtraError(Explained, ImportError):
     Parameters
     ----------
     feature : str
-        What needs it; the beginning of the message.
+        What needs the package; the beginning of the message.
     package : str
-        Its name.
     extra : str
-        Which extra of this package brings it.
+        The extra of sphericalpca that installs it.
     """
+
+    _end = ""  # the message ends in a command to copy
 
     def __init__(self, feature: str, package: str, extra: str) -> None:
         self._arguments = (feature, package, extra)
         found = f"{feature} needs {package}, which is not installed"
         super().__init__(found, remedy=f"pip install 'sphericalpca[{extra}]'")
-
-    def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """As in `Explained`; a command to copy ends without a full stop.
-
-        Parameters
-        ----------
-        spell : callable, default=str
-
-        Returns
-        -------
-        sentence : str
-        """
-        return super().render(spell).removesuffix(".")
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._arguments
@@ -192,10 +170,9 @@ UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def printable(found: object, most: int | None = None) -> str:
-    """How a message quotes what comes from a file: in one line, and not at length.
+    """How a message quotes what comes from a file: in one line, at most `most` characters.
 
-    Names in files are whatever their authors like, and a terminal obeys what it is sent: such
-    characters are spelled out.
+    A file may contain anything, and terminals obey control characters: these are spelled out.
     """
     try:
         text = str(found)

@@ -46,7 +46,9 @@ def replacing(path: Path) -> Iterator[Path]:
     file that it leads to is replaced.
     """
     path = _followed(path)
-    _refuse_others_than_files(path)
+    if path.is_dir():
+        raise IsADirectoryError(f"{path} is a folder, but a file is written: choose a name.")
+    refuse_devices(path)
     sweep(path)
     temporary = beside(path)
     try:
@@ -93,7 +95,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """An `OSError` now rather than after hours of work, if `path` cannot be written."""
+    """Raise an `OSError` now rather than after a long fit, if `path` cannot be written."""
     temporary = beside(path)
     with _naming(path, temporary):
         temporary.touch(exist_ok=False)
@@ -101,7 +103,7 @@ def check_writable(path: Path) -> None:
 
 
 def refuse_pipes(path: Path) -> None:
-    """An `OSError` in place of a wait without end, if what is to be read is no file."""
+    """Raise an `OSError`, where reading from a device, pipe or socket would wait forever."""
     if _is_special(path):
         raise OSError(errno.EINVAL, "It is a device, pipe or socket", str(path))
 
@@ -109,8 +111,8 @@ def refuse_pipes(path: Path) -> None:
 def beside(path: Path, ending: str = "tmp") -> Path:
     """A hidden name that nobody else has, and that tells which process made it.
 
-    In the same folder, because a rename across file systems is not one step.  Nobody can
-    foresee it from the names before: in a folder of many people it would be waited for.
+    In the same folder, because a rename across file systems is not one step.  It cannot be
+    foreseen from earlier names, which others who write to a shared folder might exploit.
     """
     mark = f"{MACHINE}.{os.getpid()}.{LIFE}.{secrets.randbits(64)}"
     return path.with_name(f".{path.name}.{mark}.{ending}")
@@ -226,14 +228,8 @@ def _pass_permissions(old: Path, new: Path) -> None:
     new.chmod(kept)
 
 
-def _refuse_others_than_files(path: Path) -> None:
-    if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, but a file is written: choose a name.")
-    refuse_devices(path)
-
-
 def refuse_devices(path: Path) -> None:
-    """A device that somebody with all rights writes to would be replaced by a file, too."""
+    """Raise an error for a device, which would be replaced by a file if rights allow it."""
     if _is_special(path):
         raise FileExistsError(f"{path} is a device, pipe or socket: choose the name of a file.")
 

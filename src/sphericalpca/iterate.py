@@ -213,7 +213,7 @@ class Run(Generic[StateT]):
     start_value : float
         f at the starting point.
     record : list of dict
-        What was recorded of each iteration.
+        One entry per iteration.
     arrived : bool
         Whether `tol` was reached, and one more step was promising.
     finished : bool
@@ -241,11 +241,9 @@ def iterate(
 ) -> Solution[StateT]:
     """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
 
-    One more step is made after the last if the state promises that it will lower the loss
-    by more than the share `small_promise`.
-
-    At least one step is made.  With ``tol=0`` all `max_iter` steps are made, even from
-    a point where the residual happens to be exactly zero.
+    One more step is made after the last if the state promises that it will lower the loss by
+    more than the share `small_promise`.  At least one step is made.  With ``tol=0`` all
+    `max_iter` steps are made, even from a point where the residual happens to be exactly zero.
 
     Parameters
     ----------

@@ -12,10 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.linalg
 
-from sphericalpca.products import Array, inner_products, pieces, product
+from sphericalpca.products import Array, Labels, inner_products, pieces, product
 
 __all__ = [
     "Array",
+    "Labels",
     "Polar",
     "canonical_rotation",
     "fix_signs",
@@ -100,11 +101,6 @@ def unit_rows(A: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
     return np.divide(A, column, out=A if overwrite else None), norms
 
 
-def largest(A: Array) -> float:
-    """The largest absolute entry; 0 for an empty matrix."""
-    return max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
-
-
 def frobenius(A: Array) -> float:
     """Frobenius norm that neither overflows nor underflows."""
     with np.errstate(over="ignore", under="ignore"):
@@ -120,7 +116,7 @@ def in_range(A: Array) -> tuple[Array, float]:
 
     That number is 1, and nothing is copied, unless the largest entry is far from one.
     """
-    peak = largest(A)
+    peak = max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
     if peak == 0.0 or 1e-8 < peak < 1e8 or not math.isfinite(peak):
         return A, 1.0
     return (np.asarray(A, dtype=np.float64) / peak).astype(A.dtype), peak

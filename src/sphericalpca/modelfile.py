@@ -71,7 +71,7 @@ def check_model_name(path: Path) -> None:
 
 
 def require_library() -> None:
-    """Say what to install before a long fit, if no model can be written."""
+    """Raise a `MissingExtraError` before a long fit, if no model can be written."""
     _safetensors("safetensors.numpy")
 
 

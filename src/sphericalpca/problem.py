@@ -174,17 +174,14 @@ class Problem:
 
     def riemannian_hessian_product(self, point: Point, D: Array) -> Array:
         """Hessian on the Grassmannian, for D with U'D = 0."""
-        U, G = point.U, point.gradient
-        H = self.hessian_product(U, D)
-        return np.asarray(
-            H - product(U, inner_products(U, H)) - product(D, symmetric(inner_products(U, G)))
-        )
+        H = self.hessian_product(point.U, D)
+        within = product(point.U, inner_products(point.U, H))
+        return np.asarray(H - within - product(D, point.pull))
 
     def canonical(self, U: Array) -> CanonicalForm:
         """The canonical form of U: one exact V step, then a rotation."""
         U = self._cast(U)
-        kernel = partial(_close, U=U)
-        found = self.rows.sweep(kernel, columns=U.shape[1], passes=0.5)
+        found = self.rows.sweep(partial(_close, U=U), columns=U.shape[1], passes=0.5)
         return self.canonical_form(U, *found)
 
     def canonical_form(
@@ -227,8 +224,7 @@ class Problem:
 
     def restrict(self, S: Array) -> Problem:
         """The same problem for U = S C, with S'S = I: rows X S, not normalised again."""
-        Z = self.rows.project(self._cast(S))
-        return self.restricted_to(Z)
+        return self.restricted_to(self.rows.project(self._cast(S)))
 
     def restricted_to(self, Z: Array) -> Problem:
         """The problem for U = S C, when the rows Z = X S are at hand."""

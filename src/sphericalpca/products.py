@@ -13,6 +13,7 @@ from sphericalpca.parallel import equal_ends, spread, workers
 
 __all__ = [
     "Array",
+    "Labels",
     "combination",
     "inner_products",
     "pieces",
@@ -29,6 +30,7 @@ PIECE = 50_000
 SHORT_SUM = 1024
 
 Array = npt.NDArray[np.floating[Any]]
+Labels = npt.NDArray[np.integer[Any]]
 
 
 def times(A: Any, B: Any) -> Any:

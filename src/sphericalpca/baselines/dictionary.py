@@ -38,18 +38,11 @@ LANCZOS_ACCURACY = 1e-6
 
 @dataclass(frozen=True)
 class Dictionary:
-    """What was learned.
+    """Atoms D (k x m) of unit length, the most used first, and how they were learned.
 
-    Attributes
-    ----------
-    D : array, shape (k, m)
-        Atoms of unit length, the most used first; largest loadings positive.
-    coded, losses : arrays, shape (n_iter,)
-        ||X - C D||^2 after the coding and after the update of the atoms in each iteration.
-    change : float
-        The last relative change of the loss.
-    converged : bool
-        It is at most `tol` or all rows are represented, and no atom was replaced.
+    `coded` and `losses` are ||X - C D||^2 after the coding and after the update of the atoms in
+    each iteration; `change` is the last relative change of the loss.  A run has converged when
+    that is at most `tol` or all rows are represented, and no atom was replaced.
     """
 
     D: Array
@@ -109,8 +102,7 @@ def leading_direction(X: Matrix, C: Array, D: Array, start: Array) -> Array:
     m = X.shape[1]
     operator = LinearOperator((m, m), matvec=gram_times, dtype=np.float64)
     try:
-        options = {"ncv": LANCZOS_VECTORS, "tol": LANCZOS_ACCURACY}
-        _, found = eigsh(operator, k=1, v0=start, **options)
+        _, found = eigsh(operator, k=1, v0=start, ncv=LANCZOS_VECTORS, tol=LANCZOS_ACCURACY)
     except ArpackError:  # nothing is left of the rows, or nothing along the start
         return _signed(_direct(X, C, D), start)
     return _signed(found[:, 0], start)

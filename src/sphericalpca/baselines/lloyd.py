@@ -8,17 +8,14 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 from scipy import sparse
 from sklearn.cluster import kmeans_plusplus
 
-from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.products import times
 from sphericalpca.rows import Block, Matrix, Rows, as_rows
 
 __all__ = ["Assignment", "Clustering", "Labels", "assign", "lloyd", "starts", "unit_copy"]
-
-Labels = npt.NDArray[np.integer[Any]]
 
 # A sum of unit vectors this short, relative to their number, has no direction; a cosine
 # this close to 1 is 1.
@@ -27,23 +24,13 @@ ROUNDING = 64 * np.finfo(np.float32).eps
 
 @dataclass(frozen=True)
 class Assignment:
-    """Every row given to the centre that is nearest in angle.
+    """Every row given to the centre that is nearest in angle."""
 
-    Attributes
-    ----------
-    centers : array, shape (k, m)
-    labels, cosines : arrays, shape (n,)
-    sums : float64 array, shape (k, m)
-        Weighted sums of the unit rows of each cluster.
-    inertia : float
-        sum_j w_j (1 - cosine_j).
-    """
-
-    centers: Array
+    centers: Array  # shape (k, m)
     labels: Labels
-    cosines: Array
-    sums: Array
-    inertia: float
+    cosines: Array  # float64, shape (n,)
+    sums: Array  # weighted sums of each cluster's unit rows, float64, shape (k, m)
+    inertia: float  # sum_j w_j (1 - cosine_j)
 
 
 @dataclass(frozen=True)

@@ -8,28 +8,18 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, Labels
 
-__all__ = ["BUNDLED", "DOCSTRING_GROUPS", "Corpus", "Labels", "load_bundled", "load_docstrings"]
+__all__ = ["BUNDLED", "DOCSTRING_GROUPS", "Corpus", "load_bundled", "load_docstrings"]
 
-Labels = npt.NDArray[np.integer[Any]]
+BUNDLED = ("iris", "wine", "breast-cancer", "digits")
 
-# Names of ours and of scikit-learn's loaders.
-BUNDLED = {
-    "iris": "load_iris",
-    "wine": "load_wine",
-    "breast-cancer": "load_breast_cancer",
-    "digits": "load_digits",
-}
-
-# Topics and the modules that speak of them.  Where a text appears in two modules it
-# belongs to the first of them.
+# Topics and their modules.  A text that appears in two modules belongs to the first.
 DOCSTRING_GROUPS = {
     "statistics": ("scipy.stats", "scipy.stats.contingency", "scipy.stats.qmc"),
     "signals": ("scipy.signal", "scipy.signal.windows"),
@@ -38,26 +28,18 @@ DOCSTRING_GROUPS = {
     "images": ("scipy.ndimage",),
     "linear algebra": ("scipy.linalg", "numpy.linalg"),
     "machine learning": (
-        "sklearn.cluster",
-        "sklearn.decomposition",
-        "sklearn.ensemble",
-        "sklearn.feature_selection",
-        "sklearn.linear_model",
-        "sklearn.manifold",
-        "sklearn.mixture",
-        "sklearn.naive_bayes",
-        "sklearn.neighbors",
-        "sklearn.preprocessing",
-        "sklearn.svm",
-        "sklearn.tree",
+        *("sklearn.cluster", "sklearn.decomposition", "sklearn.ensemble"),
+        *("sklearn.feature_selection", "sklearn.linear_model", "sklearn.manifold"),
+        *("sklearn.mixture", "sklearn.naive_bayes", "sklearn.neighbors"),
+        *("sklearn.preprocessing", "sklearn.svm", "sklearn.tree"),
     ),
     "arrays": ("numpy",),
 }
 
 SHORTEST = 200
 
-# Into a few docstrings scipy writes random samples and unordered sets while it is imported;
-# texts that look so are left out, because they would differ from run to run.
+# While it is imported, scipy writes random samples and unordered sets into a few docstrings.
+# They would differ from run to run, so they are left out.
 VARYING = (")  # may vary", "Use of argument(s) ``{")
 
 
@@ -88,32 +70,27 @@ class Corpus:
     def of(
         cls, ids: Sequence[str], groups: Sequence[str], subset: Sequence[str], texts: Sequence[str]
     ) -> Corpus:
-        """Documents with the name of each one's group.
+        """Make a corpus from the name of each document's group.
 
         Parameters
         ----------
         ids, groups, subset, texts : sequence of str
-            One of each for every document; groups are numbered in the order of their names.
+            One entry per document; groups are numbered in alphabetical order.
 
         Returns
         -------
         corpus : Corpus
         """
         names, labels = np.unique(np.asarray(groups, dtype=np.str_), return_inverse=True)
-        return cls(
-            texts=list(texts),
-            labels=labels,
-            group_names=names.tolist(),
-            subset=np.asarray(subset, dtype=np.str_),
-            ids=np.asarray(ids, dtype=np.str_),
-        )
+        arrays = np.asarray(subset, dtype=np.str_), np.asarray(ids, dtype=np.str_)
+        return cls(list(texts), labels, names.tolist(), *arrays)
 
     def __len__(self) -> int:
         return len(self.texts)
 
 
 def load_bundled(name: str) -> tuple[Array, Labels]:
-    """A table that comes with scikit-learn.
+    """Load a table that comes with scikit-learn.
 
     Parameters
     ----------
@@ -140,23 +117,19 @@ def load_bundled(name: str) -> tuple[Array, Labels]:
         raise DataError(f"No bundled data {name!r}", remedy=f"there are {', '.join(BUNDLED)}")
     from sklearn import datasets  # noqa: PLC0415 - slow to import
 
-    X, y = getattr(datasets, BUNDLED[name])(return_X_y=True)
+    X, y = getattr(datasets, f"load_{name.replace('-', '_')}")(return_X_y=True)
     return np.asarray(X, dtype=np.float64), np.asarray(y, dtype=np.int64)
 
 
 def load_docstrings() -> Corpus:
-    """Docstrings of numpy, scipy and scikit-learn: English texts in eight groups.
+    """Load the docstrings of numpy, scipy and scikit-learn: English texts in eight groups.
 
-    The groups are topics: arrays (numpy), images (scipy.ndimage), linear algebra
-    (scipy.linalg, numpy.linalg), machine learning (the models of scikit-learn), signals
-    (scipy.signal), sparse matrices (scipy.sparse with its graphs and solvers), special
-    functions (scipy.special) and statistics (scipy.stats).  They can be told apart, but not
-    perfectly.
+    The groups are topics: arrays, images, linear algebra, machine learning, signals, sparse
+    matrices, special functions and statistics.  They can be told apart, but not perfectly.
 
-    Documents are the docstrings of at least 200 characters of the public functions and
-    classes, unchanged, sorted by qualified name, each text once.  They are the same in every
-    run, but depend on the versions that are installed: this is a stand-in for a corpus, not a
-    benchmark.
+    Documents are the docstrings of public functions and classes with at least 200 characters,
+    unchanged, sorted by qualified name, without repetitions.  They are the same in every run, but
+    depend on the installed versions: this is a stand-in for a corpus, not a benchmark.
 
     Returns
     -------
@@ -177,29 +150,22 @@ def load_docstrings() -> Corpus:
     """
     if sys.flags.optimize > 1:
         raise DataError("Python runs without docstrings", remedy="leave out the option -OO")
-    found: dict[str, tuple[str, str]] = {}
-    seen: set[str] = set()
+    found: dict[str, tuple[str, str]] = {}  # name and group of each text
     for group, modules in DOCSTRING_GROUPS.items():
         for module in map(importlib.import_module, modules):
             for name, text in _docstrings(module):
-                if text not in seen:
-                    seen.add(text)
-                    found[f"{module.__name__}.{name}"] = group, text
-    ids = sorted(found)
-    groups, texts = zip(*(found[name] for name in ids), strict=True)
+                found.setdefault(text, (f"{module.__name__}.{name}", group))
+    texts = sorted(found, key=found.__getitem__)
+    ids, groups = zip(*(found[text] for text in texts), strict=True)
     return Corpus.of(ids, groups, ["all"] * len(ids), texts)
 
 
 def _docstrings(module: ModuleType) -> Iterator[tuple[str, str]]:
     for name in sorted(module.__all__):
         thing = None if name.startswith("_") else _attribute(module, name)
-        text = getattr(thing, "__doc__", None)
-        if callable(thing) and isinstance(text, str) and _is_document(text):
+        text = str(thing.__doc__ or "") if callable(thing) else ""
+        if len(text) >= SHORTEST and not any(sign in text for sign in VARYING):
             yield name, text
-
-
-def _is_document(text: str) -> bool:
-    return len(text) >= SHORTEST and not any(sign in text for sign in VARYING)
 
 
 def _attribute(module: ModuleType, name: str) -> object:

@@ -92,9 +92,8 @@ class _History:
         if "last_image" not in saved:
             return _History()
         past = tuple(saved["images"]), tuple(saved["steps"]), saved["products"]
-        return _History(
-            *past, saved["last_image"], saved["last_step"], bool(saved.get("guessed", False))
-        )
+        guessed = bool(saved.get("guessed", False))
+        return _History(*past, saved["last_image"], saved["last_step"], guessed)
 
     def forgotten(self) -> _History:
         """Only where it stands now: the past misled, or there is none."""
@@ -133,9 +132,9 @@ class Anderson:
 
     Parameters
     ----------
-    memory : int
-        How many past steps are combined.  2 x `memory` + 2 matrices of shape (m, r) are kept,
-        and two more of eigenvectors where the start knows some.
+    memory : int, default=8
+        Number of past steps to combine.  2 x `memory` + 2 matrices of shape (m, r) are kept, and
+        two more of eigenvectors where the start knows some.
     """
 
     memory: int = 8

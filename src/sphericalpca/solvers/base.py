@@ -16,7 +16,7 @@ __all__ = ["PointState", "check_count", "is_number"]
 
 @dataclass(frozen=True)
 class PointState:
-    """What the loop reads, from the point at U; for solvers that evaluate the whole problem."""
+    """A `State` read from the point at U, for solvers that evaluate the whole problem."""
 
     point: Point
 

@@ -41,21 +41,19 @@ FORMAT = 2
 INTERVAL = 1.0
 PATIENCE = 20
 
-# What a checkpoint that somebody else wrote may lack, though it is whole.
-UNFIT = (
-    *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
-)
+# What a checkpoint that somebody else wrote may end in, though it is whole.
+UNFIT = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
 
-# By how much f may differ, at a subspace, between two reads of the same data.
+# Largest relative difference of f, at a subspace, between two reads of the same data.
 SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
 
 
 def check_place(path: Any) -> None:
-    """Refuse a checkpoint that could not be written, before hours went into what it should keep.
+    """Refuse a checkpoint that cannot be written, or a file of another kind, before a long fit.
 
-    Nor may it be a file of another kind.  Its folder is made if it is not there.
+    Its folder is made if it is missing.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"checkpoint is a {type(path).__name__}, but must be the path of a file.")
@@ -77,7 +75,7 @@ def check_place(path: Any) -> None:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Errors of the system say which file, and what to do."""
+    """Make errors of the system say which file, and what to do."""
     try:
         yield
     except OSError as error:
@@ -90,32 +88,14 @@ def _writing(path: Path) -> Iterator[None]:
 
 @dataclass
 class MultiStart(Generic[StateT]):
-    """A search from several starts: the run under way, and the best result so far.
+    """A search from several starts: the run under way, and the best result so far."""
 
-    Attributes
-    ----------
-    number : int
-        Which start the run began from.
-    run : Run or None
-        None before the first start.
-    best : Solution or None
-        The best result of the starts before.
-    svd_value : float
-        f at the SVD start, NaN if no run began there.
-    at_svd : bool
-        Whether the run began at the SVD; not in the file, where `svd_value` is known already.
-    rng : dict
-        State of the random numbers after this start was drawn.
-    seconds : float
-        Spent so far.
-    """
-
-    number: int = 0
-    run: Run[StateT] | None = None
-    best: Solution[State] | None = None
-    svd_value: float = math.nan
-    at_svd: bool = False
-    rng: dict[str, Any] = field(default_factory=dict)
+    number: int = 0  # of the start that the run began from
+    run: Run[StateT] | None = None  # None before the first start
+    best: Solution[State] | None = None  # of the starts before
+    svd_value: float = math.nan  # f at the SVD start, NaN if no run began there
+    at_svd: bool = False  # not in the file, where `svd_value` is known already
+    rng: dict[str, Any] = field(default_factory=dict)  # state after this start was drawn
     seconds: float = 0.0
 
 
@@ -126,8 +106,7 @@ class Checkpoint:
     ----------
     path : str or Path
     about : mapping of str to JSON values
-        What the fit is: parameters, shape and type of the data.  A file about something else is
-        refused.
+        Parameters of the fit, shape and type of the data.  A file about another fit is refused.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
@@ -159,8 +138,7 @@ class Checkpoint:
                 if found is not None:
                     check_subspace(found.U, (rows.shape[1], n_components))
             record = _rows_of(_under("history", arrays))
-            flags = header["arrived"], header["finished"]
-            run = Run(state, header["start_value"], record, *flags)
+            run = Run(state, header["start_value"], record, header["arrived"], header["finished"])
             rng.bit_generator.state = header["rng"]
             places = {name: header[name] for name in ("number", "svd_value", "rng", "seconds")}
             return MultiStart(run=run, best=best, **places)
@@ -170,7 +148,7 @@ class Checkpoint:
             raise _refusal(self.path, "it lacks what this fit would go on from") from error
 
     def save(self, problem: Problem, solver: Resumable[StateT], search: MultiStart[StateT]) -> None:
-        """Write the search, unless the last time was a moment ago."""
+        """Write the search, unless that was done a moment ago."""
         run, now = search.run, time.perf_counter()
         assert run is not None
         if now < self._next and not run.finished:
@@ -198,8 +176,7 @@ class Checkpoint:
             **_over("best", _arrays(search.best)),
         }
         self._write(header, arrays)
-        spent = time.perf_counter() - now
-        self._next = now + max(INTERVAL, PATIENCE * spent)
+        self._next = now + max(INTERVAL, PATIENCE * (time.perf_counter() - now))
 
     def _write(self, header: dict[str, Any], arrays: dict[str, Any]) -> None:
         header["digest"] = digest_of(header, arrays)
@@ -210,8 +187,7 @@ class Checkpoint:
                 np.savez(file, header=text, **arrays)
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        # Opened here, because np.load leaves what it cannot read open; a file that may not be
-        # opened is not damaged.
+        # Opened here: np.load leaves open what it cannot read, and no permission is no damage.
         with self.path.open("rb") as file:
             try:
                 check_sizes(file)
@@ -221,7 +197,7 @@ class Checkpoint:
                 version, digest = header["format"], header.pop("digest", None)
                 sound = version != FORMAT or digest == digest_of(header, arrays)
                 arrays = {_today(name): array for name, array in arrays.items()}
-            except Exception:  # whatever a decoder makes of a damaged file, in words of its own
+            except Exception:  # decoders fail on a damaged file in many ways
                 raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
             raise _refusal(self.path, "its content does not fit its checksum")

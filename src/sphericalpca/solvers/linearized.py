@@ -1,10 +1,7 @@
 """Algorithm 1 of the paper: alternating linearized minimisation with proximal terms.
 
-    U(k+1) = polar factor of 2 (X'W V(k) - U(k) V(k)'W V(k)) + mu U(k)
-    v_j(k+1) = unit vector along 2 U(k+1)'x_j + (lam - 2) v_j(k)
-
-Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where
-S = sum w is n in the paper.  A weight k then equals repeating a row k times.
+Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where S = sum w
+is n in the paper.  A weight k then equals repeating a row k times.
 
 Both orders are one computation.  A sweep at U takes the V at hand one step further, and
 that next V serves the next U step.  With U first the pair (U, next V) ends the
@@ -113,16 +110,12 @@ class Linearized:
         for label, value in (("lam", self.lam), ("mu", self.mu)):
             named = isinstance(value, str) and value in ("theory", "block")
             if not named and not (is_number(value) and 0 <= float(value) < math.inf):
-                raise ParameterError(
-                    Parameter(label, value),
-                    "must be 'theory', 'block' or a finite number >= 0",
-                    "'theory' is the constant of the convergence proof",
-                )
+                rule = "must be 'theory', 'block' or a finite number >= 0"
+                remedy = "'theory' is the constant of the convergence proof"
+                raise ParameterError(Parameter(label, value), rule, remedy)
         if self.order not in ("uv", "vu"):
-            raise ParameterError(
-                Parameter("order", self.order),
-                "must be 'uv' (the paper) or 'vu' (the authors' program)",
-            )
+            rule = "must be 'uv' (the paper) or 'vu' (the authors' program)"
+            raise ParameterError(Parameter("order", self.order), rule)
 
     def init(self, problem: Problem, start: Start) -> LinearizedState:
         """The state at the given pair; without a V it is the best one at U."""
@@ -178,10 +171,7 @@ class Linearized:
         return polar(2.0 * (sweep.pull - U @ sweep.moment) + mu * U).factor
 
     def _sweep(self, problem: Problem, U: Array, V: Array | None, lam: float) -> _Sweep:
-        """Take V (the best one at U when None) one V step further at U.
-
-        With ``lam`` infinite V stays where it is.
-        """
+        """Take V (the best one at U if None) one V step further; it stays if `lam` is infinite."""
         rows, r = problem.rows, U.shape[1]
         before = np.empty((rows.shape[0], r), dtype=rows.dtype) if V is None else V
         after = np.empty_like(before)
@@ -194,12 +184,11 @@ class Linearized:
             old = before[block.span]
             new = old if math.isinf(lam) else _step_V(Y, old, best, lam)
             after[block.span] = new
-            gap = row_norms(new - old)
             return (
                 block.weight @ lengths,
                 block.correlate(np.hstack([best, new])),
                 block.moment(new),
-                block.weight @ gap**2,
+                block.weight @ row_norms(new - old) ** 2,
                 *_pair(block, Y, new if self.order == "uv" else old),
             )
 

@@ -55,23 +55,12 @@ class NewtonState(PointState):
 
 @dataclass(frozen=True)
 class ModelStep:
-    """A step in the model's coordinates.
+    """A step in the model's coordinates."""
 
-    Attributes
-    ----------
-    E : float64 array, shape (m, r)
-    gain : float
-        By how much the model rises, as a share of f.
-    products : int
-        Hessian products spent.
-    on_edge : bool
-        Whether the trust region cut the step short.
-    """
-
-    E: Array
-    gain: float
-    products: int
-    on_edge: bool
+    E: Array  # float64, shape (m, r)
+    gain: float  # rise of the model, as a share of f
+    products: int  # Hessian products spent
+    on_edge: bool  # whether the trust region cut the step short
 
     @property
     def length(self) -> float:
@@ -82,12 +71,8 @@ class ModelStep:
 class Model:
     """The second-order model of f / f(U) at U: 1 + <slope, E> - <E, bend(E)> / 2.
 
-    Dividing by f(U) makes it free of the units of weights and rows.
-
-    Attributes
-    ----------
-    slope : float64 array, shape (m, r)
-        Its length is that of the step of exact alternation.
+    Dividing by f(U) makes it free of the units of weights and rows.  The slope (m x r, float64)
+    is as long as the step of exact alternation.
     """
 
     def __init__(self, problem: Problem, point: Point) -> None:
@@ -174,7 +159,7 @@ class Newton:
         Largest relative error that a solved model may have, above 0 and below 1.  It
         falls with the residual, which makes the convergence superlinear.
     max_products : int, default=500
-        Most Hessian products in one iteration.
+        Maximum number of Hessian products in one iteration.
     """
 
     switch: float = 1e-2
@@ -183,17 +168,11 @@ class Newton:
 
     def __post_init__(self) -> None:
         if not (is_number(self.switch) and self.switch >= 0):
-            raise ParameterError(
-                Parameter("switch", self.switch),
-                "must be a number >= 0, the residual at which Newton begins",
-                "1e-2 is a good choice",
-            )
+            rule = "must be a number >= 0, the residual at which Newton begins"
+            raise ParameterError(Parameter("switch", self.switch), rule, "1e-2 is a good choice")
         if not (is_number(self.forcing) and 0 < self.forcing < 1):
-            raise ParameterError(
-                Parameter("forcing", self.forcing),
-                "must be a number between 0 and 1, both excluded",
-                "0.1 is a good choice",
-            )
+            rule = "must be a number between 0 and 1, both excluded"
+            raise ParameterError(Parameter("forcing", self.forcing), rule, "0.1 is a good choice")
         check_count("max_products", self.max_products, "to use none, pass solver='alternating'")
 
     def init(self, problem: Problem, start: Start) -> NewtonState:
@@ -204,7 +183,7 @@ class Newton:
     def step(self, problem: Problem, state: NewtonState) -> NewtonState:
         """A Newton step where it promises more than alternation, else an alternation step."""
         radius, products = state.radius, 0
-        if self._is_near(state):
+        if state.value > 0 and _rounding(state.U) < state.residual <= self.switch:
             model = Model(problem, state.point)
             if np.linalg.norm(model.slope) >= radius:
                 # The trust region has no room for more than alternation, which needs none.
@@ -226,9 +205,6 @@ class Newton:
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> NewtonState:
         """The state that was saved."""
         return NewtonState(problem.evaluate(saved["U"]), float(saved["radius"]))
-
-    def _is_near(self, state: NewtonState) -> bool:
-        return state.value > 0 and _rounding(state.U) < state.residual <= self.switch
 
     def _solve(self, model: Model, state: NewtonState) -> ModelStep:
         return maximise_model(

@@ -64,9 +64,9 @@ class Outcome:
 def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
     """The solver for these rows, ``solver="auto"``.
 
-    Subspace acceleration needs the fewest passes.  It is taken where passes are dear: long
-    rows, few components, and room for the projections.  Elsewhere Anderson acceleration
-    is as fast or the only one that fits, and for very small `tol` Newton's method.
+    Subspace acceleration needs the fewest passes.  It is used where passes are expensive: long
+    rows, few components, and room for the projections.  Elsewhere Anderson acceleration is as
+    fast or the only one that fits, and for very small `tol` Newton's method.
     """
     n, m = rows.shape
     subspace = Subspace()
@@ -90,10 +90,8 @@ def choose_solver(solver: str | AnySolver, rows: Rows, n_components: int, tol: f
         If it keeps arrays of n rows, and the rows are not in this process.
     """
     if isinstance(solver, type):
-        raise TypeError(
-            f"solver={solver.__name__} is a class, but must be a name or an object: pass "
-            f"{solver.__name__}()."
-        )
+        name = solver.__name__
+        raise TypeError(f"solver={name} is a class, but must be a name or object: pass {name}().")
     if solver == "auto":
         return automatic(rows, n_components, tol)
     chosen: AnySolver = SOLVERS[solver].load()() if isinstance(solver, str) else solver
@@ -127,8 +125,8 @@ def solve(
 ) -> Outcome:
     """Run `solver` from `n_init` starts and keep the largest f.
 
-    A monitor that asks to stop ends the run it watches and skips the starts to come.  With
-    a checkpoint a run that was cut short goes on where its file left it.
+    A monitor that asks to stop ends the current run and skips the remaining starts.  With a
+    checkpoint, an interrupted run resumes from its file.
 
     Parameters
     ----------

@@ -36,8 +36,8 @@ __all__ = [
     "svd_start",
 ]
 
-# Up to this many features the m x m Gram matrix costs one cheap pass, and its
-# eigenvectors less than the passes that a randomized SVD would need.
+# Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
+# than the passes of a randomized SVD.
 GRAM_FEATURES = 1024
 # Curvature is guessed along so many directions per component: those beyond matter little.
 KNOWN_DIRECTIONS = 2
@@ -109,8 +109,7 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     if isinstance(init, tuple) and not pair:
         raise DataError(
             f"init is a tuple of {len(init)}",
-            f"a pair init=(U, V) has two entries, matrices of shape ({m}, {n_components}) and "
-            f"({n}, {n_components})",
+            f"a pair init=(U, V) has shapes ({m}, {n_components}) and ({n}, {n_components})",
             "pass init=U for U alone",
         )
     U, V = init if pair else (init, None)
@@ -148,18 +147,15 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
 
 
 def _gram_curvature(problem: Problem, n_components: int) -> Curvature:
-    m = problem.rows.shape[1]
-    found = min(KNOWN_DIRECTIONS * n_components, m)
     A = problem.gram().astype(problem.rows.dtype, copy=False)
-    values, vectors = leading_eigenvectors(A, found)
+    values, vectors = leading_eigenvectors(A, min(KNOWN_DIRECTIONS * n_components, len(A)))
     return Curvature(vectors, values.astype(np.float64))
 
 
 def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
-    """Q with random columns, orthonormal to it and to S, so that it has so many.
+    """Q, filled up to `columns` with random ones that are orthonormal to it and to S.
 
-    A block that lost columns (the data have few strong directions) would explore little,
-    and there would be many of its kind.
+    A block that lost columns, where the data have few strong directions, would explore little.
     """
     missing = columns - Q.shape[1]
     if missing == 0:

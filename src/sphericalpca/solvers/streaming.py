@@ -50,24 +50,12 @@ SMOOTHING = 0.5
 
 
 class _Means(NamedTuple):
-    """Means over rows; those of a stream fade.
+    """Means over rows, in float64; those of a stream fade."""
 
-    Attributes
-    ----------
-    cosine : float
-        Of ||U'x|| / ||x||, with the U that was there before the row came.
-    moment : float64 array, shape (r, r)
-        Of v v'.
-    sharpness : float
-        Of ||x|| / s.
-    radial : float64 array, shape (r, r)
-        Of v v' ||U'x||^2 ||x|| / s^3; over the sharpness it is C.
-    """
-
-    cosine: float
-    moment: Array
-    sharpness: float
-    radial: Array
+    cosine: float  # of ||U'x|| / ||x||, with the U from before the row came
+    moment: Array  # of v v', shape (r, r)
+    sharpness: float  # of ||x|| / s
+    radial: Array  # of v v' ||U'x||^2 ||x|| / s^3, shape (r, r); over the sharpness it is C
 
     def mixed(self, old: float, other: _Means) -> _Means:
         """These with the share `old`, the others with the rest."""
@@ -86,32 +74,18 @@ class _Means(NamedTuple):
 
 
 class Stream(NamedTuple):
-    """What the rows of a stream have told so far.
+    """What is known from the rows of a stream so far.
 
-    In all means the say of a row is its weight times its place in the stream.  So the
-    latter half has three quarters of the say: enough to outgrow a poor beginning and to
-    follow data that change, while many rows share the noise.
-
-    Attributes
-    ----------
-    basis : array, shape (m, k)
-        Orthonormal columns S; the first r are U.
-    gradient : array, shape (m, r)
-        M, the mean of x v' at the current U.
-    curvature : float64 array, shape (k, k)
-        S'AS, for A the mean of x x' / s.
-    means : _Means
-    weight : float
-        Sum of the weights of all rows that have a direction.
-    n_rows : int
-        Number of rows.
+    In all means a row counts as its weight times its place in the stream.  So the latter half
+    counts three quarters: enough to outgrow a poor beginning and to follow data that change,
+    while noise averages out over many rows.
     """
 
-    basis: Array
-    gradient: Array
-    curvature: Array
+    basis: Array  # S, shape (m, k), orthonormal columns; the first r are U
+    gradient: Array  # M, the mean of x v' at the current U, shape (m, r)
+    curvature: Array  # S'AS for A the mean of x x' / s, float64, shape (k, k)
     means: _Means
-    weight: float = 0.0
+    weight: float = 0.0  # of all rows that have a direction
     n_rows: int = 0
 
     @staticmethod
@@ -180,7 +154,7 @@ class Stream(NamedTuple):
 
 
 def _columns(m: int, r: int) -> int:
-    """How many columns a basis has."""
+    """Number of columns of a basis."""
     return min(r + max(r, FEWEST_BESIDE), m)
 
 
@@ -232,18 +206,17 @@ def _widened(U: Array, N: Array) -> Array:
 
 
 def _filled(basis: Array, r: int) -> Array:
-    """The basis with as many columns as it should have.
+    """The basis, filled up with random columns.
 
-    Rows in the span of U tell of no direction beside it, and those of U never would: A U
-    spans what the next U does.  Random ones are as good as any to look along.
+    Rows in the span of U show no direction beside it, and A U spans what the next U does: random
+    directions are as good as any to look along.
     """
     m, k = basis.shape
     R = np.random.default_rng(0).standard_normal((m, _columns(m, r) - k)).astype(basis.dtype)
     if R.size == 0:
         return basis
-    return np.hstack(
-        [basis, orthonormal_outside(basis, R - product(basis, inner_products(basis, R)))]
-    )
+    R -= product(basis, inner_products(basis, R))
+    return np.hstack([basis, orthonormal_outside(basis, R)])
 
 
 def _rounding(largest: float, dtype: Any) -> float:

@@ -47,14 +47,7 @@ INNER_ITERATIONS = 20
 class Span:
     """An orthonormal basis S (m x k) with Z = X S (n x k), in arrays of fixed size.
 
-    A span grows and is cut back in place: there is one for a run of a solver.
-
-    Parameters
-    ----------
-    problem : Problem
-        Whose rows are projected.
-    capacity : int
-        Largest number of columns.
+    It grows and is cut back in place, to at most `capacity` columns: a run has one span.
     """
 
     def __init__(self, problem: Problem, capacity: int) -> None:
@@ -62,12 +55,7 @@ class Span:
         self._problem = problem
         self._basis = np.empty((m, capacity), dtype=dtype)
         self._projections = np.empty((n, capacity), dtype=dtype)
-        self.columns = 0
-
-    @property
-    def capacity(self) -> int:
-        """Largest number of columns."""
-        return int(self._basis.shape[1])
+        self.capacity, self.columns = capacity, 0
 
     @property
     def basis(self) -> Array:
@@ -163,8 +151,8 @@ class Subspace:
     Parameters
     ----------
     columns : int, optional
-        Largest number of columns of the basis; n times as many numbers are kept beside
-        the data.  By default 6 r up to 120, then 4 r; at least 40.
+        Maximum number of columns of the basis; n times as many numbers are kept beside the
+        data.  By default 6 r up to 120, then 4 r; at least 40.
     """
 
     columns: int | None = None
@@ -175,17 +163,14 @@ class Subspace:
             check_count("columns", self.columns, remedy)
 
     def capacity(self, n_components: int) -> int:
-        """Largest number of columns of the basis."""
+        """Maximum number of columns of the basis."""
         usual = max(40, min(6 * n_components, 120), 4 * n_components)
         return max(self.columns or usual, 2 * n_components)
 
     def init(self, problem: Problem, start: Start) -> SubspaceState:
         """The state at the start's U, which spans the first basis."""
         U = start_of_U(start, type(self).__name__)
-        r = U.shape[1]
-        span = Span(problem, min(self.capacity(r), problem.rows.shape[1]))
-        span.add(U.astype(problem.rows.dtype))
-        return self._at(problem, span, np.eye(r), span.restricted().evaluate(np.eye(r)).gradient)
+        return self._in_new_span(problem, U.astype(problem.rows.dtype), np.eye(U.shape[1]))
 
     def saved(self, state: SubspaceState) -> dict[str, Array]:
         """A state as arrays; the projections are found again from the basis."""
@@ -194,10 +179,7 @@ class Subspace:
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> SubspaceState:
         """The state that was saved."""
-        C, capacity = saved["C"], self.capacity(saved["C"].shape[1])
-        span = Span(problem, min(capacity, problem.rows.shape[1]))
-        span.add(saved["basis"])
-        state = self._at(problem, span, C, span.restricted().evaluate(C).gradient)
+        state = self._in_new_span(problem, saved["basis"], saved["C"])
         count = sum(name.startswith("past") for name in saved)
         return replace(state, past=tuple(saved[f"past{k}"] for k in range(count)))
 
@@ -216,16 +198,16 @@ class Subspace:
         tol = INNER_SHARE * max(state.residual, np.finfo(np.float64).tiny)
         small = span.restricted()
         found = iterate(
-            small,
-            Anderson(),
-            start,
-            tol=tol,
-            max_iter=INNER_ITERATIONS,
-            small_promise=math.inf,
+            small, Anderson(), start, tol=tol, max_iter=INNER_ITERATIONS, small_promise=math.inf
         )
         assert found.state is not None
         state = self._at(problem, span, found.U, found.state.point.gradient)
         return replace(state, past=(*past, C), measures={"inner": found.n_iter})
+
+    def _in_new_span(self, problem: Problem, S: Array, C: Array) -> SubspaceState:
+        span = Span(problem, min(self.capacity(C.shape[1]), problem.rows.shape[1]))
+        span.add(S)
+        return self._at(problem, span, C, span.restricted().evaluate(C).gradient)
 
     @staticmethod
     def _new_directions(state: SubspaceState) -> Array:
