@@ -13,7 +13,8 @@ import numpy as np
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.files import replacing
 from sphericalpca.linalg import Array
-from sphericalpca.registry.formats import format_of, resolve, writable_suffixes
+from sphericalpca.registry import resolve
+from sphericalpca.registry.formats import format_of, writable_suffixes
 from sphericalpca.rows import RowSource
 from sphericalpca.rows.sources.chain import ChainedRows
 from sphericalpca.rows.sources.filesource import optional

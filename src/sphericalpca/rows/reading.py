@@ -32,39 +32,20 @@ __all__ = [
 class RowSource(ABC):
     """A matrix in one or several files, read anew in every pass.
 
-    It holds no open file: whoever reads opens what is needed, and closes it again.
-
-    Attributes
-    ----------
-    shape : (n, m)
-    dtype : float32 or float64
-        The type of what `read` returns; float16 and small integers are widened to float32.
-    stored : int
-        How many numbers the rows hold; zeros of sparse rows are not held.
-    name : str
-        What messages call it.
-    memory_budget : int
-        How many bytes its readers may use together.
-    columns : tuple of str or None
-        Names of its columns, where it has names: files that are one matrix must have the same, and
-        a model that was fitted to named columns wants these, in their order.
-    cuts : sequence of int
-        0, ..., n: where a reader can begin without reading what comes before.
-    any_row : bool
-        Whether a reader can begin at any row, not only at the cuts.
-    reader_bytes : int
-        What a reader needs however few rows it returns at a time.
+    It holds no open file: whoever reads opens what is needed, and closes it again.  Where it has
+    names for its columns, files that are one matrix must have the same, and a model that was fitted
+    to named columns wants these, in their order.
     """
 
-    shape: tuple[int, int]
-    dtype: np.dtype[Any]
-    stored: int
-    name: str
-    memory_budget: int
-    columns: tuple[str, ...] | None = None
-    cuts: Sequence[int]
-    any_row: bool = False
-    reader_bytes: int = 0
+    shape: tuple[int, int]  # (n, m)
+    dtype: np.dtype[Any]  # of what `read` returns: float32 or float64
+    stored: int  # how many numbers the rows hold; zeros of sparse rows are not held
+    name: str  # what messages call it
+    memory_budget: int  # how many bytes its readers may use together
+    columns: tuple[str, ...] | None = None  # their names
+    cuts: Sequence[int]  # 0, ..., n: where a reader can begin without reading what comes before
+    any_row: bool = False  # whether a reader can begin at any row, not only at the cuts
+    reader_bytes: int = 0  # what a reader needs however few rows it returns at a time
 
     @property
     @abstractmethod
@@ -192,12 +173,11 @@ def read_blocks(
 def load_rows(source: RowSource, limit: int) -> Matrix:
     """The first rows, at most so many, in memory."""
     span = slice(0, min(limit, source.shape[0]))
-    height = best_block_rows(source, 1)
     # Readers use their buffers again.
-    parts = [part.copy() for part in source.read(span, height)]
-    return (
-        sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
-    )
+    parts = [part.copy() for part in source.read(span, best_block_rows(source, 1))]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:

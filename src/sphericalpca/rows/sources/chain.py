@@ -19,9 +19,8 @@ def chain(files: Sequence[RowSource]) -> RowSource:
     """The files' rows, one file after another; files without rows are left out."""
     parts = [file for file in files if file.shape[0] > 0]
     if not parts:
-        one = f"{files[0].name} holds"
-        names = one if len(files) == 1 else f"{files[0].name} and the other files hold"
-        raise DataError(f"{names} no rows", remedy="name at least one file that does")
+        words = "holds" if len(files) == 1 else "and the other files hold"
+        raise DataError(f"{files[0].name} {words} no rows", remedy="name at least one that does")
     for part in parts:
         _check_alike(parts[0], part)
     # All compute in one type: the widest.

@@ -102,14 +102,11 @@ def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: Dat
     """Whole numbers beside fractions may count rows, and would drown all directions."""
     whole = [name for name in names if _arrow_types().is_integer(types[name])]
     if 0 < len(whole) < len(names):
+        pattern = "; 'x*' stands for all that begin with x"
         raise DataError(
             f"{file.name} has columns of whole numbers ({_listed(whole)}) beside others, which may "
             "be identifiers",
-            remedy=(
-                "name those to read with ",
-                Parameter("columns", ...),
-                "; 'x*' stands for all that begin with x",
-            ),
+            remedy=("name those to read with ", Parameter("columns", ...), pattern),
         )
 
 
@@ -138,20 +135,14 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
 
 
 def _numbers(
-    names: tuple[str, ...],
-    types: dict[str, Any],
-    file: DataFile,
-    remedy: Phrase = LEAVE_OUT,
+    names: tuple[str, ...], types: dict[str, Any], file: DataFile, remedy: Phrase = LEAVE_OUT
 ) -> Selection:
     storage = []
     for name in names:
         kind = _type_of(name, types, file)
         if not _is_number(kind):
-            raise DataError(
-                f"Column {name!r} of {file.name} is of type {printable(kind, 200)}",
-                "must hold numbers",
-                remedy,
-            )
+            found = f"Column {name!r} of {file.name} is of type {printable(kind, 200)}"
+            raise DataError(found, "must hold numbers", remedy)
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:
         raise DataError(Parameter("columns", list(names)), "must name columns, each once")

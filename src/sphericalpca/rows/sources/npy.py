@@ -6,7 +6,6 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import FileIO
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
@@ -20,8 +19,7 @@ from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
 from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
 
 __all__ = [
-    "ArrayHeader",
-    "Member",
+    "StoredArray",
     "checked_header",
     "dense_rows",
     "located",
@@ -34,13 +32,18 @@ __all__ = [
 LONGEST_HEADER = 10_000 + 12
 
 
-class ArrayHeader(NamedTuple):
-    """What the header of an array says, and where its numbers begin."""
+class StoredArray(NamedTuple):
+    """What the header of an array says, and where its numbers begin.
+
+    The `offset` is one in the file, or in the unpacked member of an archive if it is `compressed`.
+    """
 
     shape: tuple[int, ...]
     fortran_order: bool
     dtype: np.dtype[Any]
     offset: int
+    member: str = ""  # of an archive
+    compressed: bool = False
 
     @property
     def end(self) -> int:
@@ -64,12 +67,15 @@ def open_npy(file: DataFile, options: Options) -> FileSource:
             f"its header announces {header.end}",
             "it was cut short, or something was appended; write it again",
         )
-    kind = ColumnMajorRows if header.fortran_order else RowMajorRows
-    shape = (header.shape[0], header.shape[1])
-    return kind(file, shape, header.dtype, options.memory_budget, offset=header.offset)
+    return _direct_rows(file, header, options)
 
 
-def read_header(handle: BinaryIO | Any) -> ArrayHeader:
+def _direct_rows(file: DataFile, array: StoredArray, options: Options) -> FileSource:
+    kind = ColumnMajorRows if array.fortran_order else RowMajorRows
+    return kind(file, array.shape, array.dtype, options.memory_budget, offset=array.offset)
+
+
+def read_header(handle: BinaryIO | Any) -> StoredArray:
     """Read the header at the beginning of a handle.
 
     No more is read than a header may have, whatever length it announces: numpy would read, and
@@ -77,10 +83,8 @@ def read_header(handle: BinaryIO | Any) -> ArrayHeader:
     """
     begin = io.BytesIO(handle.read(LONGEST_HEADER))
     version = npy_format.read_magic(begin)
-    readers = {
-        (1, 0): npy_format.read_array_header_1_0,
-        (2, 0): npy_format.read_array_header_2_0,
-    }
+    first, second = npy_format.read_array_header_1_0, npy_format.read_array_header_2_0
+    readers = {(1, 0): first, (2, 0): second}
     if version not in readers:
         raise ValueError(f"version {version} of the npy format is not known")
     with warnings.catch_warnings():
@@ -88,7 +92,7 @@ def read_header(handle: BinaryIO | Any) -> ArrayHeader:
         shape, fortran_order, dtype = readers[version](begin)
     if any(length < 0 for length in shape):
         raise ValueError(f"shape {shape} is negative")
-    return ArrayHeader(shape, fortran_order, dtype, begin.tell())
+    return StoredArray(shape, fortran_order, dtype, begin.tell())
 
 
 # Of a zip archive: the fixed part of the header before each member, which ends with the
@@ -98,19 +102,7 @@ LOCAL_HEADER = 30
 DEFLATED = 1032
 
 
-@dataclass(frozen=True)
-class Member:
-    """An array inside the archive, and where its numbers begin."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    offset: int  # in the archive; if it is compressed, in the unpacked member
-    compressed: bool
-    fortran_order: bool
-
-
-def checked_header(archive: ZipFile, size: int, name: str) -> ArrayHeader:
+def checked_header(archive: ZipFile, size: int, name: str) -> StoredArray:
     """The header of an array in an archive of so many bytes, which can hold what it announces.
 
     Archive and header may say anything; memory is reserved by what they say.
@@ -143,7 +135,7 @@ def read_small(archive: ZipFile, file: DataFile, name: str, most: int | None = N
     return values
 
 
-def located(archive: ZipFile, file: DataFile, name: str) -> Member:
+def located(archive: ZipFile, file: DataFile, name: str) -> StoredArray:
     """Where a member's numbers are."""
     header, info = checked_header(archive, file.size, name), archive.getinfo(name)
     compressed, offset = info.compress_type != ZIP_STORED, header.offset
@@ -153,25 +145,22 @@ def located(archive: ZipFile, file: DataFile, name: str) -> Member:
             local = raw.read(LOCAL_HEADER)
         names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
         offset += info.header_offset + LOCAL_HEADER + names
-    return Member(name, header.shape, header.dtype, offset, compressed, header.fortran_order)
+    return header._replace(offset=offset, member=name, compressed=compressed)
 
 
 def dense_rows(file: DataFile, archive: ZipFile, options: Options) -> FileSource:
     """The rows of a 2-D array in the archive: of the one that is named, or the only one."""
     name = _chosen(file, archive, options.key)
-    member = located(archive, file, f"{name}.npy")
-    n, m = member.shape
-    place = (file, (n, m), member.dtype, options.memory_budget)
-    if not member.compressed:
-        kind = ColumnMajorRows if member.fortran_order else RowMajorRows
-        return kind(*place, offset=member.offset)
-    if member.fortran_order:
+    array = located(archive, file, f"{name}.npy")
+    if not array.compressed:
+        return _direct_rows(file, array, options)
+    if array.fortran_order:
         raise DataError(
             f"{name!r} in {file.name} is compressed and in Fortran order",
             "rows cannot be read one by one that way",
             "write it with numpy.savez, or in C order",
         )
-    return PackedRows(*place, member=member)
+    return PackedRows(file, array, options.memory_budget)
 
 
 def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
@@ -200,11 +189,9 @@ class PackedRows(RowMajorRows):
 
     any_row = False
 
-    def __init__(
-        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, member: Member
-    ) -> None:
-        super().__init__(file, shape, storage, budget, offset=member.offset)
-        self._member = member.name
+    def __init__(self, file: DataFile, array: StoredArray, memory_budget: int) -> None:
+        super().__init__(file, array.shape, array.dtype, memory_budget, offset=array.offset)
+        self._member = array.member
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

@@ -30,9 +30,8 @@ def open_vecs(file: DataFile, options: Options) -> FileSource:
             f"must have a multiple of the {size} that a row of {m} numbers takes",
             "it was cut short or is of another format; write it again",
         )
-    return LengthPrefixedRows(
-        file, (file.size // size, max(m, 0)), numbers, options.memory_budget, offset=0
-    )
+    shape = (file.size // size, max(m, 0))
+    return LengthPrefixedRows(file, shape, numbers, options.memory_budget)
 
 
 class LengthPrefixedRows(RowMajorRows):
