@@ -26,24 +26,10 @@ ROOM = 256 * 2**20
 class MemoryRows(Rows):
     """What arrays and CSR matrices share: spans of rows, and one scale per row.
 
-    Parameters
-    ----------
-    X : array or CSR, shape (n, m), float32 or float64
-        Neither copied nor modified.
-    weight : array of shape (n,), optional
-        Non-negative; all ones when left out.
-    normalize : bool
-        Scale every row to unit length.  Only the n scales are stored.
-    mean : array of shape (m,), optional
-        Subtracted from every row before it is scaled.
-    block_rows : int, optional
-        Rows per block; chosen from the size of the data when left out.
-    stats : RowStats, optional
-        Where they are known already; `weight` and `normalize` then say nothing.
-    watch : callable, optional
-        As in `Rows`.
-    first : int, default=0
-        For messages: which row of a larger whole the first one is.
+    X is neither copied nor modified.  The `mean` is subtracted from every row before
+    `normalize` scales it to unit length; only the n scales are stored.  Without `block_rows`
+    the size of the data decides.  Where `stats` are known already, `weight` and `normalize` have
+    no effect.  For messages, `first` is which row of a larger whole the first one is.
     """
 
     def __init__(
@@ -243,9 +229,8 @@ class SparseRows(MemoryRows):
         # Stored entries count (x - shift)^2, all others shift^2.
         outside = shift @ shift - _row_sums(stored**2, indptr)
         squares = _row_sums((data - stored) ** 2, indptr) + np.maximum(outside, 0.0)
-        given = _row_maxima(
-            self._X.data[self._X.indptr[span.start] : self._X.indptr[span.stop]], indptr
-        )
+        first, last = self._X.indptr[[span.start, span.stop]]
+        given = _row_maxima(self._X.data[first:last], indptr)
         with np.errstate(over="ignore"):
             # Infinite where next to nothing is left of large numbers: then no row has a length.
             rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2

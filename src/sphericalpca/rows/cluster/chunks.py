@@ -82,18 +82,15 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
 
 
 def _joined(pieces: list[Matrix]) -> Matrix:
-    if not any(sparse.issparse(piece) for piece in pieces):
-        return pieces[0] if len(pieces) == 1 else np.hstack(pieces)
-    matrix = pieces[0] if len(pieces) == 1 else sparse.hstack(pieces, format="csr")
-    if not matrix.has_canonical_format:
+    mixed = any(map(sparse.issparse, pieces))
+    matrix = pieces[0]
+    if len(pieces) > 1:
+        matrix = sparse.hstack(pieces, format="csr") if mixed else np.hstack(pieces)
+    if mixed and not matrix.has_canonical_format:
         # Indices that are repeated count as their sum; what others hold is left as it is.
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
-
-
-# What readers may use beside the chunks that they have computed.
-MEMORY_BUDGET = 512 * 2**20
 
 
 class DaskSource(RowSource):
@@ -105,7 +102,7 @@ class DaskSource(RowSource):
     """
 
     name = "the Dask collection"
-    memory_budget = MEMORY_BUDGET
+    memory_budget = 512 * 2**20  # beside the chunks that readers have computed
 
     def __init__(
         self,
@@ -169,7 +166,6 @@ class DaskSource(RowSource):
 
     def _computed(self, k: int) -> Matrix:
         # One thread for each reader, of which there are as many as threads.
-        pieces = importlib.import_module("dask").compute(
-            *self._chunks[k], scheduler="single-threaded"
-        )
+        dask = importlib.import_module("dask")
+        pieces = dask.compute(*self._chunks[k], scheduler="single-threaded")
         return chunk_matrix(pieces, self.shape[1], self.dtype, k)

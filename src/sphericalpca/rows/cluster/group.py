@@ -29,7 +29,6 @@ __all__ = [
     "combine_means",
     "group_mean",
     "heights_of",
-    "make_group",
     "measure_group",
     "project_group",
     "sweep_group",
@@ -46,8 +45,8 @@ class ChunkGroup:
     one task for each group.  The chunks themselves are not copied.
     """
 
-    def __init__(self, matrices: Sequence[Matrix]) -> None:
-        self.matrices = tuple(matrices)
+    def __init__(self, *matrices: Matrix) -> None:
+        self.matrices = matrices
 
     @property
     def heights(self) -> list[int]:
@@ -88,9 +87,9 @@ class GroupRows(Rows):
             for matrix, span, first in zip(group.matrices, spans, known.firsts, strict=True)
             if matrix.shape[0] > 0
         ]
-        n, matrix = sum(group.heights), group.matrices[0]
-        totals = self.stats.totals()
-        super().__init__((n, matrix.shape[1]), matrix.dtype, totals, stored=group.stored, room=0)
+        (_, m), dtype = group.matrices[0].shape, group.matrices[0].dtype
+        shape, totals = (sum(group.heights), m), self.stats.totals()
+        super().__init__(shape, dtype, totals, stored=group.stored, room=0)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Every chunk is divided; each begins with another part, as small ones have but one."""
@@ -115,11 +114,6 @@ class GroupRows(Rows):
 
 
 # What follows are the tasks.
-
-
-def make_group(*matrices: Matrix) -> ChunkGroup:
-    """A group of these chunks."""
-    return ChunkGroup(matrices)
 
 
 def heights_of(group: ChunkGroup) -> tuple[list[int], int]:
