@@ -50,14 +50,14 @@ class MemoryRows(Rows):
         ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        self._stats = stats or RowStats.of(
-            self._all_lengths(watch), weight, X.dtype, normalize=normalize, first=first
-        )
+        if stats is None:
+            length = self._all_lengths(watch)
+            stats = RowStats.of(length, weight, X.dtype, normalize=normalize, first=first)
+        self._stats = stats
         stored = stored_numbers(X)
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
-        totals = self.stats.totals()
-        super().__init__(X.shape, X.dtype, totals, stored=stored, room=room, watch=watch)
+        super().__init__(X.shape, X.dtype, stats.totals(), stored=stored, room=room, watch=watch)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
@@ -69,16 +69,14 @@ class MemoryRows(Rows):
         return Block(matrix, span, self.stats, heaviest, shift)
 
     def _block_of(self, span: slice) -> Block:
-        # Blocks that are views are made once, with what they work out about themselves.
-        if not self._blocks_are_views():
-            return self._make_block(span)
-        if span.start not in self._blocks:
-            self._blocks[span.start] = self._make_block(span)
-        return self._blocks[span.start]
-
-    def _make_block(self, span: slice) -> Block:
+        if span.start in self._blocks:
+            return self._blocks[span.start]
         matrix, shift = self._part(span)
-        return Block(matrix, span, self.stats[span], self.heaviest, shift)
+        block = Block(matrix, span, self.stats[span], self.heaviest, shift)
+        # Blocks that are views are made once, with what they work out about themselves.
+        if self._blocks_are_views():
+            self._blocks[span.start] = block
+        return block
 
     def _all_lengths(self, watch: Watch | None) -> Array:
         def measure(span: slice) -> Array:

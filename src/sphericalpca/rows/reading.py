@@ -120,17 +120,13 @@ def best_block_rows(source: RowSource, readers: int) -> int:
     if room < per_row:
         needed = int(readers * (source.reader_bytes + per_row)) + 1
         threads = "1 thread" if readers == 1 else f"{readers} threads"
+        smaller = ", or write the file in smaller row groups, record batches or chunks"
         raise DataError(
             (Parameter("memory_budget"), f" is {source.memory_budget} bytes"),
             f"reading {source.name} on {threads} takes at least {needed}",
-            f"raise it{_cause(source, per_row)}",
+            f"raise it{smaller if source.reader_bytes > per_row else ''}",
         )
     return max(1, int(min(best * n / max(source.stored, 1), room / per_row)))
-
-
-def _cause(source: RowSource, per_row: float) -> str:
-    large = source.reader_bytes > per_row
-    return ", or write the file in smaller row groups, record batches or chunks" if large else ""
 
 
 def part_ends(source: RowSource, count: int) -> list[int]:
@@ -138,12 +134,11 @@ def part_ends(source: RowSource, count: int) -> list[int]:
     n = source.shape[0]
     ends = equal_ends(n, min(count, n))
     if not source.any_row:
-        cuts = list(source.cuts)
-        ends = sorted({_nearest(cuts, end) for end in ends})
+        ends = sorted({_nearest(source.cuts, end) for end in ends})
     return ends
 
 
-def _nearest(cuts: list[int], row: int) -> int:
+def _nearest(cuts: Sequence[int], row: int) -> int:
     k = bisect_left(cuts, row)
     return min(cuts[max(k - 1, 0) : k + 1], key=lambda cut: abs(cut - row))
 
@@ -213,9 +208,6 @@ def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
     place = first_non_finite(matrix)
     if place is not None:
         row, column, value = place
-        raise DataError(
-            f"X contains {value} in {source.place(first + row)}, "
-            f"{column_words(column, source.columns)}",
-            "every entry must be finite",
-            "repair or drop that row",
-        )
+        where = f"{source.place(first + row)}, {column_words(column, source.columns)}"
+        found = f"X contains {value} in {where}"
+        raise DataError(found, "every entry must be finite", "repair or drop that row")

@@ -26,10 +26,6 @@ class NamespaceBlock(Block):
 
     backend: Backend = field(default_factory=Backend)
 
-    @cached_property
-    def _dtype(self) -> np.dtype[Any]:
-        return NamespaceMatrix(self.matrix, self.backend).dtype
-
     def _there(self, values: Array) -> Any:
         return self.backend.put(values, self.backend.wide)
 
@@ -129,7 +125,8 @@ class NamespaceBlock(Block):
         return self.matrix * self._factors(self._unit_scale)
 
     def _vanishing(self, lengths: Any) -> Any:
-        return lengths <= VANISHING * float(np.finfo(self._dtype).eps) * self._norms
+        eps = float(self.backend.xp.finfo(self.matrix.dtype).eps)
+        return lengths <= VANISHING * eps * self._norms
 
     def _generic(self, r: int) -> Any:
         R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], r))

@@ -48,10 +48,8 @@ def _check_alike(first: RowSource, other: RowSource) -> None:
             "convert one of them",
         )
     if other.columns != first.columns:
-        raise DataError(
-            f"{other.name} and {first.name} have different columns, or in a different order",
-            remedy=("name those to read with ", Parameter("columns", ...)),
-        )
+        found = f"{other.name} and {first.name} have different columns, or in a different order"
+        raise DataError(found, remedy=("name those to read with ", Parameter("columns", ...)))
 
 
 class ChainedRows(RowSource):

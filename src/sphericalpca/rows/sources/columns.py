@@ -60,10 +60,8 @@ def _selected(
     if options.names is not None and (types.keys() & set(options.names) or not vectors):
         return _known(options.names, types, file)
     if len(vectors) > 1:
-        raise DataError(
-            f"{file.name} has several columns of lists ({_listed(vectors)})",
-            remedy=("name one of them with ", Parameter("column", ...)),
-        )
+        found = f"{file.name} has several columns of lists ({_listed(vectors)})"
+        raise DataError(found, remedy=("name one of them with ", Parameter("column", ...)))
     if vectors:
         return _lists(vectors[0], types, file)
     numbers = tuple(n for n, kind in types.items() if _is_number(kind) and n not in index)
@@ -92,10 +90,8 @@ def _refuse_repeated(chosen: tuple[str, ...], names: list[str], file: DataFile) 
     count = Counter(names)
     for name in chosen:
         if count[name] > 1:
-            raise DataError(
-                f"{file.name} has {count[name]} columns {name!r}",
-                "every column must have a unique name",
-            )
+            found = f"{file.name} has {count[name]} columns {name!r}"
+            raise DataError(found, "every column must have a unique name")
 
 
 def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> None:

@@ -45,11 +45,8 @@ class DataFile:
             remedy = f"pass a file, a list of files, or a pattern such as {pattern!r}"
             raise DataError(f"{str(path)!r} is a folder", remedy=remedy)
         if not path.is_file():
-            raise DataError(
-                f"{str(path)!r} is a pipe or a device",
-                "rows are read several times",
-                "write them to a file first",
-            )
+            found = f"{str(path)!r} is a pipe or a device"
+            raise DataError(found, "rows are read several times", "write them to a file first")
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
     @property
@@ -160,11 +157,8 @@ class FileSource(RowSource):
 def arithmetic_type(storage: np.dtype[Any], name: str) -> np.dtype[Any]:
     """float32 where it holds every number of the storage type, else float64."""
     if storage.kind not in "fiub":
-        raise DataError(
-            f"{name} holds numbers of type {storage}",
-            "rows must be real numbers",
-            "write them as float32 or float64",
-        )
+        found = f"{name} holds numbers of type {storage}"
+        raise DataError(found, "rows must be real numbers", "write them as float32 or float64")
     single = storage.itemsize <= (4 if storage.kind == "f" else 2)
     return np.dtype(np.float32 if single else np.float64)
 

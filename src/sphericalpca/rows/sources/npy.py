@@ -18,15 +18,7 @@ from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
 from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
 
-__all__ = [
-    "StoredArray",
-    "checked_header",
-    "dense_rows",
-    "located",
-    "open_npy",
-    "read_header",
-    "read_small",
-]
+__all__ = ["StoredArray", "checked_header", "dense_rows", "located", "open_npy", "read_small"]
 
 # The longest header that numpy takes, and what comes before it.
 LONGEST_HEADER = 10_000 + 12
@@ -54,13 +46,10 @@ class StoredArray(NamedTuple):
 def open_npy(file: DataFile, options: Options) -> FileSource:
     """The rows of a ``.npy`` file."""
     with file.being_read(), file.path.open("rb") as handle:
-        header = read_header(handle)
+        header = _read_header(handle)
     if len(header.shape) != 2:
-        raise DataError(
-            f"{file.name} holds an array of shape {header.shape}",
-            "rows are a 2-D array",
-            "reshape it to (rows, columns)",
-        )
+        found = f"{file.name} holds an array of shape {header.shape}"
+        raise DataError(found, "rows are a 2-D array", "reshape it to (rows, columns)")
     if file.size != header.end and not header.dtype.hasobject:
         raise DataError(
             f"{file.name} has {file.size} bytes",
@@ -75,7 +64,7 @@ def _direct_rows(file: DataFile, array: StoredArray, options: Options) -> FileSo
     return kind(file, array.shape, array.dtype, options.memory_budget, offset=array.offset)
 
 
-def read_header(handle: BinaryIO | Any) -> StoredArray:
+def _read_header(handle: BinaryIO | Any) -> StoredArray:
     """Read the header at the beginning of a handle.
 
     No more is read than a header may have, whatever length it announces: numpy would read, and
@@ -114,7 +103,7 @@ def checked_header(archive: ZipFile, size: int, name: str) -> StoredArray:
     if info.file_size > growth * min(info.compress_size, size - info.header_offset):
         raise ValueError(f"{name!r} would unpack to {info.file_size} bytes, which are not in it")
     with archive.open(name) as handle:
-        header = read_header(handle)
+        header = _read_header(handle)
     if info.file_size != header.end:
         raise ValueError(f"{name!r} has {info.file_size} bytes instead of {header.end}")
     if header.dtype.hasobject:
@@ -168,7 +157,7 @@ def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
     for name in archive.namelist():
         if name.endswith(".npy"):
             with archive.open(name) as handle:
-                header = read_header(handle)
+                header = _read_header(handle)
             shapes[name.removesuffix(".npy")] = header.shape, header.dtype.kind in "fiub"
     matrices = [name for name, (shape, numeric) in shapes.items() if len(shape) == 2 and numeric]
     listed = ", ".join(f"{name!r} {shape}" for name, (shape, _) in shapes.items()) or "nothing"

@@ -49,11 +49,8 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
 def _refuse_other_formats(file: DataFile, kind: str | bytes) -> None:
     name = kind.decode() if isinstance(kind, bytes) else kind
     if name != "csr":
-        raise DataError(
-            f"{file.name} holds a {printable(name.upper(), 20)} matrix",
-            "rows are read from CSR",
-            "save X.tocsr()",
-        )
+        found = f"{file.name} holds a {printable(name.upper(), 20)} matrix"
+        raise DataError(found, "rows are read from CSR", "save X.tocsr()")
 
 
 def _check_structure(
@@ -151,11 +148,8 @@ class CompressedSparseRows(FileSource):
         if len(places) and (places.min() < 0 or places.max() >= m):
             k = int(np.argmax((places < 0) | (places >= m)))
             row = int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1
-            raise DataError(
-                f"X has a number in column {places[k]} of {self.place(first + row)}",
-                f"has {m} columns",
-                "the file is damaged; write it again",
-            )
+            found = f"X has a number in column {places[k]} of {self.place(first + row)}"
+            raise DataError(found, f"has {m} columns", "the file is damaged; write it again")
         matrix = sparse.csr_array((last - first, m), dtype=self.dtype)
         matrix.data, matrix.indices = numbers, places
         matrix.indptr = (pointer - pointer[0]).astype(places.dtype)

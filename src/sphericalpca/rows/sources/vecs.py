@@ -46,10 +46,7 @@ class LengthPrefixedRows(RowMajorRows):
         m, lengths = self.shape[1], buffer["length"][:count]
         wrong = np.flatnonzero(lengths != m)
         if len(wrong):
-            raise DataError(
-                f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}",
-                f"the first has {m}",
-                "the file is damaged; write it again",
-            )
+            found = f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}"
+            raise DataError(found, f"the first has {m}", "the file is damaged; write it again")
         # A view with a gap after each row, which BLAS reads as it is.
         return np.asarray(buffer["numbers"][:count])
