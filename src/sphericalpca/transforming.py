@@ -143,9 +143,9 @@ def transform_file(
     written = format_of(output)
     table = written is None or written.table  # what cannot be written is refused below
     if keep and not table:
-        tables = joined([f.title for f in FORMATS.values() if f.table and f.writer], "or")
+        tables = [kind.title for kind in FORMATS.values() if kind.table and kind.writer]
         found = f"{str(output)!r} has no place for the columns {list(keep)}"
-        remedy = (f"write to a {tables} file, or leave out ", Parameter("keep"))
+        remedy = (f"write to a {joined(tables, 'or')} file, or leave out ", Parameter("keep"))
         raise DataError(found, remedy=remedy)
     carried = carried_columns(rows, keep) if table else None
     shape = (rows.shape[0], model.n_components_)

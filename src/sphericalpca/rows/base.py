@@ -27,17 +27,21 @@ class Rows(ABC):
 
     Another place for data (a file, a cluster) is a subclass with `parts`, and perhaps a `sweep`
     that runs kernels elsewhere; nothing above this package asks where the rows are.
+
+    Attributes
+    ----------
+    shape : (n, m)
+    dtype : float32 or float64, the type of all products
+    totals : sums of weights and lengths
+    stored : how many numbers the rows hold; zeros of sparse rows are not held
+    room : how many bytes may be kept beside the rows for the sake of speed
+    local : whether kernels run in this process, and so may write to arrays of n rows
+    passes : reads that make both products, X U and X' V; one that makes one of them counts half
+    flops : floating-point operations of the products made with the rows
+    watch : called from any thread after each block, with the number of rows read; or None
     """
 
-    shape: tuple[int, int]  # (n, m)
-    dtype: np.dtype[Any]  # float32 or float64, the type of all products
-    totals: Totals  # sums of weights and lengths
-    stored: int  # how many numbers the rows hold; zeros of sparse rows are not held
-    room: int  # how many bytes may be kept beside the rows for the sake of speed
-    local = True  # whether kernels run in this process, and so may write to arrays of n rows
-    passes: float  # reads that make both products, X U and X' V; one that makes one counts half
-    flops: float  # of the products made with the rows
-    watch: Watch | None  # called from any thread after each block, with the number of rows read
+    local = True
     _stats: RowStats
 
     def __init__(

@@ -32,20 +32,30 @@ __all__ = [
 class RowSource(ABC):
     """A matrix in one or several files, read anew in every pass.
 
-    It holds no open file: whoever reads opens what is needed, and closes it again.  Where it has
-    names for its columns, files that are one matrix must have the same, and a model that was fitted
-    to named columns wants these, in their order.
+    It holds no open file: whoever reads opens what is needed, and closes it again.
+
+    Attributes
+    ----------
+    shape : (n, m)
+    dtype : float32 or float64, of what is read
+    stored : how many numbers the rows hold; zeros of sparse rows are not held
+    name : what messages call it
+    memory_budget : how many bytes its readers may use together
+    columns : their names, or None; all files of a matrix, and a model fitted to it, have the same
+    cuts : 0, ..., n, the rows where a reader can begin without reading what comes before
+    any_row : whether a reader can begin at any row, not only at the cuts
+    reader_bytes : what a reader needs however few rows it returns at a time
     """
 
-    shape: tuple[int, int]  # (n, m)
-    dtype: np.dtype[Any]  # of what `read` returns: float32 or float64
-    stored: int  # how many numbers the rows hold; zeros of sparse rows are not held
-    name: str  # what messages call it
-    memory_budget: int  # how many bytes its readers may use together
-    columns: tuple[str, ...] | None = None  # their names
-    cuts: Sequence[int]  # 0, ..., n: where a reader can begin without reading what comes before
-    any_row: bool = False  # whether a reader can begin at any row, not only at the cuts
-    reader_bytes: int = 0  # what a reader needs however few rows it returns at a time
+    shape: tuple[int, int]
+    dtype: np.dtype[Any]
+    stored: int
+    name: str
+    memory_budget: int
+    columns: tuple[str, ...] | None = None
+    cuts: Sequence[int]
+    any_row: bool = False
+    reader_bytes: int = 0
 
     @property
     @abstractmethod

@@ -49,14 +49,11 @@ def checked_chunk(
 ) -> Matrix:
     """The rows of one chunk, all finite; `first` is which row its first one is, if known."""
     matrix = chunk_matrix(pieces, columns, dtype, chunk)
-    found = first_non_finite(matrix)
-    if found is not None:
-        row, column, value = found
-        raise DataError(
-            f"X contains {value} in {place_in_chunk(row, chunk, first)}, column {column}",
-            "every entry must be finite",
-            "impute or drop it",
-        )
+    place = first_non_finite(matrix)
+    if place is not None:
+        row, column, value = place
+        found = f"X contains {value} in {place_in_chunk(row, chunk, first)}, column {column}"
+        raise DataError(found, "every entry must be finite", "impute or drop it")
     return matrix
 
 
@@ -82,11 +79,11 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
 
 
 def _joined(pieces: list[Matrix]) -> Matrix:
-    mixed = any(map(sparse.issparse, pieces))
+    any_sparse = any(map(sparse.issparse, pieces))
     matrix = pieces[0]
     if len(pieces) > 1:
-        matrix = sparse.hstack(pieces, format="csr") if mixed else np.hstack(pieces)
-    if mixed and not matrix.has_canonical_format:
+        matrix = sparse.hstack(pieces, format="csr") if any_sparse else np.hstack(pieces)
+    if any_sparse and not matrix.has_canonical_format:
         # Indices that are repeated count as their sum; what others hold is left as it is.
         matrix = matrix.copy()
         matrix.sum_duplicates()

@@ -87,9 +87,9 @@ class GroupRows(Rows):
             for matrix, span, first in zip(group.matrices, spans, known.firsts, strict=True)
             if matrix.shape[0] > 0
         ]
-        (_, m), dtype = group.matrices[0].shape, group.matrices[0].dtype
-        shape, totals = (sum(group.heights), m), self.stats.totals()
-        super().__init__(shape, dtype, totals, stored=group.stored, room=0)
+        n, matrix = sum(group.heights), group.matrices[0]
+        totals = self.stats.totals()
+        super().__init__((n, matrix.shape[1]), matrix.dtype, totals, stored=group.stored, room=0)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Every chunk is divided; each begins with another part, as small ones have but one."""

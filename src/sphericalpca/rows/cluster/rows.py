@@ -117,10 +117,8 @@ class ClusterRows(Rows):
         with Progress(self._cluster, self.watch) as reads:
             for placed, known, address in self._assigned():
                 # One after the other on each worker, as each may use all threads and much memory.
-                before = last.get(address)
-                last[address] = self._cluster.submit(
-                    sweep_group, shared, placed.group, known, self.heaviest, before, address=address
-                )
+                rows = (placed.group, known, self.heaviest, last.get(address))
+                last[address] = self._cluster.submit(sweep_group, shared, *rows, address=address)
                 reads.expect(last[address], placed.rows)
             sums = self._few([last[address] for address in sorted(last)])
             answers = self._cluster.gather(sums, reads.look)

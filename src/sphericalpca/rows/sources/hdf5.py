@@ -16,13 +16,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
-from sphericalpca.rows.sources.filesource import (
-    DataFile,
-    FileSource,
-    Options,
-    arithmetic_type,
-    optional,
-)
+from sphericalpca.rows.sources.filesource import DataFile, Options, arithmetic_type, optional
 from sphericalpca.rows.sources.fixed import FixedRows, RowMajorRows
 
 __all__ = ["open_hdf5"]
@@ -36,7 +30,7 @@ CACHE_SLOTS = 10_007
 MOST_PACKED = 100_000
 
 
-def open_hdf5(file: DataFile, options: Options) -> FileSource:
+def open_hdf5(file: DataFile, options: Options) -> FixedRows:
     """The rows of a data set of an HDF5 file."""
     h5py = optional("h5py", "HDF5 files")
     with file.being_read(), h5py.File(file.path, "r") as opened:
@@ -117,7 +111,8 @@ def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
     if key is None and len(numeric) == 1:
         return numeric[0]
     found = "several 2-D data sets" if numeric else "no numeric 2-D data set"
-    found = found if key is None else f"no 2-D data set {key!r}"
+    if key is not None:
+        found = f"no 2-D data set {key!r}"
     listed = ", ".join(f"{name!r} {shape}" for name, shape in choices.items()) or "none"
     remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
     raise DataError(f"{file.name} has {found}", remedy=remedy)

@@ -27,7 +27,7 @@ LONGEST_HEADER = 10_000 + 12
 class StoredArray(NamedTuple):
     """What the header of an array says, and where its numbers begin.
 
-    The `offset` is one in the file, or in the unpacked member of an archive if it is `compressed`.
+    The `offset` is in the file, or in the unpacked member of an archive if that is compressed.
     """
 
     shape: tuple[int, ...]
@@ -51,11 +51,9 @@ def open_npy(file: DataFile, options: Options) -> FileSource:
         found = f"{file.name} holds an array of shape {header.shape}"
         raise DataError(found, "rows are a 2-D array", "reshape it to (rows, columns)")
     if file.size != header.end and not header.dtype.hasobject:
-        raise DataError(
-            f"{file.name} has {file.size} bytes",
-            f"its header announces {header.end}",
-            "it was cut short, or something was appended; write it again",
-        )
+        found, rule = f"{file.name} has {file.size} bytes", f"its header announces {header.end}"
+        remedy = "it was cut short, or something was appended; write it again"
+        raise DataError(found, rule, remedy)
     return _direct_rows(file, header, options)
 
 
@@ -72,8 +70,10 @@ def _read_header(handle: BinaryIO | Any) -> StoredArray:
     """
     begin = io.BytesIO(handle.read(LONGEST_HEADER))
     version = npy_format.read_magic(begin)
-    first, second = npy_format.read_array_header_1_0, npy_format.read_array_header_2_0
-    readers = {(1, 0): first, (2, 0): second}
+    readers = {
+        (1, 0): npy_format.read_array_header_1_0,
+        (2, 0): npy_format.read_array_header_2_0,
+    }
     if version not in readers:
         raise ValueError(f"version {version} of the npy format is not known")
     with warnings.catch_warnings():

@@ -17,8 +17,8 @@ from sphericalpca.rows.sources.filesource import DataFile, FileSource, optional,
 
 __all__ = ["TableRows", "list_length"]
 
-# Until version 25 pyarrow cannot read a null among lists of one size from Parquet: there is nothing
-# yet whose nulls could be counted, and only this text tells it from damage.
+# Older versions of pyarrow cannot read nulls among lists of one size (apache/arrow#35692): there is
+# nothing yet whose nulls could be counted, and only this text tells them from damage.
 NULL_AMONG_LISTS = "Expected all lists to be of size"
 
 
