@@ -32,21 +32,13 @@ if TYPE_CHECKING:
 
 # Public names, and the rooms they are in.
 _ROOMS = {
-    "Certificate": "certificate",
-    "DataError": "exceptions",
-    "DimensionChoice": "dimensions",
-    "Evaluation": "evaluation",
-    "KSVD": "estimators",
-    "MissingExtraError": "exceptions",
-    "NoDirectionWarning": "exceptions",
-    "ParameterError": "exceptions",
-    "R1PCA": "estimators",
-    "ShortfallWarning": "exceptions",
-    "SphericalKMeans": "estimators",
-    "SphericalPCA": "estimators",
-    "choose_components": "dimensions",
-    "evaluate": "evaluation",
-    "open_rows": "rows",
+    **dict.fromkeys(["Certificate"], "certificate"),
+    **dict.fromkeys(["DimensionChoice", "choose_components"], "dimensions"),
+    **dict.fromkeys(["KSVD", "R1PCA", "SphericalKMeans", "SphericalPCA"], "estimators"),
+    **dict.fromkeys(["Evaluation", "evaluate"], "evaluation"),
+    **dict.fromkeys(["DataError", "MissingExtraError", "ParameterError"], "exceptions"),
+    **dict.fromkeys(["NoDirectionWarning", "ShortfallWarning"], "exceptions"),
+    **dict.fromkeys(["open_rows"], "rows"),
 }
 __all__ = list(_ROOMS)
 

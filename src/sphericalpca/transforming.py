@@ -16,7 +16,7 @@ from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, parallel
 from sphericalpca.problem import components
-from sphericalpca.registry.formats import Format, format_of, titles
+from sphericalpca.registry.formats import FORMATS, format_of, joined
 from sphericalpca.rows import RowSource, in_memory
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
 from sphericalpca.writing import carried_columns, open_writer
@@ -25,7 +25,7 @@ __all__ = ["transform_blocks", "transform_file"]
 
 
 def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, None, None]:
-    """The components of the rows of files, a block of rows at a time, in their order.
+    """Transform the rows of files, one block at a time, in their order.
 
     Parameters
     ----------
@@ -47,16 +47,14 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA, open_rows
     >>> from sphericalpca.transforming import transform_blocks
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(Path(folder) / "rows.npy", X)
-    ...     rows = open_rows(Path(folder) / "rows.npy")
-    ...     V = np.concatenate(list(transform_blocks(model, rows)))
+    ...     np.save(f"{folder}/rows.npy", X)
+    ...     V = np.concatenate(list(transform_blocks(model, open_rows(f"{folder}/rows.npy"))))
     >>> bool(np.array_equal(V, model.transform(X)))
     True
     """
@@ -71,8 +69,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     model = model_on_host(model)
     U = model.components_.T.astype(rows.dtype)
     height = best_block_rows(rows, allowed_threads())
-    span = slice(0, rows.shape[0])
-    with closing(read_blocks(rows, span, height)) as blocks:
+    with closing(read_blocks(rows, slice(0, rows.shape[0]), height)) as blocks:
         for place, matrix in blocks:
             # Not around the yield: what callers do meanwhile, on any thread, is none of ours.
             with parallel():
@@ -91,7 +88,7 @@ def transform_file(
     keep: Sequence[str] | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> int:
-    """Write the components of the rows of files to a file, whole or not at all.
+    """Transform the rows of files and write the result to a file, whole or not at all.
 
     Parameters
     ----------
@@ -102,18 +99,17 @@ def transform_file(
     output : str or Path
         Its suffix tells the format: NumPy's ``.npy``, or a table such as ``.parquet``.
     name : str, default="vector"
-        The column of vectors in a table.
+        Name of the column of vectors in a table.
     keep : list of str, optional
-        Which other columns of input tables go into an output table; all by default, and none
-        if the list is empty.  Tables that have some are refused beside files that have none,
-        unless the list is empty.
+        Other columns of the input tables to write to an output table; all by default.  Tables with
+        other columns beside files without any raise an error, unless the list is empty.
     watch : callable, optional
-        Told how many rows were written after each block.
+        Called with the number of rows after each block is written.
 
     Returns
     -------
     n_zero : int
-        How many rows have no direction, and are zero in the result; a warning tells them too.
+        Number of rows that have no direction, and are zero in the result.
 
     Raises
     ------
@@ -130,17 +126,15 @@ def transform_file(
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA, open_rows
     >>> from sphericalpca.transforming import transform_file
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     np.save(Path(folder) / "rows.npy", X)
-    ...     rows = open_rows(Path(folder) / "rows.npy")
-    ...     transform_file(model, rows, Path(folder) / "small.npy")
-    ...     np.load(Path(folder) / "small.npy").shape
+    ...     np.save(f"{folder}/rows.npy", X)
+    ...     transform_file(model, open_rows(f"{folder}/rows.npy"), f"{folder}/small.npy")
+    ...     np.load(f"{folder}/small.npy").shape
     0
     (100, 2)
     """
@@ -149,13 +143,10 @@ def transform_file(
     written = format_of(output)
     table = written is None or written.table  # what cannot be written is refused below
     if keep and not table:
-        raise DataError(
-            f"{str(output)!r} has no place for the columns {list(keep)}",
-            remedy=(
-                f"write to a {titles(_keeps_columns, 'or')} file, or leave out ",
-                Parameter("keep"),
-            ),
-        )
+        tables = [kind.title for kind in FORMATS.values() if kind.table and kind.writer]
+        found = f"{str(output)!r} has no place for the columns {list(keep)}"
+        remedy = (f"write to a {joined(tables, 'or')} file, or leave out ", Parameter("keep"))
+        raise DataError(found, remedy=remedy)
     carried = carried_columns(rows, keep) if table else None
     shape = (rows.shape[0], model.n_components_)
     with (
@@ -171,7 +162,3 @@ def transform_file(
                 watch(len(V))
     warn_of_zero_rows(n_zero, rows.shape[0], "came out as zero")
     return n_zero
-
-
-def _keeps_columns(known: Format) -> bool:
-    return known.table and bool(known.writer)

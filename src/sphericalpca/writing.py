@@ -13,7 +13,8 @@ import numpy as np
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.files import replacing
 from sphericalpca.linalg import Array
-from sphericalpca.registry.formats import format_of, resolve, writable_suffixes
+from sphericalpca.registry import resolve
+from sphericalpca.registry.formats import format_of, writable_suffixes
 from sphericalpca.rows import RowSource
 from sphericalpca.rows.sources.chain import ChainedRows
 from sphericalpca.rows.sources.filesource import optional
@@ -54,10 +55,7 @@ class Carried:
 
 
 def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
-    """Those columns of a source's tables that are not its vectors: all, or those of these names.
-
-    None where there are none.
-    """
+    """The columns of a source's tables beside its vectors, all or those named; None if none."""
     parts = source.parts if isinstance(source, ChainedRows) else [source]
     tables = [part for part in parts if isinstance(part, TableRows)]
     others = [part for part in parts if not isinstance(part, TableRows)]
@@ -68,13 +66,10 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
     schema = _chosen(tables[0], names)
     for table in tables[1:]:
         if not _chosen(table, names).equals(schema):
-            raise DataError(
-                f"{table.name} and {tables[0].name} have different columns beside the vectors",
-                remedy=("name those that all files have with ", Parameter("keep", ...)),
-            )
-    if len(schema) == 0:
-        return None
-    return Carried(schema, _batches(tables, schema.names))
+            found = f"{table.name} and {tables[0].name} have different columns beside the vectors"
+            remedy = ("name those that all files have with ", Parameter("keep", ...))
+            raise DataError(found, remedy=remedy)
+    return Carried(schema, _batches(tables, schema.names)) if len(schema) else None
 
 
 def _batches(tables: Sequence[TableRows], names: Sequence[str]) -> Generator[Any, None, None]:
@@ -97,21 +92,18 @@ def _refuse_lost_columns(
     for table in tables if names is None else ():
         schema = table.other_schema()
         if len(schema):
-            raise DataError(
-                f"{table.name} has columns beside its vectors "
-                f"({', '.join(map(repr, schema.names))})",
-                f"{bare.name} has none",
-                ("transform them separately, or pass ", Parameter("keep", [])),
-            )
+            listed = ", ".join(map(repr, schema.names))
+            found = f"{table.name} has columns beside its vectors ({listed})"
+            remedy = ("transform them separately, or pass ", Parameter("keep", []))
+            raise DataError(found, f"{bare.name} has none", remedy)
 
 
 def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequence[str]) -> None:
     missing = [name for name in names or () if name not in there]
     if missing:
         known = f"it has {', '.join(map(repr, there))}" if there else "it has none"
-        raise DataError(
-            f"{source.name} has no column {missing[0]!r} beside its vectors", remedy=known
-        )
+        found = f"{source.name} has no column {missing[0]!r} beside its vectors"
+        raise DataError(found, remedy=known)
 
 
 _optional = partial(optional, doing="Writing")
@@ -155,10 +147,7 @@ class _NpyWriter:
 
 class _TableWriter:
     def __init__(self, file: Any, schema: Any, name: str, carried: Carried | None) -> None:
-        self._file = file
-        self._schema = schema
-        self._name = name
-        self._carried = carried
+        self._file, self._schema, self._name, self._carried = file, schema, name, carried
 
     def write(self, V: Array) -> None:
         pyarrow = _optional("pyarrow", "Parquet and Arrow files")
@@ -209,10 +198,8 @@ def arrow_writer(
 def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
     pyarrow = _optional("pyarrow", "Parquet and Arrow files")
     if name in _others(carried):
-        raise DataError(
-            f"The input has a column {name!r} beside its vectors",
-            remedy=("give the new vectors another ", Parameter("name"), ", or drop that column"),
-        )
+        remedy = ("give the new vectors another ", Parameter("name"), ", or drop that column")
+        raise DataError(f"The input has a column {name!r} beside its vectors", remedy=remedy)
     kind = pyarrow.list_(pyarrow.from_numpy_dtype(np.dtype(dtype)), length)
     fields = [] if carried is None else list(carried.schema)
     return pyarrow.schema([*fields, pyarrow.field(name, kind)])

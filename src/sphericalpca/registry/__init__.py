@@ -1,3 +1,12 @@
-"""What there is: solvers and file formats, each fact in one place, nothing heavy imported."""
+"""Solvers and file formats: each fact in one place, nothing heavy imported."""
 
-__all__: list[str] = []
+import importlib
+from typing import Any
+
+__all__ = ["resolve"]
+
+
+def resolve(place: str) -> Any:
+    """Import what "module:attribute" names."""
+    module, _, attribute = place.partition(":")
+    return getattr(importlib.import_module(module), attribute)

@@ -6,11 +6,9 @@ tests read it.  Nothing here is slow to import.
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from sphericalpca.exceptions import ParameterError
 
@@ -20,7 +18,6 @@ __all__ = [
     "check_suffix",
     "format_of",
     "joined",
-    "resolve",
     "row_suffixes",
     "titles",
     "writable_suffixes",
@@ -31,44 +28,22 @@ __all__ = [
 class Format:
     """A file format of rows.
 
-    Attributes
-    ----------
-    title : str
-        What messages and help texts call it.
-    suffixes : tuple of str
-        Of its files, in lower case; the first is the usual one.
-    opener : str
-        "module:attribute" of a function of a `DataFile` and `Options` that returns a `RowSource`.
-    description : str
-        What such a file holds; an item of the list in the docstring of `open_rows`.
-    table : bool
-        Whether it has columns, so that `column` and `columns` choose among them.
-    key : str
-        How help texts say what `key` names; empty if it takes none.
-    dtype : str
-        The type of its numbers, if it has only one.
-    detects_truncation : bool
-        Whether a file that was cut short is always refused when it is opened.
-    crashes : bool
-        Whether a damaged file may crash the library that reads it.
-    writer : str
-        "module:attribute" of its writer in `sphericalpca.writing`; empty if it is only read.
-    package, extra : str
-        The optional package that it needs, and the extra of sphericalpca that brings it.
+    `opener` and `writer` are "module:attribute": a function of a `DataFile` and `Options` that
+    returns a `RowSource`, and a context manager of `sphericalpca.writing`.
     """
 
-    title: str
-    suffixes: tuple[str, ...]
+    title: str  # what messages and help texts call it
+    suffixes: tuple[str, ...]  # in lower case; the first is the usual one
     opener: str
-    description: str
-    table: bool = False
-    key: str = ""
-    dtype: str = ""
-    detects_truncation: bool = True
-    crashes: bool = False
-    writer: str = ""
-    package: str = ""
-    extra: str = ""
+    description: str  # what such a file holds, for the docstring of `open_rows`
+    table: bool = False  # whether `column` and `columns` choose among its columns
+    key: str = ""  # how help texts say what `key` names; empty if it takes none
+    dtype: str = ""  # the type of its numbers, if it has only one
+    detects_truncation: bool = True  # whether opening always refuses a file that was cut short
+    crashes: bool = False  # whether a damaged file may crash the library that reads it
+    writer: str = ""  # empty if it is only read
+    package: str = ""  # the optional package that it needs
+    extra: str = "files"  # the extra of sphericalpca that brings this package
 
 
 _SOURCES = "sphericalpca.rows.sources"
@@ -111,7 +86,6 @@ FORMATS: dict[str, Format] = {
         writer="sphericalpca.writing:parquet_writer",
         table=True,
         package="pyarrow",
-        extra="files",
     ),
     "arrow": Format(
         "Arrow",
@@ -121,7 +95,6 @@ FORMATS: dict[str, Format] = {
         writer="sphericalpca.writing:arrow_writer",
         table=True,
         package="pyarrow",
-        extra="files",
     ),
     "h5": Format(
         "HDF5",
@@ -131,7 +104,6 @@ FORMATS: dict[str, Format] = {
         key="data set (HDF5; default: train)",
         crashes=True,
         package="h5py",
-        extra="files",
     ),
 }
 
@@ -170,12 +142,6 @@ def joined(names: Iterable[str], word: str = "and") -> str:
     """The names as a list in a sentence: "a, b and c"."""
     *most, last = names
     return f"{', '.join(most)} {word} {last}" if most else last
-
-
-def resolve(place: str) -> Any:
-    """What "module:attribute" names."""
-    module, _, attribute = place.partition(":")
-    return getattr(importlib.import_module(module), attribute)
 
 
 def check_suffix(path: Path, what: str, own: str) -> None:

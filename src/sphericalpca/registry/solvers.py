@@ -6,44 +6,25 @@ Nothing heavy is imported here, so that the command line can offer the names at 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
+
+from sphericalpca.registry import resolve
 
 __all__ = ["SOLVERS", "SolverEntry"]
 
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """What others need to know of a solver without importing it.
+    """What others need to know of a solver without importing it."""
 
-    Attributes
-    ----------
-    name : str
-        As in ``solver="newton"``.
-    place : str
-        Its module and class, "module:Class".
-    summary : str
-        What it does, in one line.
-    automatic : bool
-        Whether ``solver="auto"`` chooses among it and others.
-    accelerated : bool
-        Whether it needs fewer passes than exact alternation and ends at no smaller value.
-    resumable : bool
-        Whether a checkpoint can hold its state: it has the methods of `iterate.Resumable`.
-    keeps_rows : bool
-        Whether it keeps arrays of n rows beside the data, which must then be in this process.
-    moves_pairs : bool
-        Whether it moves pairs (U, V) and takes one as a start; others move U, with the best V.
-    """
-
-    name: str
-    place: str
-    summary: str
-    automatic: bool = False
-    accelerated: bool = False
-    resumable: bool = True
-    keeps_rows: bool = False
-    moves_pairs: bool = False
+    name: str  # as in ``solver="newton"``
+    place: str  # "module:Class"
+    summary: str  # what it does, in one line
+    automatic: bool = False  # whether ``solver="auto"`` may choose it
+    accelerated: bool = False  # fewer passes than exact alternation, and no smaller value
+    resumable: bool = True  # a checkpoint can hold its state, by the methods of `Resumable`
+    keeps_rows: bool = False  # it needs arrays of n rows, so the data must be in this process
+    moves_pairs: bool = False  # it moves pairs (U, V), and starts from one; others move U
 
     @property
     def class_name(self) -> str:
@@ -52,8 +33,7 @@ class SolverEntry:
 
     def load(self) -> type[Any]:
         """Its class."""
-        module, _, name = self.place.partition(":")
-        found: type[Any] = getattr(import_module(module), name)
+        found: type[Any] = resolve(self.place)
         return found
 
 

@@ -14,20 +14,11 @@ __all__ = ["Backend", "host_view", "on_host"]
 
 @dataclass(frozen=True)
 class Backend:
-    """A namespace of the array API and a device; by default NumPy and the host.
+    """A namespace of the array API and a device; by default NumPy and the host."""
 
-    Attributes
-    ----------
-    xp : module
-        Follows the array API standard, 2023.12 or later.
-    device : object or None
-    double : bool
-        Whether the device has float64.
-    """
-
-    xp: Any = np
+    xp: Any = np  # follows the array API standard, 2023.12 or later
     device: Any = None
-    double: bool = True
+    double: bool = True  # whether the device has float64
 
     @property
     def wide(self) -> Any:

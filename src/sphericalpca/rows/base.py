@@ -12,6 +12,7 @@ import numpy as np
 
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import parallel, spread, workers
+from sphericalpca.rows.backend import on_host
 from sphericalpca.rows.block import VANISHING, Block
 from sphericalpca.rows.stats import RowStats, Totals
 
@@ -31,21 +32,13 @@ class Rows(ABC):
     ----------
     shape : (n, m)
     dtype : float32 or float64, the type of all products
-    totals : Totals
-        Sums of weights and lengths.
-    stored : int
-        How many numbers the rows hold; zeros of sparse rows are not held.
-    room : int
-        How many bytes may be kept beside the rows for the sake of speed.
-    local : bool
-        Whether kernels run in this process, and so may write to arrays of n rows.
-    passes : float
-        Passes made over the rows.  A pass is a read that makes both products, X U and
-        X' V; a read that makes one of them counts half.
-    flops : float
-        Floating-point operations of the products made with the rows.
-    watch : callable or None
-        Told, from any thread, of how many rows were read after each block.
+    totals : sums of weights and lengths
+    stored : how many numbers the rows hold; zeros of sparse rows are not held
+    room : how many bytes may be kept beside the rows for the sake of speed
+    local : whether kernels run in this process, and so may write to arrays of n rows
+    passes : reads that make both products, X U and X' V; one that makes one of them counts half
+    flops : floating-point operations of the products made with the rows
+    watch : called from any thread after each block, with the number of rows read; or None
     """
 
     local = True
@@ -61,14 +54,9 @@ class Rows(ABC):
         room: int,
         watch: Watch | None = None,
     ) -> None:
-        self.shape = shape
-        self.dtype = dtype
-        self.totals = totals
-        self.stored = stored
-        self.room = room
-        self.passes = 0.0
-        self.flops = 0.0
-        self.watch = watch
+        self.shape, self.dtype, self.totals = shape, dtype, totals
+        self.stored, self.room, self.watch = stored, room, watch
+        self.passes = self.flops = 0.0
 
     @property
     def stats(self) -> RowStats:
@@ -93,19 +81,11 @@ class Rows(ABC):
         return self.totals.heaviest or 1.0
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
-        """Read every row once; the sum over blocks of what `kernel` returns for each.
+        """Read every row once; the sum over blocks of the numbers and arrays `kernel` returns.
 
         Parts of the rows are read by one thread each.  Sums over many blocks are kept in
-        float64, whatever the type of the data.
-
-        Parameters
-        ----------
-        kernel : callable
-            Takes a block, returns a tuple of numbers and arrays.
-        columns : int
-            With how many columns in all the rows are multiplied, for the count of flops.
-        passes : float
-            What this read counts as.
+        float64, whatever the type of the data.  `columns` is with how many columns the rows are
+        multiplied, for the count of flops; `passes`, what this read counts as.
         """
         self._count(columns, passes)
         stop = Event()
@@ -156,7 +136,7 @@ class Rows(ABC):
         U = U.astype(self.dtype, copy=False)
 
         def store(block: Block) -> tuple[()]:
-            Y[block.span] = block.project(U)
+            Y[block.span] = on_host(block.project(U))
             return ()
 
         self.sweep(store, columns=U.shape[1], passes=0.5)

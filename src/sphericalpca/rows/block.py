@@ -32,25 +32,14 @@ class Block:
     """Rows ``x_j = scale_j (matrix_j - shift)`` with weights, in one memory order.
 
     What has a row for each of these rows (projections Y, components V, lengths) stays where
-    the block is; matrices of m rows come and go as NumPy arrays.
-
-    Attributes
-    ----------
-    matrix : array or CSR, shape (b, m)
-    span : slice
-        Which rows of the whole these are.
-    stats : RowStats
-        Weight, scale and length of each of these rows.
-    heaviest : float
-        The largest weight of all rows.
-    shift : array, shape (m,), or None
-        Subtracted without forming the difference, which would fill a sparse matrix.
+    the block is; matrices of m rows come and go as NumPy arrays.  The `shift`, of shape (m,), is
+    subtracted without forming the difference, which would fill a sparse matrix.
     """
 
-    matrix: Matrix
-    span: slice
+    matrix: Matrix  # of shape (b, m)
+    span: slice  # which rows of the whole these are
     stats: RowStats
-    heaviest: float
+    heaviest: float  # the largest weight of all rows, not only of these
     shift: Array | None = None
 
     @property
@@ -137,8 +126,7 @@ class Block:
             return V, lengths
         vanishing = np.flatnonzero((lengths <= rounding * self.norm) & (self.weight > 0))
         if len(vanishing):
-            fallback, _ = unit_rows(self._generic(Y.shape[1])[vanishing])
-            V[vanishing] = fallback
+            V[vanishing], _ = unit_rows(self._generic(Y.shape[1])[vanishing])
         return V, lengths
 
     def value(self, lengths: Array) -> float:
@@ -212,15 +200,18 @@ class Block:
         R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], r))
         return self.project(R.astype(self.matrix.dtype))
 
+    @property
+    def _unit_scale(self) -> Array:
+        """What rows of the matrix are multiplied with to have unit length; 0 for zero rows."""
+        zeros = np.zeros_like(self.norm)
+        return np.divide(self.scale, self.norm, out=zeros, where=self.norm > 0)
+
     def _unit(self) -> tuple[Matrix, Array]:
-        """Rows divided by their length (before the shift), and what they were divided by."""
-        inverse = np.divide(
-            self.scale, self.norm, out=np.zeros_like(self.norm), where=self.norm > 0
-        )
-        column = inverse.astype(self.matrix.dtype)
+        """Rows of unit length (before the shift), and what they were multiplied with."""
+        column = self._unit_scale.astype(self.matrix.dtype)
         if sparse.issparse(self.matrix):
-            return sparse.diags_array(column) @ self.matrix, inverse
-        return self.matrix * column[:, None], inverse
+            return sparse.diags_array(column) @ self.matrix, self._unit_scale
+        return self.matrix * column[:, None], self._unit_scale
 
 
 def stored_numbers(X: Matrix) -> int:

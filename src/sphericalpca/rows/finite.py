@@ -13,8 +13,7 @@ from sphericalpca.parallel import equal_ends, spread_runs, workers
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Matrix, stored_numbers
 
-__all__ = ["column_words", "first_non_finite"]
-
+__all__ = ["column_words", "first_non_finite", "in_words"]
 
 # So many are added up at a time: Ctrl-C need not wait for a file that is mapped into memory.
 BLOCK_ENTRIES = 3_000_000
@@ -27,11 +26,12 @@ def first_non_finite(X: Matrix, watch: Watch | None = None) -> tuple[int, int, s
     """
     if _finite_sums(X, watch):
         return None
-    place = _first_in_sparse(X) if sparse.issparse(X) else _first_in_dense(X)
-    if place is None:
-        return None
-    row, column, value = place
-    return row, column, "NaN" if np.isnan(value) else f"infinity ({value})"
+    return _first_in_sparse(X) if sparse.issparse(X) else _first_in_dense(X)
+
+
+def in_words(value: float) -> str:
+    """What a number that is not finite is."""
+    return "NaN" if np.isnan(value) else f"infinity ({value})"
 
 
 def column_words(column: int, names: Sequence[str] | None) -> str:
@@ -74,14 +74,15 @@ def _entries(X: Matrix, first: int, last: int) -> Array:
     return np.asarray(numbers)
 
 
-def _first_in_sparse(X: Matrix) -> tuple[int, int, float] | None:
+def _first_in_sparse(X: Matrix) -> tuple[int, int, str] | None:
     for k in np.flatnonzero(~np.isfinite(X.data))[:1]:
-        return int(np.searchsorted(X.indptr, k, "right")) - 1, int(X.indices[k]), X.data[k]
+        row = int(np.searchsorted(X.indptr, k, "right")) - 1
+        return row, int(X.indices[k]), in_words(X.data[k])
     return None
 
 
-def _first_in_dense(X: Array) -> tuple[int, int, float] | None:
+def _first_in_dense(X: Array) -> tuple[int, int, str] | None:
     for i, row in enumerate(X):
         for j in np.flatnonzero(~np.isfinite(row))[:1]:
-            return i, int(j), row[j]
+            return i, int(j), in_words(row[j])
     return None

@@ -11,7 +11,7 @@ from sphericalpca.rows.block import Block, Matrix, stored_numbers
 from sphericalpca.rows.reading import RowSource, refuse_non_finite
 from sphericalpca.rows.streamed import RawRows
 
-__all__ = ["weighted_mean"]
+__all__ = ["shares", "weighted_mean"]
 
 # Rows are brought to float64 to be added up, this many stored numbers at a time.
 BLOCK_ENTRIES = 3_000_000
@@ -23,14 +23,15 @@ def weighted_mean(
     """Weighted mean of all rows, zero rows included, in float64; a sparse X stays sparse.
 
     Rows in files are checked on the way: a NaN or infinity is a `DataError` that names it.
-    The watch is told of rows read, as in `Rows`.
     """
-    n = X.shape[0]
-    share = np.ones(n) if weight is None else weight / weight.max()
-    # The shares sum to 1, which keeps the sum within the range of the data.
-    share = share / share.sum()
     add_up = _sum_in_files if isinstance(X, RowSource) else _sum_in_memory
-    return add_up(X, share, watch)
+    return add_up(X, shares(X.shape[0], weight), watch)
+
+
+def shares(n: int, weight: Array | None) -> Array:
+    """Weights that sum to 1, which keeps a weighted sum of rows within the range of the data."""
+    share = np.ones(n) if weight is None else weight / weight.max()
+    return np.asarray(share / share.sum())
 
 
 def _sum_in_memory(X: Matrix, share: Array, watch: Watch | None) -> Array:

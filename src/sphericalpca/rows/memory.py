@@ -26,24 +26,10 @@ ROOM = 256 * 2**20
 class MemoryRows(Rows):
     """What arrays and CSR matrices share: spans of rows, and one scale per row.
 
-    Parameters
-    ----------
-    X : array or CSR, shape (n, m), float32 or float64
-        Neither copied nor modified.
-    weight : array of shape (n,), optional
-        Non-negative; all ones when left out.
-    normalize : bool
-        Scale every row to unit length.  Only the n scales are stored.
-    mean : array of shape (m,), optional
-        Subtracted from every row before it is scaled.
-    block_rows : int, optional
-        Rows per block; chosen from the size of the data when left out.
-    stats : RowStats, optional
-        Where they are known already; `weight` and `normalize` then say nothing.
-    watch : callable, optional
-        As in `Rows`.
-    first : int, default=0
-        For messages: which row of a larger whole the first one is.
+    X is neither copied nor modified.  The `mean` is subtracted from every row before
+    `normalize` scales it to unit length; only the n scales are stored.  Without `block_rows`
+    the size of the data decides.  Where `stats` are known already, `weight` and `normalize` have
+    no effect.  For messages, `first` is which row of a larger whole the first one is.
     """
 
     def __init__(
@@ -64,14 +50,14 @@ class MemoryRows(Rows):
         ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._blocks: dict[int, Block] = {}
         self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
-        self._stats = stats or RowStats.of(
-            self._all_lengths(watch), weight, X.dtype, normalize=normalize, first=first
-        )
+        if stats is None:
+            length = self._all_lengths(watch)
+            stats = RowStats.of(length, weight, X.dtype, normalize=normalize, first=first)
+        self._stats = stats
         stored = stored_numbers(X)
         # As much again as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
-        totals = self.stats.totals()
-        super().__init__(X.shape, X.dtype, totals, stored=stored, room=room, watch=watch)
+        super().__init__(X.shape, X.dtype, stats.totals(), stored=stored, room=room, watch=watch)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
@@ -83,16 +69,14 @@ class MemoryRows(Rows):
         return Block(matrix, span, self.stats, heaviest, shift)
 
     def _block_of(self, span: slice) -> Block:
-        # Blocks that are views are made once, with what they work out about themselves.
-        if not self._blocks_are_views():
-            return self._make_block(span)
-        if span.start not in self._blocks:
-            self._blocks[span.start] = self._make_block(span)
-        return self._blocks[span.start]
-
-    def _make_block(self, span: slice) -> Block:
+        if span.start in self._blocks:
+            return self._blocks[span.start]
         matrix, shift = self._part(span)
-        return Block(matrix, span, self.stats[span], self.heaviest, shift)
+        block = Block(matrix, span, self.stats[span], self.heaviest, shift)
+        # Blocks that are views are made once, with what they work out about themselves.
+        if self._blocks_are_views():
+            self._blocks[span.start] = block
+        return block
 
     def _all_lengths(self, watch: Watch | None) -> Array:
         def measure(span: slice) -> Array:
@@ -243,9 +227,8 @@ class SparseRows(MemoryRows):
         # Stored entries count (x - shift)^2, all others shift^2.
         outside = shift @ shift - _row_sums(stored**2, indptr)
         squares = _row_sums((data - stored) ** 2, indptr) + np.maximum(outside, 0.0)
-        given = _row_maxima(
-            self._X.data[self._X.indptr[span.start] : self._X.indptr[span.stop]], indptr
-        )
+        first, last = self._X.indptr[[span.start, span.stop]]
+        given = _row_maxima(self._X.data[first:last], indptr)
         with np.errstate(over="ignore"):
             # Infinite where next to nothing is left of large numbers: then no row has a length.
             rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2

@@ -37,23 +37,14 @@ class RowSource(ABC):
     Attributes
     ----------
     shape : (n, m)
-    dtype : float32 or float64
-        The type of what `read` returns; float16 and small integers are widened to float32.
-    stored : int
-        How many numbers the rows hold; zeros of sparse rows are not held.
-    name : str
-        What messages call it.
-    memory_budget : int
-        How many bytes its readers may use together.
-    columns : tuple of str or None
-        Names of its columns, where it has names: files that are one matrix must have the same, and
-        a model that was fitted to named columns wants these, in their order.
-    cuts : sequence of int
-        0, ..., n: where a reader can begin without reading what comes before.
-    any_row : bool
-        Whether a reader can begin at any row, not only at the cuts.
-    reader_bytes : int
-        What a reader needs however few rows it returns at a time.
+    dtype : float32 or float64, of what is read
+    stored : how many numbers the rows hold; zeros of sparse rows are not held
+    name : what messages call it
+    memory_budget : how many bytes its readers may use together
+    columns : their names, or None; all files of a matrix, and a model fitted to it, have the same
+    cuts : 0, ..., n, the rows where a reader can begin without reading what comes before
+    any_row : whether a reader can begin at any row, not only at the cuts
+    reader_bytes : what a reader needs however few rows it returns at a time
     """
 
     shape: tuple[int, int]
@@ -139,17 +130,13 @@ def best_block_rows(source: RowSource, readers: int) -> int:
     if room < per_row:
         needed = int(readers * (source.reader_bytes + per_row)) + 1
         threads = "1 thread" if readers == 1 else f"{readers} threads"
+        smaller = ", or write the file in smaller row groups, record batches or chunks"
         raise DataError(
             (Parameter("memory_budget"), f" is {source.memory_budget} bytes"),
             f"reading {source.name} on {threads} takes at least {needed}",
-            f"raise it{_cause(source, per_row)}",
+            f"raise it{smaller if source.reader_bytes > per_row else ''}",
         )
     return max(1, int(min(best * n / max(source.stored, 1), room / per_row)))
-
-
-def _cause(source: RowSource, per_row: float) -> str:
-    large = source.reader_bytes > per_row
-    return ", or write the file in smaller row groups, record batches or chunks" if large else ""
 
 
 def part_ends(source: RowSource, count: int) -> list[int]:
@@ -157,12 +144,11 @@ def part_ends(source: RowSource, count: int) -> list[int]:
     n = source.shape[0]
     ends = equal_ends(n, min(count, n))
     if not source.any_row:
-        cuts = list(source.cuts)
-        ends = sorted({_nearest(cuts, end) for end in ends})
+        ends = sorted({_nearest(source.cuts, end) for end in ends})
     return ends
 
 
-def _nearest(cuts: list[int], row: int) -> int:
+def _nearest(cuts: Sequence[int], row: int) -> int:
     k = bisect_left(cuts, row)
     return min(cuts[max(k - 1, 0) : k + 1], key=lambda cut: abs(cut - row))
 
@@ -192,12 +178,11 @@ def read_blocks(
 def load_rows(source: RowSource, limit: int) -> Matrix:
     """The first rows, at most so many, in memory."""
     span = slice(0, min(limit, source.shape[0]))
-    height = best_block_rows(source, 1)
     # Readers use their buffers again.
-    parts = [part.copy() for part in source.read(span, height)]
-    return (
-        sparse.vstack(parts, format="csr") if sparse.issparse(parts[0]) else np.concatenate(parts)
-    )
+    parts = [part.copy() for part in source.read(span, best_block_rows(source, 1))]
+    if sparse.issparse(parts[0]):
+        return sparse.vstack(parts, format="csr")
+    return np.concatenate(parts)
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
@@ -233,9 +218,6 @@ def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
     place = first_non_finite(matrix)
     if place is not None:
         row, column, value = place
-        raise DataError(
-            f"X contains {value} in {source.place(first + row)}, "
-            f"{column_words(column, source.columns)}",
-            "every entry must be finite",
-            "repair or drop that row",
-        )
+        where = f"{source.place(first + row)}, {column_words(column, source.columns)}"
+        found = f"X contains {value} in {where}"
+        raise DataError(found, "every entry must be finite", "repair or drop that row")

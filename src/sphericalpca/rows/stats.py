@@ -47,12 +47,7 @@ class RowStats:
 
     @staticmethod
     def of(
-        length: Array,
-        weight: Array | None,
-        dtype: np.dtype[Any],
-        *,
-        normalize: bool,
-        first: int = 0,
+        length: Array, weight: Array | None, dtype: Any, *, normalize: bool, first: int = 0
     ) -> RowStats:
         """From the lengths of rows, before they are scaled, of the given type.
 

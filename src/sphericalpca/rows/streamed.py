@@ -44,10 +44,8 @@ class RawRows(Rows):
         one, zero = np.broadcast_to(1.0, n), np.broadcast_to(0.0, n)
         self._stats = RowStats(one, one, zero)
         totals = Totals(float(n), 0.0, 1.0, 0.0, n)
-        room = source.memory_budget
-        super().__init__(
-            source.shape, source.dtype, totals, stored=source.stored, room=room, watch=watch
-        )
+        stored, room = source.stored, source.memory_budget
+        super().__init__(source.shape, source.dtype, totals, stored=stored, room=room, watch=watch)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Runs of consecutive rows of about equal length, each with a thread that reads ahead."""

@@ -37,11 +37,15 @@ def from_dask(
     """
     columns = len(X.columns) if is_frame(X) else X.shape[1]
     chunks = [list(np.atleast_1d(row)) for row in X.to_delayed()]
+    announced = [math.nan] * len(chunks) if is_frame(X) else X.chunks[0]
+    heights = [None if math.isnan(rows) else int(rows) for rows in announced]
     client = active_client()
-    if client is None:
-        return DaskSource(chunks, columns, dtype, _known_heights(X), watch)
-    heights = [None] * len(chunks) if is_frame(X) else [_number(rows) for rows in X.chunks[0]]
-    return ClusterMatrix(chunks, columns, dtype, heights, client, watch=watch)
+    if client is not None:
+        return ClusterMatrix(chunks, columns, dtype, heights, client, watch=watch)
+    dense = not is_frame(X) and type(X._meta) is np.ndarray
+    known = [rows for rows in heights if rows is not None] if dense else []
+    sizes = known if len(known) == len(chunks) else None
+    return DaskSource(chunks, columns, dtype, sizes, watch)
 
 
 def fetched(values: Any) -> Array:
@@ -59,15 +63,3 @@ def fetched(values: Any) -> Array:
 def is_frame(X: Any) -> bool:
     """Whether X is a data frame rather than an array."""
     return hasattr(X, "columns")
-
-
-def _known_heights(X: Any) -> list[int] | None:
-    """Rows of each chunk of a dense array, if Dask knows them; None if it does not."""
-    if is_frame(X) or type(X._meta) is not np.ndarray or any(map(math.isnan, X.chunks[0])):
-        return None
-    return [int(height) for height in X.chunks[0]]
-
-
-def _number(rows: float) -> int | None:
-    """How many rows, where Dask knows it."""
-    return None if math.isnan(rows) else int(rows)

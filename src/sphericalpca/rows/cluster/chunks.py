@@ -49,14 +49,11 @@ def checked_chunk(
 ) -> Matrix:
     """The rows of one chunk, all finite; `first` is which row its first one is, if known."""
     matrix = chunk_matrix(pieces, columns, dtype, chunk)
-    found = first_non_finite(matrix)
-    if found is not None:
-        row, column, value = found
-        raise DataError(
-            f"X contains {value} in {place_in_chunk(row, chunk, first)}, column {column}",
-            "every entry must be finite",
-            "impute or drop it",
-        )
+    place = first_non_finite(matrix)
+    if place is not None:
+        row, column, value = place
+        found = f"X contains {value} in {place_in_chunk(row, chunk, first)}, column {column}"
+        raise DataError(found, "every entry must be finite", "impute or drop it")
     return matrix
 
 
@@ -82,18 +79,15 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
 
 
 def _joined(pieces: list[Matrix]) -> Matrix:
-    if not any(sparse.issparse(piece) for piece in pieces):
-        return pieces[0] if len(pieces) == 1 else np.hstack(pieces)
-    matrix = pieces[0] if len(pieces) == 1 else sparse.hstack(pieces, format="csr")
-    if not matrix.has_canonical_format:
+    any_sparse = any(map(sparse.issparse, pieces))
+    matrix = pieces[0]
+    if len(pieces) > 1:
+        matrix = sparse.hstack(pieces, format="csr") if any_sparse else np.hstack(pieces)
+    if any_sparse and not matrix.has_canonical_format:
         # Indices that are repeated count as their sum; what others hold is left as it is.
         matrix = matrix.copy()
         matrix.sum_duplicates()
     return matrix
-
-
-# What readers may use beside the chunks that they have computed.
-MEMORY_BUDGET = 512 * 2**20
 
 
 class DaskSource(RowSource):
@@ -105,7 +99,7 @@ class DaskSource(RowSource):
     """
 
     name = "the Dask collection"
-    memory_budget = MEMORY_BUDGET
+    memory_budget = 512 * 2**20  # beside the chunks that readers have computed
 
     def __init__(
         self,
@@ -169,7 +163,6 @@ class DaskSource(RowSource):
 
     def _computed(self, k: int) -> Matrix:
         # One thread for each reader, of which there are as many as threads.
-        pieces = importlib.import_module("dask").compute(
-            *self._chunks[k], scheduler="single-threaded"
-        )
+        dask = importlib.import_module("dask")
+        pieces = dask.compute(*self._chunks[k], scheduler="single-threaded")
         return chunk_matrix(pieces, self.shape[1], self.dtype, k)

@@ -24,6 +24,7 @@ ANSWER_TIMEOUT = 60.0
 POLL_INTERVAL = 0.5
 
 Future = Any  # of distributed
+Task = Callable[..., Any]
 Answer = TypeVar("Answer")
 
 
@@ -83,21 +84,16 @@ class ClusterClient:
         self._check_connected()
         return list(self._client.compute(lazy))
 
-    def submit(
-        self, task: Callable[..., Any], *arguments: Any, address: str | None = None
-    ) -> Future:
+    def submit(self, task: Task, *arguments: Any, address: str | None = None) -> Future:
         """The future of a task, to be done by the worker at `address` if it is there."""
         self._check_connected()
         place = {} if address is None else {"workers": [address], "allow_other_workers": True}
         # Arguments may be large, and are meant to be: every worker needs them.
-        with importlib.import_module("dask").config.set(
-            {"distributed.admin.large-graph-warning-threshold": sys.maxsize}
-        ):
+        silent = {"distributed.admin.large-graph-warning-threshold": sys.maxsize}
+        with importlib.import_module("dask").config.set(silent):
             return self._client.submit(task, *arguments, pure=False, **place)
 
-    def gather(
-        self, futures: Sequence[Future], meanwhile: Callable[[], None] | None = None
-    ) -> list[Any]:
+    def gather(self, futures: Sequence[Future], meanwhile: Task | None = None) -> list[Any]:
         """What the futures hold, in their order; `meanwhile` is called now and then."""
         stall = StallDetector(self)
         call = self._start(lambda: self._client.gather(list(futures)))
@@ -108,13 +104,8 @@ class ClusterClient:
                     meanwhile()
             return list(call.result())
 
-    def settle(
-        self, futures: Sequence[Future], meanwhile: Callable[[], None] | None = None
-    ) -> None:
-        """Wait until all futures are there, and leave what they hold where it is.
-
-        `meanwhile` is called now and then.
-        """
+    def settle(self, futures: Sequence[Future], meanwhile: Task | None = None) -> None:
+        """Wait as `gather` until all futures are there, and leave what they hold where it is."""
         stall, pause = StallDetector(self), POLL_INTERVAL / 64
         with _given_up_on_error(futures):
             while any(future.status in ("pending", "lost") for future in futures):
@@ -136,13 +127,11 @@ class ClusterClient:
         stall = StallDetector(self)
         keys = [future.key for future in futures]
         while True:
-            workers, holders, sizes = self._ask(
-                lambda: self._client.run_on_scheduler(_look_around, keys)
-            )
+            found = self._ask(lambda: self._client.run_on_scheduler(_look_around, keys))
+            workers, holders, sizes = found
             if workers:
-                return ClusterState(
-                    {k: Worker(*stats) for k, stats in workers.items()}, holders, sizes
-                )
+                known = {address: Worker(*stats) for address, stats in workers.items()}
+                return ClusterState(known, holders, sizes)
             stall.look()
             time.sleep(POLL_INTERVAL)
 
@@ -208,13 +197,11 @@ def _explained(error: BaseException) -> ClusterError | None:
     distributed = _distributed()
     lost = (concurrent.futures.CancelledError, distributed.comm.CommClosedError)
     if isinstance(error, lost):
+        recompute = "make arrays from files or functions, so that Dask can recompute lost chunks; "
         return ClusterError(
             f"The cluster lost data, tasks or its scheduler ({error})",
             "data that were scattered to a worker die with it",
-            (
-                "make arrays from files or functions, so that Dask can recompute lost chunks; ",
-                *REMEDY,
-            ),
+            (recompute, *REMEDY),
         )
     if isinstance(error, distributed.KilledWorker):
         return ClusterError(

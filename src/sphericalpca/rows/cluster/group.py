@@ -29,7 +29,6 @@ __all__ = [
     "combine_means",
     "group_mean",
     "heights_of",
-    "make_group",
     "measure_group",
     "project_group",
     "sweep_group",
@@ -46,8 +45,8 @@ class ChunkGroup:
     one task for each group.  The chunks themselves are not copied.
     """
 
-    def __init__(self, matrices: Sequence[Matrix]) -> None:
-        self.matrices = tuple(matrices)
+    def __init__(self, *matrices: Matrix) -> None:
+        self.matrices = matrices
 
     @property
     def heights(self) -> list[int]:
@@ -115,11 +114,6 @@ class GroupRows(Rows):
 
 
 # What follows are the tasks.
-
-
-def make_group(*matrices: Matrix) -> ChunkGroup:
-    """A group of these chunks."""
-    return ChunkGroup(matrices)
 
 
 def heights_of(group: ChunkGroup) -> tuple[list[int], int]:

@@ -16,9 +16,9 @@ from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.cluster.chunks import checked_chunk, no_rows
 from sphericalpca.rows.cluster.client import ClusterClient, ClusterState
-from sphericalpca.rows.cluster.group import combine_means, group_mean, heights_of, make_group
+from sphericalpca.rows.cluster.group import ChunkGroup, combine_means, group_mean, heights_of
 from sphericalpca.rows.cluster.placement import assign_workers, runs_that_fit
-from sphericalpca.rows.cluster.progress import LoadProgress, ReadProgress
+from sphericalpca.rows.cluster.progress import Progress
 
 __all__ = ["ClusterMatrix", "PlacedGroup"]
 
@@ -49,17 +49,8 @@ class PlacedGroup:
 class ClusterMatrix:
     """Chunks of a Dask collection, checked, and kept where the workers are.
 
-    Chunks are given as to `DaskSource`; the watch is told of rows as they arrive.
-
-    Attributes
-    ----------
-    shape : (n, m)
-    dtype : float32 or float64
-    stored : int
-        How many numbers the rows hold; zeros of sparse rows are not held.
-    groups : list of PlacedGroup
-        Those that have rows; as long as they are kept, so are the data.
-    cluster : ClusterClient
+    Chunks are given as to `DaskSource`; the watch is told of rows as they arrive.  `stored` counts
+    the numbers that the rows hold.  As long as its `groups` are kept, so are the data.
     """
 
     def __init__(
@@ -86,11 +77,11 @@ class ClusterMatrix:
 
     def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
         """Weighted mean of all rows, zero rows included, in float64."""
-        share, reads = None if weight is None else weight / weight.max(), ReadProgress(watch)
-        for placed in self.groups:
-            part = None if share is None else placed.of(share)
-            reads.expect(self.cluster.submit(group_mean, placed.group, part), placed.rows)
-        with reads:
+        share = None if weight is None else weight / weight.max()
+        with Progress(self.cluster, watch) as reads:
+            for placed in self.groups:
+                part = None if share is None else placed.of(share)
+                reads.expect(self.cluster.submit(group_mean, placed.group, part), placed.rows)
             return combine_means(self.cluster.gather(reads.tasks, reads.look))[1]
 
     def _loaded(
@@ -107,13 +98,15 @@ class ClusterMatrix:
             for k, (parts, first) in enumerate(zip(chunks, _firsts(heights), strict=True))
         ]
         loaded = self.cluster.compute(lazy)
-        with LoadProgress(self.cluster, loaded, heights, watch) as loads:
+        with Progress(self.cluster, watch) as loads:
+            for chunk, rows in zip(loaded, heights, strict=True):
+                loads.expect_chunk(chunk, rows)
             self.cluster.settle(loaded, loads.look)
         members, groups = [], []
         for address, run in _runs(self.cluster.state(loaded)):
             members.append(run)
             matrices = [loaded[k] for k in run]
-            groups.append(self.cluster.submit(make_group, *matrices, address=address))
+            groups.append(self.cluster.submit(ChunkGroup, *matrices, address=address))
         return members, groups
 
 

@@ -24,7 +24,7 @@ from sphericalpca.rows.cluster.group import (
 )
 from sphericalpca.rows.cluster.matrix import ClusterMatrix, PlacedGroup
 from sphericalpca.rows.cluster.placement import assign_workers
-from sphericalpca.rows.cluster.progress import ReadProgress
+from sphericalpca.rows.cluster.progress import Progress
 from sphericalpca.rows.stats import RowStats, Totals
 
 __all__ = ["ClusterRows"]
@@ -57,21 +57,14 @@ class ClusterRows(Rows):
         mean = None if mean is None else np.asarray(mean, dtype=matrix.dtype)
         self._workers: set[str] = set()
         self._addresses: list[str] = []
-        self._known = [
-            self._cluster.submit(
-                measure_group,
-                placed.group,
-                placed.firsts,
-                None if weight is None else placed.of(weight),
-                mean,
-                normalize,
-            )
-            for placed in matrix.groups
-        ]
-        reads = ReadProgress(watch)
-        for placed, known in zip(matrix.groups, self._known, strict=True):
-            reads.expect(self._cluster.submit(totals_of, known), placed.rows)
-        with reads:
+        self._known: list[Any] = []
+        submit = self._cluster.submit
+        with Progress(self._cluster, watch) as reads:
+            for placed in matrix.groups:
+                part = None if weight is None else placed.of(weight)
+                group = (placed.group, placed.firsts)
+                self._known.append(submit(measure_group, *group, part, mean, normalize))
+                reads.expect(submit(totals_of, self._known[-1]), placed.rows)
             totals: Totals = reduce(operator.add, self._cluster.gather(reads.tasks, reads.look))
         stored = matrix.stored
         super().__init__(matrix.shape, matrix.dtype, totals, stored=stored, room=0, watch=watch)
@@ -121,16 +114,13 @@ class ClusterRows(Rows):
         # worker there; one that was scattered would die with the worker that has it.
         shared = self._cluster.submit(broadcast, kernel)
         last: dict[str, Any] = {}
-        reads = ReadProgress(self.watch)
-        for placed, known, address in self._assigned():
-            # One after the other on each worker, as each may use all threads and much memory.
-            before = last.get(address)
-            last[address] = self._cluster.submit(
-                sweep_group, shared, placed.group, known, self.heaviest, before, address=address
-            )
-            reads.expect(last[address], placed.rows)
-        sums = self._few([last[address] for address in sorted(last)])
-        with reads:
+        with Progress(self._cluster, self.watch) as reads:
+            for placed, known, address in self._assigned():
+                # One after the other on each worker, as each may use all threads and much memory.
+                rows = (placed.group, known, self.heaviest, last.get(address))
+                last[address] = self._cluster.submit(sweep_group, shared, *rows, address=address)
+                reads.expect(last[address], placed.rows)
+            sums = self._few([last[address] for address in sorted(last)])
             answers = self._cluster.gather(sums, reads.look)
         return [[np.array(part) for part in answer] for answer in answers]
 

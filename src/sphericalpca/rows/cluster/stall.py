@@ -85,14 +85,11 @@ class StallDetector:
         if found.busy or found.changes != self._changes:
             self._changes, self._last_moved = found.changes, now
         elif now - self._last_moved > STANDSTILL:
+            more = "add workers or memory, and make sure that some workers may run all tasks; "
             raise ClusterError(
                 f"Nothing has moved on the cluster for {STANDSTILL:g} seconds; {found.paused} of "
                 f"its {workers} workers are paused, as Dask does when their memory is full",
-                remedy=(
-                    "use more workers, or workers with more memory, and make sure that some of "
-                    "them may run all tasks; ",
-                    *RESUME,
-                ),
+                remedy=(more, *RESUME),
             )
 
 

@@ -11,6 +11,8 @@ from sphericalpca.linalg import Array
 from sphericalpca.products import times
 from sphericalpca.rows.backend import Backend, on_host
 from sphericalpca.rows.base import Watch
+from sphericalpca.rows.finite import in_words
+from sphericalpca.rows.mean import shares
 
 __all__ = ["NamespaceMatrix", "row_norms", "unit_rows"]
 
@@ -44,9 +46,7 @@ class NamespaceMatrix:
 
     def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
         """Weighted mean of all rows, in float64 on the host."""
-        xp, n = self.backend.xp, self.shape[0]
-        share = np.ones(n) if weight is None else weight / weight.max()
-        share /= share.sum()
+        xp, share = self.backend.xp, shares(self.shape[0], weight)
         total = np.zeros(self.shape[1])
         for span in self.spans():
             part = xp.astype(self.array[span, :], self.backend.wide)
@@ -72,8 +72,7 @@ class NamespaceMatrix:
                 row = span.start + int(xp.argmin(xp.astype(good, xp.int8)))
                 values = on_host(self.array[row, :])
                 column = int(np.argmin(np.isfinite(values)))
-                value = values[column]
-                return row, column, "NaN" if np.isnan(value) else f"infinity ({value})"
+                return row, column, in_words(values[column])
             if watch is not None:
                 watch(span.stop - span.start)
         return None

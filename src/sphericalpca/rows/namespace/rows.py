@@ -26,15 +26,14 @@ class NamespaceBlock(Block):
 
     backend: Backend = field(default_factory=Backend)
 
-    @cached_property
-    def _dtype(self) -> np.dtype[Any]:
-        return NamespaceMatrix(self.matrix, self.backend).dtype
-
     def _there(self, values: Array) -> Any:
         return self.backend.put(values, self.backend.wide)
 
     def _column(self, factor: Array, dtype: Any = None) -> Any:  # noqa: ARG002 - that of the rows
-        return None if (factor == 1).all() else self.backend.put(factor, self.matrix.dtype)[:, None]
+        return None if (factor == 1).all() else self._factors(factor)
+
+    def _factors(self, values: Array) -> Any:
+        return self.backend.put(values, self.matrix.dtype)[:, None]
 
     @cached_property
     def _weights(self) -> Any:
@@ -88,8 +87,7 @@ class NamespaceBlock(Block):
         xp, norm = self.backend.xp, self._lengths_to_divide_by
         cosines = xp.astype(self.project(U), self.backend.wide) / norm[:, None]
         cosines = xp.sqrt(xp.cumulative_sum(cosines * cosines, axis=1))
-        weights = self._weights
-        return on_host((weights * norm) @ cosines), on_host(weights @ cosines)
+        return on_host((self._weights * norm) @ cosines), on_host(self._weights @ cosines)
 
     def turned(self, V: Any, lengths: Any, E: Any) -> Any:
         """(E - V <V, E>) / ||Y||."""
@@ -101,17 +99,13 @@ class NamespaceBlock(Block):
 
     def covariance_times(self, Q: Array, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j' Q."""
-        return self.correlate(
-            self.project(Q) * self.backend.put(factor, self.matrix.dtype)[:, None], factor
-        )
+        return self.correlate(self.project(Q) * self._factors(factor), factor)
 
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j'."""
-        xp, dtype = self.backend.xp, self.matrix.dtype
-        if factor.dtype == np.float64:
-            dtype = self.backend.wide
+        dtype = self.backend.wide if factor.dtype == np.float64 else self.matrix.dtype
         column = self.backend.put(factor * self.scale, dtype)[:, None]
-        B = xp.astype(self.matrix, dtype, copy=False) * column
+        B = self.backend.xp.astype(self.matrix, dtype, copy=False) * column
         return np.asarray(on_host(times(B.T, B)))
 
     def cosines(self, other: Block) -> Array:
@@ -128,13 +122,11 @@ class NamespaceBlock(Block):
 
     @property
     def _unit_matrix(self) -> Any:
-        inverse = np.divide(
-            self.scale, self.norm, out=np.zeros_like(self.norm), where=self.norm > 0
-        )
-        return self.matrix * self.backend.put(inverse, self.matrix.dtype)[:, None]
+        return self.matrix * self._factors(self._unit_scale)
 
     def _vanishing(self, lengths: Any) -> Any:
-        return lengths <= VANISHING * float(np.finfo(self._dtype).eps) * self._norms
+        eps = float(self.backend.xp.finfo(self.matrix.dtype).eps)
+        return lengths <= VANISHING * eps * self._norms
 
     def _generic(self, r: int) -> Any:
         R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], r))
@@ -170,17 +162,6 @@ class NamespaceRows(Rows):
         """All rows in one part."""
         return [iter(self._blocks or map(self._block, self._spans))]
 
-    def project(self, U: Array, out: Array | None = None) -> Array:
-        """X U for all rows, shape (n, r), fetched from the device."""
-        Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
-
-        def fetch(block: Block) -> tuple[()]:
-            Y[block.span] = on_host(block.project(U))
-            return ()
-
-        self.sweep(fetch, columns=U.shape[1], passes=0.5)
-        return Y
-
     def components(self, U: Array) -> Any:
         """Unit-norm components of all rows, on the device."""
         parts: list[Any] = []
@@ -198,10 +179,8 @@ class NamespaceRows(Rows):
         return X if self._mean is None else X - self._mean
 
     def _block(self, span: slice) -> Block:
-        stats = self.stats[span]
-        return NamespaceBlock(
-            self._part(span), span, stats, self.heaviest, backend=self._matrix.backend
-        )
+        part, stats, backend = self._part(span), self.stats[span], self._matrix.backend
+        return NamespaceBlock(part, span, stats, self.heaviest, backend=backend)
 
     def _lengths(self, span: slice, watch: Watch | None) -> Array:
         norm = np.asarray(on_host(row_norms(self._part(span), self._matrix.backend)), np.float64)

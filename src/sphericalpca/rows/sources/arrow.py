@@ -25,10 +25,9 @@ def open_arrow(file: DataFile, options: Options) -> FileSource:
             lengths = batch_lengths(handle)
         with _reader(file) as reader:
             selection = select(reader.schema, options, file)
-        ends = [0, *itertools.accumulate(lengths)]
         with _reader(file, selection.names) as reader:
-            batches = _batches(reader, 0, len(lengths))
-            length = list_length(file, selection, batches)
+            length = list_length(file, selection, _batches(reader, 0, len(lengths)))
+    ends = [0, *itertools.accumulate(lengths)]
     source = ArrowRows(file, selection, ends, length, options.memory_budget)
     # A record batch in use and the next one.
     source.reader_bytes = 2 * max(lengths, default=0) * length * source.storage.itemsize

@@ -19,9 +19,8 @@ def chain(files: Sequence[RowSource]) -> RowSource:
     """The files' rows, one file after another; files without rows are left out."""
     parts = [file for file in files if file.shape[0] > 0]
     if not parts:
-        one = f"{files[0].name} holds"
-        names = one if len(files) == 1 else f"{files[0].name} and the other files hold"
-        raise DataError(f"{names} no rows", remedy="name at least one file that does")
+        words = "holds" if len(files) == 1 else "and the other files hold"
+        raise DataError(f"{files[0].name} {words} no rows", remedy="name at least one that does")
     for part in parts:
         _check_alike(parts[0], part)
     # All compute in one type: the widest.
@@ -36,11 +35,8 @@ def _check_alike(first: RowSource, other: RowSource) -> None:
     if m < 1:
         raise DataError(f"{other.name} has no columns", "rows need at least one number")
     if m != first.shape[1]:
-        raise DataError(
-            f"{other.name} has {m} columns",
-            f"{first.name} has {first.shape[1]}",
-            "files that form one matrix must have the same columns",
-        )
+        found, rule = f"{other.name} has {m} columns", f"{first.name} has {first.shape[1]}"
+        raise DataError(found, rule, "files that form one matrix must have the same columns")
     if (other.columns is None) != (first.columns is None):
         named, bare = (first, other) if other.columns is None else (other, first)
         raise DataError(
@@ -49,10 +45,8 @@ def _check_alike(first: RowSource, other: RowSource) -> None:
             "convert one of them",
         )
     if other.columns != first.columns:
-        raise DataError(
-            f"{other.name} and {first.name} have different columns, or in a different order",
-            remedy=("name those to read with ", Parameter("columns", ...)),
-        )
+        found = f"{other.name} and {first.name} have different columns, or in a different order"
+        raise DataError(found, remedy=("name those to read with ", Parameter("columns", ...)))
 
 
 class ChainedRows(RowSource):

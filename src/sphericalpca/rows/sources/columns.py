@@ -60,10 +60,8 @@ def _selected(
     if options.names is not None and (types.keys() & set(options.names) or not vectors):
         return _known(options.names, types, file)
     if len(vectors) > 1:
-        raise DataError(
-            f"{file.name} has several columns of lists ({_listed(vectors)})",
-            remedy=("name one of them with ", Parameter("column", ...)),
-        )
+        found = f"{file.name} has several columns of lists ({_listed(vectors)})"
+        raise DataError(found, remedy=("name one of them with ", Parameter("column", ...)))
     if vectors:
         return _lists(vectors[0], types, file)
     numbers = tuple(n for n, kind in types.items() if _is_number(kind) and n not in index)
@@ -92,24 +90,19 @@ def _refuse_repeated(chosen: tuple[str, ...], names: list[str], file: DataFile) 
     count = Counter(names)
     for name in chosen:
         if count[name] > 1:
-            raise DataError(
-                f"{file.name} has {count[name]} columns {name!r}",
-                "every column must have a unique name",
-            )
+            found = f"{file.name} has {count[name]} columns {name!r}"
+            raise DataError(found, "every column must have a unique name")
 
 
 def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> None:
     """Whole numbers beside fractions may count rows, and would drown all directions."""
     whole = [name for name in names if _arrow_types().is_integer(types[name])]
     if 0 < len(whole) < len(names):
+        pattern = "; 'x*' stands for all that begin with x"
         raise DataError(
             f"{file.name} has columns of whole numbers ({_listed(whole)}) beside others, which may "
             "be identifiers",
-            remedy=(
-                "name those to read with ",
-                Parameter("columns", ...),
-                "; 'x*' stands for all that begin with x",
-            ),
+            remedy=("name those to read with ", Parameter("columns", ...), pattern),
         )
 
 
@@ -138,20 +131,14 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
 
 
 def _numbers(
-    names: tuple[str, ...],
-    types: dict[str, Any],
-    file: DataFile,
-    remedy: Phrase = LEAVE_OUT,
+    names: tuple[str, ...], types: dict[str, Any], file: DataFile, remedy: Phrase = LEAVE_OUT
 ) -> Selection:
     storage = []
     for name in names:
         kind = _type_of(name, types, file)
         if not _is_number(kind):
-            raise DataError(
-                f"Column {name!r} of {file.name} is of type {printable(kind, 200)}",
-                "must hold numbers",
-                remedy,
-            )
+            found = f"Column {name!r} of {file.name} is of type {printable(kind, 200)}"
+            raise DataError(found, "must hold numbers", remedy)
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:
         raise DataError(Parameter("columns", list(names)), "must name columns, each once")

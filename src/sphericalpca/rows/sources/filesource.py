@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, MissingExtraError, Parameter, printable
+from sphericalpca.exceptions import DataError, MissingExtraError, Parameter, Phrase, printable
 from sphericalpca.linalg import Array
 from sphericalpca.registry.formats import FORMATS
 from sphericalpca.rows.reading import RowSource
@@ -45,11 +45,8 @@ class DataFile:
             remedy = f"pass a file, a list of files, or a pattern such as {pattern!r}"
             raise DataError(f"{str(path)!r} is a folder", remedy=remedy)
         if not path.is_file():
-            raise DataError(
-                f"{str(path)!r} is a pipe or a device",
-                "rows are read several times",
-                "write them to a file first",
-            )
+            found = f"{str(path)!r} is a pipe or a device"
+            raise DataError(found, "rows are read several times", "write them to a file first")
         return cls(path, status.st_size, status.st_mtime_ns, status.st_ino)
 
     @property
@@ -85,15 +82,13 @@ class DataFile:
             raise
         except Exception as error:
             where = self.name if row is None else f"{self.name}, from row {row} on,"
+            remedy: Phrase = DAMAGED
             if isinstance(error, PermissionError):
-                found = f"{where} cannot be read ({_reason(error)})"
-                raise DataError(found, remedy="get permission to read it") from error
-            # A damaged file may ask for any amount of memory.
-            lower = (", or lower ", Parameter("memory_budget"))
-            raise DataError(
-                f"{where} cannot be read ({_reason(error)})",
-                remedy=(DAMAGED, *(lower if isinstance(error, MemoryError) else ())),
-            ) from error
+                remedy = "get permission to read it"
+            elif isinstance(error, MemoryError):  # a damaged file may ask for any amount of it
+                remedy = (DAMAGED, ", or lower ", Parameter("memory_budget"))
+            found = f"{where} cannot be read ({_reason(error)})"
+            raise DataError(found, remedy=remedy) from error
 
 
 def _reason(error: Exception) -> str:
@@ -123,13 +118,13 @@ class FileSource(RowSource):
     """
 
     def __init__(
-        self, file: DataFile, shape: tuple[int, int], storage: Any, memory_budget: int
+        self, file: DataFile, shape: Sequence[int], storage: Any, memory_budget: int
     ) -> None:
         self.file = file
         self.name = file.name
         self.shape = (int(shape[0]), int(shape[1]))
         self.storage = np.dtype(storage)
-        self.dtype = arithmetic_type(self.storage, file)
+        self.dtype = arithmetic_type(self.storage, file.name)
         self.stored = self.shape[0] * self.shape[1]
         self.memory_budget = memory_budget
         # The whole file is one part, unless a format can do better.
@@ -159,18 +154,13 @@ class FileSource(RowSource):
         return self.file.place(row)
 
 
-def arithmetic_type(storage: np.dtype[Any], file: DataFile) -> np.dtype[Any]:
+def arithmetic_type(storage: np.dtype[Any], name: str) -> np.dtype[Any]:
     """float32 where it holds every number of the storage type, else float64."""
-    kind, size = storage.kind, storage.itemsize
-    if kind == "f":
-        return np.dtype(np.float32 if size <= 4 else np.float64)
-    if kind in "iub":
-        return np.dtype(np.float32 if size <= 2 else np.float64)
-    raise DataError(
-        f"{file.name} holds numbers of type {storage}",
-        "rows must be real numbers",
-        "write them as float32 or float64",
-    )
+    if storage.kind not in "fiub":
+        found = f"{name} holds numbers of type {storage}"
+        raise DataError(found, "rows must be real numbers", "write them as float32 or float64")
+    single = storage.itemsize <= (4 if storage.kind == "f" else 2)
+    return np.dtype(np.float32 if single else np.float64)
 
 
 def rewritten(values: Array, out: Array) -> Array:

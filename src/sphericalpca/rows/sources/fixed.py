@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Sequence
 from contextlib import AbstractContextManager
 from io import FileIO
 from typing import Any
@@ -40,7 +40,7 @@ class FixedRows(FileSource):
     any_row = True
 
     def __init__(
-        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, offset: int = 0
+        self, file: DataFile, shape: Sequence[int], storage: Any, budget: int, *, offset: int = 0
     ) -> None:
         super().__init__(file, shape, storage, budget)
         self._offset = offset
@@ -51,13 +51,11 @@ class FixedRows(FileSource):
         height = int(np.diff(ends).max(initial=0))
         # Numbers that are converted need one buffer to come from, and two to go to.
         raw = itertools.cycle([self._buffer(height) for _ in range(1 if self.converts else 2)])
-        converted = itertools.cycle(self._outputs(height))
+        outputs = [self._output(height) for _ in range(2)] if self.converts else [None]
         with self.file.being_read(), self._opened() as file:
-            for first, last in itertools.pairwise(ends):
+            for (first, last), out in zip(itertools.pairwise(ends), itertools.cycle(outputs)):
                 values = self._values(file, next(raw), first, last - first)
-                yield (
-                    rewritten(values, next(converted)[: last - first]) if self.converts else values
-                )
+                yield values if out is None else rewritten(values, out[: last - first])
 
     def _block_ends(self, span: slice, rows: int) -> list[int]:
         """Where blocks of at most so many rows end."""
@@ -67,9 +65,9 @@ class FixedRows(FileSource):
         """A handle from which rows are read."""
         return FileIO(self.file.path)
 
-    def _outputs(self, height: int) -> Iterator[Array]:
-        m = self.shape[1]
-        return iter([np.empty((height, m), self.dtype) for _ in range(2 * self.converts)])
+    def _output(self, height: int) -> Array:
+        """Memory for so many rows in the type of the arithmetic."""
+        return np.empty((height, self.shape[1]), self.dtype)
 
     def _too_short(self, row: int) -> DataError:
         return DataError(
@@ -107,10 +105,9 @@ class ColumnMajorRows(FixedRows):
     def _buffer(self, height: int) -> Any:
         return np.empty((self.shape[1], height), self.storage)
 
-    def _outputs(self, height: int) -> Iterator[Array]:
+    def _output(self, height: int) -> Array:
         # Transposed too, so that numbers are converted in the order in which they lie.
-        m = self.shape[1]
-        return iter([np.empty((m, height), self.dtype).T for _ in range(2 * self.converts)])
+        return np.empty((self.shape[1], height), self.dtype).T
 
     def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
         n, size = self.shape[0], self.storage.itemsize

@@ -6,7 +6,7 @@ compressed, through h5py, which reads for one thread at a time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from math import prod
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
-from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
+from sphericalpca.rows.sources.filesource import DataFile, Options, arithmetic_type, optional
 from sphericalpca.rows.sources.fixed import FixedRows, RowMajorRows
 
 __all__ = ["open_hdf5"]
@@ -30,7 +30,7 @@ CACHE_SLOTS = 10_007
 MOST_PACKED = 100_000
 
 
-def open_hdf5(file: DataFile, options: Options) -> FileSource:
+def open_hdf5(file: DataFile, options: Options) -> FixedRows:
     """The rows of a data set of an HDF5 file."""
     h5py = optional("h5py", "HDF5 files")
     with file.being_read(), h5py.File(file.path, "r") as opened:
@@ -42,26 +42,22 @@ def open_hdf5(file: DataFile, options: Options) -> FileSource:
                 "no file may name others to be read",
                 "copy them into one data set",
             )
-        if dataset.dtype.kind not in "fiub":
-            raise DataError(
-                f"Data set {key!r} of {file.name} is of type {dataset.dtype}",
-                "rows must be real numbers",
-                "write them as float32 or float64",
-            )
+        arithmetic_type(dataset.dtype, f"Data set {key!r} of {file.name}")
         direct = dataset.chunks is None and not dataset.is_virtual
         offset = dataset.id.get_offset() if direct else None
         if dataset.chunks is not None:
             _check_chunks(dataset, file.size)
         shape, storage, chunks = dataset.shape, dataset.dtype, dataset.chunks
+    announced = prod(shape) * storage.itemsize
     if offset is not None:
-        if offset + prod(shape) * storage.itemsize > file.size:
+        if offset + announced > file.size:
             raise DataError(
-                f"{file.name} has {file.size} bytes, too few for the {shape[0]} rows of its data "
-                f"set {key!r}",
-                remedy="it was cut short; write or copy it again",
+                f"{file.name} has {file.size} bytes",
+                f"the {shape[0]} rows of its data set {key!r} take more",
+                "it was cut short; write or copy it again",
             )
         return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
-    if (announced := prod(shape) * storage.itemsize) > MOST_PACKED * file.size:
+    if announced > MOST_PACKED * file.size:
         raise DataError(
             f"{file.name} has {file.size} bytes",
             f"its data set {key!r} announces {announced} bytes of numbers, most never written",
@@ -106,21 +102,18 @@ def _check_chunks(dataset: Any, size: int) -> None:
 
 
 def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
-    choices = _matrices(opened)
-    listed = ", ".join(f"{name!r} {shape}" for name, shape in choices.items()) or "none"
-    if key is not None:
-        if not _is_matrix(opened.get(key)):
-            raise DataError(
-                f"{file.name} has no 2-D data set {key!r}",
-                remedy=("name one with ", Parameter("key", ...), f"; it has {listed}"),
-            )
+    if key is not None and _is_matrix(opened.get(key)):
         return key
-    if USUAL_KEY in choices:
-        return USUAL_KEY
+    choices = _matrices(opened)
     numeric = [name for name in choices if opened[name].dtype.kind in "fiub"]
-    if len(numeric) == 1:
+    if key is None and USUAL_KEY in choices:
+        return USUAL_KEY
+    if key is None and len(numeric) == 1:
         return numeric[0]
-    found = "no numeric 2-D data set" if not numeric else "several 2-D data sets"
+    found = "several 2-D data sets" if numeric else "no numeric 2-D data set"
+    if key is not None:
+        found = f"no 2-D data set {key!r}"
+    listed = ", ".join(f"{name!r} {shape}" for name, shape in choices.items()) or "none"
     remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
     raise DataError(f"{file.name} has {found}", remedy=remedy)
 
@@ -150,14 +143,14 @@ class ChunkedRows(FixedRows):
     def __init__(
         self,
         file: DataFile,
-        shape: tuple[int, int],
+        shape: Sequence[int],
         storage: Any,
-        memory_budget: int,
+        budget: int,
         *,
         key: str,
         chunks: tuple[int, int] | None,
     ) -> None:
-        super().__init__(file, shape, storage, memory_budget)
+        super().__init__(file, shape, storage, budget)
         self._key = key
         self._chunk_rows, width = chunks or (1, 1)
         # The chunks that a row is in; where a data set may grow, one can be wider than all of it.

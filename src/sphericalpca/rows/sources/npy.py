@@ -6,7 +6,6 @@ import io
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from io import FileIO
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
@@ -19,28 +18,24 @@ from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
 from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
 
-__all__ = [
-    "ArrayHeader",
-    "Member",
-    "checked_header",
-    "dense_rows",
-    "located",
-    "open_npy",
-    "read_header",
-    "read_small",
-]
+__all__ = ["StoredArray", "checked_header", "dense_rows", "located", "open_npy", "read_small"]
 
 # The longest header that numpy takes, and what comes before it.
 LONGEST_HEADER = 10_000 + 12
 
 
-class ArrayHeader(NamedTuple):
-    """What the header of an array says, and where its numbers begin."""
+class StoredArray(NamedTuple):
+    """What the header of an array says, and where its numbers begin.
+
+    The `offset` is in the file, or in the unpacked member of an archive if that is compressed.
+    """
 
     shape: tuple[int, ...]
     fortran_order: bool
     dtype: np.dtype[Any]
     offset: int
+    member: str = ""  # of an archive
+    compressed: bool = False
 
     @property
     def end(self) -> int:
@@ -51,25 +46,23 @@ class ArrayHeader(NamedTuple):
 def open_npy(file: DataFile, options: Options) -> FileSource:
     """The rows of a ``.npy`` file."""
     with file.being_read(), file.path.open("rb") as handle:
-        header = read_header(handle)
+        header = _read_header(handle)
     if len(header.shape) != 2:
-        raise DataError(
-            f"{file.name} holds an array of shape {header.shape}",
-            "rows are a 2-D array",
-            "reshape it to (rows, columns)",
-        )
+        found = f"{file.name} holds an array of shape {header.shape}"
+        raise DataError(found, "rows are a 2-D array", "reshape it to (rows, columns)")
     if file.size != header.end and not header.dtype.hasobject:
-        raise DataError(
-            f"{file.name} has {file.size} bytes",
-            f"its header announces {header.end}",
-            "it was cut short, or something was appended; write it again",
-        )
-    kind = ColumnMajorRows if header.fortran_order else RowMajorRows
-    shape = (header.shape[0], header.shape[1])
-    return kind(file, shape, header.dtype, options.memory_budget, offset=header.offset)
+        found, rule = f"{file.name} has {file.size} bytes", f"its header announces {header.end}"
+        remedy = "it was cut short, or something was appended; write it again"
+        raise DataError(found, rule, remedy)
+    return _direct_rows(file, header, options)
 
 
-def read_header(handle: BinaryIO | Any) -> ArrayHeader:
+def _direct_rows(file: DataFile, array: StoredArray, options: Options) -> FileSource:
+    kind = ColumnMajorRows if array.fortran_order else RowMajorRows
+    return kind(file, array.shape, array.dtype, options.memory_budget, offset=array.offset)
+
+
+def _read_header(handle: BinaryIO | Any) -> StoredArray:
     """Read the header at the beginning of a handle.
 
     No more is read than a header may have, whatever length it announces: numpy would read, and
@@ -88,7 +81,7 @@ def read_header(handle: BinaryIO | Any) -> ArrayHeader:
         shape, fortran_order, dtype = readers[version](begin)
     if any(length < 0 for length in shape):
         raise ValueError(f"shape {shape} is negative")
-    return ArrayHeader(shape, fortran_order, dtype, begin.tell())
+    return StoredArray(shape, fortran_order, dtype, begin.tell())
 
 
 # Of a zip archive: the fixed part of the header before each member, which ends with the
@@ -98,19 +91,7 @@ LOCAL_HEADER = 30
 DEFLATED = 1032
 
 
-@dataclass(frozen=True)
-class Member:
-    """An array inside the archive, and where its numbers begin."""
-
-    name: str
-    shape: tuple[int, ...]
-    dtype: np.dtype[Any]
-    offset: int  # in the archive; if it is compressed, in the unpacked member
-    compressed: bool
-    fortran_order: bool
-
-
-def checked_header(archive: ZipFile, size: int, name: str) -> ArrayHeader:
+def checked_header(archive: ZipFile, size: int, name: str) -> StoredArray:
     """The header of an array in an archive of so many bytes, which can hold what it announces.
 
     Archive and header may say anything; memory is reserved by what they say.
@@ -122,7 +103,7 @@ def checked_header(archive: ZipFile, size: int, name: str) -> ArrayHeader:
     if info.file_size > growth * min(info.compress_size, size - info.header_offset):
         raise ValueError(f"{name!r} would unpack to {info.file_size} bytes, which are not in it")
     with archive.open(name) as handle:
-        header = read_header(handle)
+        header = _read_header(handle)
     if info.file_size != header.end:
         raise ValueError(f"{name!r} has {info.file_size} bytes instead of {header.end}")
     if header.dtype.hasobject:
@@ -143,7 +124,7 @@ def read_small(archive: ZipFile, file: DataFile, name: str, most: int | None = N
     return values
 
 
-def located(archive: ZipFile, file: DataFile, name: str) -> Member:
+def located(archive: ZipFile, file: DataFile, name: str) -> StoredArray:
     """Where a member's numbers are."""
     header, info = checked_header(archive, file.size, name), archive.getinfo(name)
     compressed, offset = info.compress_type != ZIP_STORED, header.offset
@@ -153,25 +134,22 @@ def located(archive: ZipFile, file: DataFile, name: str) -> Member:
             local = raw.read(LOCAL_HEADER)
         names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
         offset += info.header_offset + LOCAL_HEADER + names
-    return Member(name, header.shape, header.dtype, offset, compressed, header.fortran_order)
+    return header._replace(offset=offset, member=name, compressed=compressed)
 
 
 def dense_rows(file: DataFile, archive: ZipFile, options: Options) -> FileSource:
     """The rows of a 2-D array in the archive: of the one that is named, or the only one."""
     name = _chosen(file, archive, options.key)
-    member = located(archive, file, f"{name}.npy")
-    n, m = member.shape
-    place = (file, (n, m), member.dtype, options.memory_budget)
-    if not member.compressed:
-        kind = ColumnMajorRows if member.fortran_order else RowMajorRows
-        return kind(*place, offset=member.offset)
-    if member.fortran_order:
+    array = located(archive, file, f"{name}.npy")
+    if not array.compressed:
+        return _direct_rows(file, array, options)
+    if array.fortran_order:
         raise DataError(
             f"{name!r} in {file.name} is compressed and in Fortran order",
             "rows cannot be read one by one that way",
             "write it with numpy.savez, or in C order",
         )
-    return PackedRows(*place, member=member)
+    return PackedRows(file, array, options.memory_budget)
 
 
 def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
@@ -179,7 +157,7 @@ def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
     for name in archive.namelist():
         if name.endswith(".npy"):
             with archive.open(name) as handle:
-                header = read_header(handle)
+                header = _read_header(handle)
             shapes[name.removesuffix(".npy")] = header.shape, header.dtype.kind in "fiub"
     matrices = [name for name, (shape, numeric) in shapes.items() if len(shape) == 2 and numeric]
     listed = ", ".join(f"{name!r} {shape}" for name, (shape, _) in shapes.items()) or "nothing"
@@ -200,11 +178,9 @@ class PackedRows(RowMajorRows):
 
     any_row = False
 
-    def __init__(
-        self, file: DataFile, shape: tuple[int, int], storage: Any, budget: int, *, member: Member
-    ) -> None:
-        super().__init__(file, shape, storage, budget, offset=member.offset)
-        self._member = member.name
+    def __init__(self, file: DataFile, array: StoredArray, memory_budget: int) -> None:
+        super().__init__(file, array.shape, array.dtype, memory_budget, offset=array.offset)
+        self._member = array.member
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:

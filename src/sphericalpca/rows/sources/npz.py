@@ -8,7 +8,7 @@ its front, so that one thread reads it all.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import ExitStack
 from io import FileIO
 from typing import Any
@@ -22,7 +22,7 @@ from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, rewritten
 from sphericalpca.rows.sources.fixed import fill
-from sphericalpca.rows.sources.npy import Member, dense_rows, located, read_small
+from sphericalpca.rows.sources.npy import StoredArray, dense_rows, located, read_small
 
 __all__ = ["open_npz"]
 
@@ -43,23 +43,18 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
         pointer = read_small(archive, file, "indptr.npy").astype(np.int64, copy=False)
         data, indices = (located(archive, file, name) for name in ("data.npy", "indices.npy"))
         _check_structure(file, shape, pointer, data, indices)
-    budget = options.memory_budget
-    n, m = map(int, shape)
-    return CompressedSparseRows(file, (n, m), pointer, budget, data=data, indices=indices)
+    return CompressedSparseRows(file, shape, pointer, (data, indices), options.memory_budget)
 
 
 def _refuse_other_formats(file: DataFile, kind: str | bytes) -> None:
     name = kind.decode() if isinstance(kind, bytes) else kind
     if name != "csr":
-        raise DataError(
-            f"{file.name} holds a {printable(name.upper(), 20)} matrix",
-            "rows are read from CSR",
-            "save X.tocsr()",
-        )
+        found = f"{file.name} holds a {printable(name.upper(), 20)} matrix"
+        raise DataError(found, "rows are read from CSR", "save X.tocsr()")
 
 
 def _check_structure(
-    file: DataFile, shape: Any, pointer: Any, data: Member, indices: Member
+    file: DataFile, shape: Any, pointer: Any, data: StoredArray, indices: StoredArray
 ) -> None:
     good = (
         shape.shape == (2,)
@@ -85,18 +80,15 @@ class CompressedSparseRows(FileSource):
     def __init__(
         self,
         file: DataFile,
-        shape: tuple[int, int],
+        shape: Sequence[int],
         pointer: Any,
+        arrays: tuple[StoredArray, StoredArray],
         memory_budget: int,
-        *,
-        data: Member,
-        indices: Member,
     ) -> None:
+        data, indices = arrays
         super().__init__(file, shape, data.dtype, memory_budget)
         self.stored = data.shape[0]
-        self._pointer = pointer
-        self._data = data
-        self._indices = indices
+        self._pointer, self._data, self._indices = pointer, data, indices
         self.any_row = not (data.compressed or indices.compressed)
 
     @property
@@ -118,7 +110,7 @@ class CompressedSparseRows(FileSource):
         ends = self._block_ends(span, rows)
         longest = int(np.diff(self._pointer[ends]).max(initial=0))
         wide = self._indices.dtype.itemsize > 4 or self.shape[1] > np.iinfo(np.int32).max
-        buffers = itertools.cycle(
+        buffers: Iterator[tuple[Any, Any]] = itertools.cycle(
             (np.empty(longest, self.dtype), np.empty(longest, np.int64 if wide else np.int32))
             for _ in range(2)
         )
@@ -126,7 +118,7 @@ class CompressedSparseRows(FileSource):
             data, indices = (self._opened(part, stack) for part in (self._data, self._indices))
             for first, last in itertools.pairwise(ends):
                 begin, end = self._pointer[first], self._pointer[last]
-                numbers, places = _shortened(next(buffers), end - begin)
+                numbers, places = (buffer[: end - begin] for buffer in next(buffers))
                 with self.file.being_read(first):
                     _take(self._data, data, begin, numbers)
                     _take(self._indices, indices, begin, places)
@@ -142,13 +134,13 @@ class CompressedSparseRows(FileSource):
             ends.append(min(max(int(within), first + 1), first + rows, span.stop))
         return ends
 
-    def _opened(self, member: Member, stack: ExitStack) -> Any:
+    def _opened(self, array: StoredArray, stack: ExitStack) -> Any:
         """A handle of the archive, or of one of its members if that is compressed."""
         with self.file.being_read():
-            if not member.compressed:
+            if not array.compressed:
                 return stack.enter_context(FileIO(self.file.path))
             archive = stack.enter_context(ZipFile(self.file.path))
-            return stack.enter_context(archive.open(member.name))
+            return stack.enter_context(archive.open(array.member))
 
     def _matrix(self, first: int, last: int, numbers: Array, places: Any) -> Matrix:
         m, pointer = self.shape[1], self._pointer[first : last + 1]
@@ -156,11 +148,8 @@ class CompressedSparseRows(FileSource):
         if len(places) and (places.min() < 0 or places.max() >= m):
             k = int(np.argmax((places < 0) | (places >= m)))
             row = int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1
-            raise DataError(
-                f"X has a number in column {places[k]} of {self.place(first + row)}",
-                f"has {m} columns",
-                "the file is damaged; write it again",
-            )
+            found = f"X has a number in column {places[k]} of {self.place(first + row)}"
+            raise DataError(found, f"has {m} columns", "the file is damaged; write it again")
         matrix = sparse.csr_array((last - first, m), dtype=self.dtype)
         matrix.data, matrix.indices = numbers, places
         matrix.indptr = (pointer - pointer[0]).astype(places.dtype)
@@ -169,15 +158,11 @@ class CompressedSparseRows(FileSource):
         return matrix
 
 
-def _shortened(buffers: tuple[Any, Any], length: int) -> tuple[Any, Any]:
-    return buffers[0][:length], buffers[1][:length]
-
-
-def _take(member: Member, handle: Any, begin: int, out: Array) -> None:
-    """Fill `out` with the member's numbers from `begin` on."""
-    same = member.dtype == out.dtype
-    raw = out if same else np.empty(len(out), member.dtype)
-    if not fill(raw, handle, member.offset + int(begin) * member.dtype.itemsize):
+def _take(array: StoredArray, handle: Any, begin: int, out: Array) -> None:
+    """Fill `out` with the array's numbers from `begin` on."""
+    same = array.dtype == out.dtype
+    raw = out if same else np.empty(len(out), array.dtype)
+    if not fill(raw, handle, array.offset + int(begin) * array.dtype.itemsize):
         raise EOFError("it ends early")
     if not same:
         rewritten(raw, out)

@@ -8,18 +8,13 @@ import os
 import re
 from collections.abc import Iterable, Sequence
 from numbers import Real
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
-from sphericalpca.registry.formats import (
-    FORMATS,
-    Format,
-    format_of,
-    resolve,
-    row_suffixes,
-    titles,
-)
+from sphericalpca.registry import resolve
+from sphericalpca.registry.formats import FORMATS, Format, format_of, row_suffixes, titles
 from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources.chain import chain
 from sphericalpca.rows.sources.filesource import DataFile, Options
@@ -38,11 +33,10 @@ def open_rows(
     key: str | None = None,
     memory_budget: int | str = "512MB",
 ) -> RowSource:
-    """A matrix in files, to be fitted without being loaded.
+    """Open a matrix in files, to fit it without loading it.
 
-    Nothing but headers is read here.  Each pass of a fit reads the rows anew, in blocks, the
-    next one while one is computed on, in bounded memory.  The files must stay as they are
-    meanwhile: a change is an error.
+    Only headers are read here.  Each pass of a fit reads the rows anew, in blocks and in bounded
+    memory.  The files must not change meanwhile.
 
     Parameters
     ----------
@@ -52,23 +46,19 @@ def open_rows(
 
         {formats}
     column : str, optional
-        Which column of a Parquet or Arrow file holds the rows as lists of one length.  May
-        be left out if there is one such column only.
+        Column of a Parquet or Arrow file that holds the rows as lists of one length.  Optional
+        if there is only one such column.
     columns : list of str, optional
-        Which columns of numbers of a Parquet or Arrow file are the columns of the matrix, by name
-        or by pattern, such as ``"x*"``.  If there is no column of lists, all columns of numbers
-        by default; whole numbers beside others may be identifiers, so they must be named.  The
-        index of a data frame is a column of the file, but none of the matrix unless named.  A
-        model that was fitted to such columns knows their names, and wants them in that order:
-        pass its ``feature_names_in_``.
+        Columns of numbers of a Parquet or Arrow file, by name or by pattern such as ``"x*"``.  If
+        there is no column of lists, all columns of numbers by default, without the index of a data
+        frame; integers beside floats may be identifiers, so they must be named.  A model that was
+        fitted to named columns wants them in that order: pass its ``feature_names_in_``.
     key : str, optional
-        Path of the data set inside an HDF5 file: by default ``"train"``, else the only one
-        that is 2-D and numeric.  Name of the array inside an ``.npz`` file: by default the only one
-        that is.
+        Data set of an HDF5 file, by default ``"train"``, or array of an ``.npz`` file; else the
+        only one that is 2-D and numeric.
     memory_budget : int or str, default="512MB"
-        How much memory blocks may take together, in bytes or in words such as ``"2GB"``.
-        Some 40 bytes for each row, for lengths and weights, come on top, and what a
-        solver keeps.
+        How much memory blocks may take together, in bytes or as text such as ``"2GB"``.  About 40
+        bytes per row, for lengths and weights, come on top, and what a solver keeps.
 
     Returns
     -------
@@ -118,16 +108,16 @@ def open_rows_for(
     names: Sequence[str] | None,
     path: Any,
     *,
-    column: str | None = None,
-    columns: Sequence[str] | None = None,
-    key: str | None = None,
-    memory_budget: int | str = "512MB",
+    column: str | None,
+    columns: Sequence[str] | None,
+    key: str | None,
+    memory_budget: int | str,
 ) -> RowSource:
-    """As `open_rows`, for a model that calls its columns so.
+    """As `open_rows`, for a model that was fitted to columns of these names.
 
-    Of a table the columns of these names are read, in their order, whichever others there are.
-    What `column` or `columns` name comes first.  A table that has none of them, but a column of
-    lists, is read as if the model had no names, and so are files that are no tables.
+    Of a table they are read, in their order, whichever others there are, unless `column` or
+    `columns` is given.  A table that has none of them, but a column of lists, is read as if the
+    model had no names, and so are files that are no tables.
     """
     if isinstance(columns, str):
         raise TypeError(f"columns={columns!r} is text, but must be a list: [{columns!r}].")
@@ -154,16 +144,13 @@ def _open(path: Path, options: Options) -> RowSource:
 
 def _unknown_format(file: DataFile) -> DataError:
     suffix, supported = file.path.suffix.lower(), ", ".join(row_suffixes())
+    found, remedy = f"{file.name} has the suffix {suffix!r}", "convert it"
     if suffix == ".safetensors":
-        return DataError(
-            f"{file.name} has the suffix of a model, not of rows",
-            f"rows are read from {supported}",
-            "pass the file of rows here",
-        )
-    remedy = f"convert it once: {_conversion(file.path)}" if suffix in TEXTS else "convert it"
-    return DataError(
-        f"{file.name} has the suffix {suffix!r}", f"rows are read from {supported}", remedy
-    )
+        found = f"{file.name} has the suffix of a model, not of rows"
+        remedy = "pass the file of rows here"
+    elif suffix in TEXTS:
+        remedy = f"convert it once: {_conversion(file.path)}"
+    return DataError(found, f"rows are read from {supported}", remedy)
 
 
 def _conversion(path: Path) -> str:
@@ -181,21 +168,14 @@ def _conversion(path: Path) -> str:
 
 def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:
     """Options that say nothing to this format are a mistake."""
-    for name, suits in (("column", _is_table), ("columns", _is_table), ("key", _has_key)):
+    for name, trait in (("column", "table"), ("columns", "table"), ("key", "key")):
+        suits = attrgetter(trait)
         if getattr(options, name) is not None and not suits(known):
             raise DataError(
                 (Parameter(name, ...), f" is for {titles(suits)} files"),
                 f"{file.name} is not one",
                 "leave it out",
             )
-
-
-def _is_table(known: Format) -> bool:
-    return known.table
-
-
-def _has_key(known: Format) -> bool:
-    return bool(known.key)
 
 
 def find_paths(path: Any) -> list[Path]:

@@ -31,9 +31,8 @@ def open_parquet(file: DataFile, options: Options) -> FileSource:
         first = parquet.iter_batches(batch_size=1, columns=list(selection.names))
         length = list_length(file, selection, first)
         ends = _group_ends(parquet.metadata)
-        decoding = _decoding_bytes(parquet.metadata, selection)
-    source = ParquetRows(file, selection, ends, length, options.memory_budget)
-    source.reader_bytes = decoding
+        source = ParquetRows(file, selection, ends, length, options.memory_budget)
+        source.reader_bytes = _decoding_bytes(parquet.metadata, selection)
     return source
 
 
@@ -41,13 +40,9 @@ def open_parquet(file: DataFile, options: Options) -> FileSource:
 def _parquet(file: DataFile) -> Iterator[Any]:
     arrow = optional("pyarrow", "Parquet files")
     parquet = optional("pyarrow.parquet", "Parquet files")
+    safe = {"pre_buffer": False, "buffer_size": READ_AHEAD, "page_checksum_verification": True}
     # A file of our own, so that it is closed for certain, and not mapped into memory.
-    with (
-        arrow.OSFile(str(file.path)) as handle,
-        parquet.ParquetFile(
-            handle, pre_buffer=False, buffer_size=READ_AHEAD, page_checksum_verification=True
-        ) as opened,
-    ):
+    with arrow.OSFile(str(file.path)) as handle, parquet.ParquetFile(handle, **safe) as opened:
         yield opened
 
 
@@ -78,20 +73,13 @@ class ParquetRows(TableRows):
 
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
         """Blocks of record batches, decoded a batch at a time."""
-        groups = [
-            k
-            for k, (begin, end) in enumerate(itertools.pairwise(self.cuts))
-            if begin < span.stop and end > span.start
-        ]
+        ends = enumerate(itertools.pairwise(self.cuts))
+        groups = [k for k, (begin, end) in ends if begin < span.stop and end > span.start]
         if not groups:
             return
         with self.file.being_read(), _parquet(self.file) as parquet:
-            batches = parquet.iter_batches(
-                batch_size=rows,
-                row_groups=groups,
-                columns=list(self._selection.names),
-                use_threads=False,
-            )
+            names = list(self._selection.names)
+            batches = parquet.iter_batches(rows, groups, names, use_threads=False)
             yield from self._matrices(batches, self.cuts[groups[0]], span, rows)
 
     def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:

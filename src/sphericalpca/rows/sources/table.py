@@ -17,6 +17,8 @@ from sphericalpca.rows.sources.filesource import DataFile, FileSource, optional,
 
 __all__ = ["TableRows", "list_length"]
 
+# Older versions of pyarrow cannot read nulls among lists of one size (apache/arrow#35692): there is
+# nothing yet whose nulls could be counted, and only this text tells them from damage.
 NULL_AMONG_LISTS = "Expected all lists to be of size"
 
 
@@ -76,12 +78,8 @@ class TableRows(FileSource):
         except ValueError as error:
             if NULL_AMONG_LISTS not in str(error):
                 raise
-            raise DataError(
-                f"Column {self._selection.names[0]!r} is null in one of the rows from row {first} "
-                f"of {self.name} on",
-                "every entry must be a number",
-                "fill or drop that row",
-            ) from None
+            place = f"one of the rows from row {first} of {self.name} on"
+            raise _null(self._selection.names[0], place) from None
 
     def _buffers(self, height: int) -> list[Array]:
         """Two to take turns; empty ones where the numbers of a record batch serve as they are."""
@@ -98,11 +96,12 @@ class TableRows(FileSource):
                 self._refuse_nulls(batch.column(name), first, 1, name)
                 rewritten(batch.column(name).to_numpy(zero_copy_only=False), out[:, k])
             return out
-        lists, m = batch.column(self._selection.names[0]), self.shape[1]
-        self._refuse_nulls(lists, first, 1, self._selection.names[0])
+        name, m = self._selection.names[0], self.shape[1]
+        lists = batch.column(name)
+        self._refuse_nulls(lists, first, 1, name)
         self._refuse_lengths(lists, first)
         values = lists.flatten()
-        self._refuse_nulls(values, first, m, self._selection.names[0])
+        self._refuse_nulls(values, first, m, name)
         numbers = values.to_numpy(zero_copy_only=False).reshape(batch.num_rows, m)
         return rewritten(numbers, out) if self.converts else np.asarray(numbers)
 
@@ -110,23 +109,23 @@ class TableRows(FileSource):
         if values.null_count:
             k = int(np.argmax(values.is_null().to_numpy(zero_copy_only=False)))
             inside = f", at place {k % width} of its list" if width > 1 else ""
-            raise DataError(
-                f"Column {name!r} is null in {self.place(first + k // width)}{inside}",
-                "every entry must be a number",
-                "fill or drop that row",
-            )
+            raise _null(name, f"{self.place(first + k // width)}{inside}")
 
     def _refuse_lengths(self, lists: Any, first: int) -> None:
-        if hasattr(lists, "offsets"):
-            lengths = np.diff(lists.offsets.to_numpy())
-            wrong = np.flatnonzero(lengths != self.shape[1])
-            if len(wrong):
-                raise DataError(
-                    f"The list in {self.place(first + int(wrong[0]))} has {lengths[wrong[0]]} "
-                    "numbers",
-                    f"that in row 0 has {self.shape[1]}",
-                    "rows must have the same length",
-                )
+        if not hasattr(lists, "offsets"):  # their type tells their size
+            return
+        lengths = np.diff(lists.offsets.to_numpy())
+        for k in np.flatnonzero(lengths != self.shape[1])[:1]:
+            raise DataError(
+                f"The list in {self.place(first + int(k))} has {lengths[k]} numbers",
+                f"that in row 0 has {self.shape[1]}",
+                "rows must have the same length",
+            )
+
+
+def _null(column: str, place: str) -> DataError:
+    found = f"Column {column!r} is null in {place}"
+    return DataError(found, "every entry must be a number", "fill or drop that row")
 
 
 def list_length(file: DataFile, selection: Selection, batches: Iterator[Any]) -> int:
@@ -137,10 +136,6 @@ def list_length(file: DataFile, selection: Selection, batches: Iterator[Any]) ->
         if batch.num_rows:
             first = batch.column(selection.names[0])[0]
             if not first.is_valid:
-                raise DataError(
-                    f"Column {selection.names[0]!r} is null in {file.place(0)}",
-                    "every entry must be a number",
-                    "fill or drop that row",
-                )
+                raise _null(selection.names[0], file.place(0))
             return len(first)
     return 0

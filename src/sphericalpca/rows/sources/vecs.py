@@ -30,9 +30,8 @@ def open_vecs(file: DataFile, options: Options) -> FileSource:
             f"must have a multiple of the {size} that a row of {m} numbers takes",
             "it was cut short or is of another format; write it again",
         )
-    return LengthPrefixedRows(
-        file, (file.size // size, max(m, 0)), numbers, options.memory_budget, offset=0
-    )
+    shape = (file.size // size, max(m, 0))
+    return LengthPrefixedRows(file, shape, numbers, options.memory_budget)
 
 
 class LengthPrefixedRows(RowMajorRows):
@@ -47,10 +46,7 @@ class LengthPrefixedRows(RowMajorRows):
         m, lengths = self.shape[1], buffer["length"][:count]
         wrong = np.flatnonzero(lengths != m)
         if len(wrong):
-            raise DataError(
-                f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}",
-                f"the first has {m}",
-                "the file is damaged; write it again",
-            )
+            found = f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}"
+            raise DataError(found, f"the first has {m}", "the file is damaged; write it again")
         # A view with a gap after each row, which BLAS reads as it is.
         return np.asarray(buffer["numbers"][:count])
