@@ -49,8 +49,7 @@ def pgvector_snippet(model: Any) -> str:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import pgvector_snippet
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> "vector(2)" in pgvector_snippet(model)
     True
     """
@@ -80,8 +79,7 @@ def qdrant_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import qdrant_snippet
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> 'Distance.DOT' in qdrant_snippet(model)
     True
     """
@@ -107,8 +105,7 @@ def lancedb_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import lancedb_snippet
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> '"dot"' in lancedb_snippet(model)
     True
     """
