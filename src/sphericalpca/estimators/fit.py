@@ -20,7 +20,7 @@ import numpy as np
 from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
 from sphericalpca.estimators.foreign import backend_of
 from sphericalpca.estimators.monitoring import ProgressMonitor, report_fit, watch_fit
-from sphericalpca.estimators.validation import check_matrix, check_rank, check_weights, generator
+from sphericalpca.estimators.validation import check_count, check_matrix, check_weights, generator
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.iterate import Solution, State, StopReason
 from sphericalpca.linalg import Array
@@ -51,7 +51,8 @@ def fit_model(
         watch = None if watcher is None else watcher.watch
         X = check_matrix(model, X, reset=True, watch=watch)
         weight = check_weights(sample_weight, X.shape[0])
-        check_rank(model.n_components, X.shape)
+        rule = "min(n_samples, n_features)"
+        check_count("n_components", model.n_components, rule, min(X.shape), X.shape)
         mean = mean_of_rows(X, weight, watch).astype(X.dtype) if model.center else None
         rows = as_rows(X, weight=weight, normalize=model.normalize, mean=mean, watch=watch)
         problem = checked_problem(rows, centred=model.center, weighted=weight is not None)
@@ -198,15 +199,12 @@ def _check_share_options(model: Any, checkpoint: Any) -> None:
     size, init = Parameter("n_components"), model.init
     if not (isinstance(init, str) and init in ("auto", "svd")):
         given = Parameter("init", init) if isinstance(init, str) else "a given init"
-        raise DataError(
-            (size, " as a mean cosine starts from the SVD, so ", given, " cannot be used"),
-            remedy=("pass ", Parameter("init", "auto"), ", or an integer ", size),
-        )
+        found = (size, " as a mean cosine starts from the SVD, so ", given, " cannot be used")
+        raise DataError(found, "", ("pass ", Parameter("init", "auto"), ", or an integer ", size))
     if checkpoint is not None:
-        raise DataError(
-            (size, " as a mean cosine makes several fits, of which no checkpoint is kept"),
-            remedy=("omit ", Parameter("checkpoint"), ", or pass an integer ", size),
-        )
+        several = " as a mean cosine makes several fits, of which no checkpoint is kept"
+        remedy = ("omit ", Parameter("checkpoint"), ", or pass an integer ", size)
+        raise DataError((size, several), "", remedy)
 
 
 def _solve_share(problem: Problem, model: Any, options: dict[str, Any]) -> Outcome:

@@ -22,14 +22,7 @@ from sphericalpca.exceptions import DataError, FeatureNamesWarning, Phrase, warn
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import components
-from sphericalpca.rows import (
-    Backend,
-    NamespaceMatrix,
-    RowSource,
-    column_words,
-    host_view,
-    in_memory,
-)
+from sphericalpca.rows import Backend, NamespaceMatrix, RowSource, as_rows, column_words, host_view
 from sphericalpca.rows.cluster import checked_chunk, is_frame
 
 __all__ = [
@@ -46,7 +39,6 @@ __all__ = [
     "lazy_components",
     "learn_columns",
     "refuse_other_names",
-    "refuse_repeated_names",
     "set_names",
 ]
 
@@ -85,8 +77,7 @@ def as_numpy_or_namespace(X: Any) -> Any:
     xp = backend.xp
     if str(X.dtype).rpartition(".")[2] in NARROW:
         X = xp.astype(X, xp.float32)
-    view = host_view(X)
-    if view is not None:
+    if (view := host_view(X)) is not None:
         return view
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, backend.wide)
@@ -96,10 +87,8 @@ def as_numpy_or_namespace(X: Any) -> Any:
 def _as_numpy(X: Any) -> Any:
     """What NumPy sees without the dispatch."""
     if str(X.dtype).endswith("bfloat16"):
-        raise TypeError(
-            "X has dtype bfloat16, which NumPy does not have: pass X.float(), or turn on "
-            "scikit-learn's array_api_dispatch."
-        )
+        remedy = "pass X.float(), or turn on scikit-learn's array_api_dispatch"
+        raise TypeError(f"X has dtype bfloat16, which NumPy does not have: {remedy}.")
     try:
         return np.asarray(X)
     except TypeError as error:  # it is on a device
@@ -142,7 +131,6 @@ def _refuse_what_cannot_be_read(X: Any) -> None:
 
 def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """scikit-learn's `validate_data`: sets, or compares, the number of columns and their names."""
-    refuse_repeated_names(X)
     fitted = None if reset else getattr(estimator, NAMES, None)
     others = False
     try:
@@ -159,14 +147,6 @@ def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any
             raise DataError(str(error).strip(), remedy=SAME_COLUMNS) from None
         kind = TypeError if isinstance(error, TypeError) else DataError
         raise kind(str(error).strip().split("\n", maxsplit=1)[0]) from None
-
-
-def refuse_repeated_names(X: Any) -> None:
-    """scikit-learn 1.6 lets in data frames with several columns of one name."""
-    unique = getattr(getattr(X, "columns", None), "is_unique", None)
-    if unique is False:  # others have any attribute
-        remedy = "give every column a name of its own"
-        raise DataError("X does not have unique column names", remedy=remedy)
 
 
 def _check_width(estimator: Any, width: int) -> None:
@@ -229,7 +209,12 @@ def is_table(X: Any) -> bool:
 
 def column_names(X: Any) -> list[str] | None:
     """Names of the columns of a data frame, if all are text; None for whatever else X is."""
-    names = list(X.columns) if is_table(X) else []
+    if not is_table(X):
+        return None
+    if getattr(X.columns, "is_unique", None) is False:  # scikit-learn 1.6 lets these in
+        remedy = "give every column a name of its own"
+        raise DataError("X does not have unique column names", remedy=remedy)
+    names = list(X.columns)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
@@ -319,4 +304,4 @@ def _chunk_components(
     if matrix.shape[0] == 0:
         return np.empty((0, r), dtype=kind)
     with parallel(1):  # Dask runs chunks side by side
-        return components(in_memory(matrix, **options), components_.T)
+        return components(as_rows(matrix, **options), components_.T)

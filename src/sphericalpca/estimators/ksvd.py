@@ -48,15 +48,14 @@ class KSVD(LinearModel):
     components_ : ndarray of shape (n_components, n_features)
         The atoms, of unit length, those that carry most first; the largest loading is positive.
     n_nonzero_coefs_ : int
-        The number of non-zeros that was used.
+        The maximum that was used.
     loss_ : float
         ``||X - C D||^2`` after the last update of the atoms; `transform` chooses the codes anew.
     n_iter_ : int
         Number of iterations.
     history_ : dict of ndarray of shape (n_iter_,)
         "coded" and "loss", the loss after the coding and after the update of the atoms.  The update
-        never raises it by more than a few millionths of ``||X||^2``, where atoms become one; the
-        coding, being greedy, may.
+        raises it by a few millionths of ``||X||^2`` at most; the greedy coding may raise it.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had column names.

@@ -152,18 +152,17 @@ class ProgressMonitor(Monitor):
             self._speed = (self._read - self._read_then) / elapsed
         self._last, self._read_then = now, self._read
         rows = self._rows
-        self._tell(
-            FitProgress(
-                seconds=now - self._began,
-                rows_read=self._read,
-                rows_per_second=self._speed,
-                n_samples=None if rows is None else rows.shape[0],
-                iteration=self._made_before + len(self._residuals),
-                passes=math.nan if rows is None else rows.passes,
-                residual=math.exp(self._residuals[-1][0]) if self._residuals else math.nan,
-                seconds_left=self._seconds_left(now - self._began),
-            )
+        progress = FitProgress(
+            seconds=now - self._began,
+            rows_read=self._read,
+            rows_per_second=self._speed,
+            n_samples=None if rows is None else rows.shape[0],
+            iteration=self._made_before + len(self._residuals),
+            passes=math.nan if rows is None else rows.passes,
+            residual=math.exp(self._residuals[-1][0]) if self._residuals else math.nan,
+            seconds_left=self._seconds_left(now - self._began),
         )
+        self._tell(progress)
 
     def _seconds_left(self, now: float) -> float:
         """From a line through the logarithms of the latest residuals."""

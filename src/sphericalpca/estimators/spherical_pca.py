@@ -79,8 +79,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     n_components_ : int
         Number of components r.
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal rows, U', rotated so that V'WV is diagonal and decreasing, with the largest
-        loading of each positive.
+        Orthonormal rows, U'.  V'WV is diagonal and decreasing, the largest loading positive.
     component_weights_ : ndarray of shape (n_components,)
         Share of each component: eigenvalues of V'WV / sum(w), decreasing, sum 1.
     mean_cosine_ : float
@@ -89,8 +88,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     loss_ : float
         The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
     svd_ratio_ : float
-        f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 the plain SVD
-        would have done.  NaN if the SVD was not among the starts.  Beyond 1024 features the start
+        f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 a plain SVD
+        would be enough.  NaN if the SVD was not among the starts.  Beyond 1024 features the start
         is an approximate SVD, about as exact as that of scikit-learn's TruncatedSVD by default.
     residual_ : float
         Relative Riemannian gradient at the end.
@@ -263,15 +262,14 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Learn from one more batch of rows, which need not be kept.
 
-        Each batch is read once, and the model keeps three matrices of the size of
-        `components_`, however long the stream is.  Batches may have any number of rows, in
-        random order at best; some hundred are a good number.  Further passes over the
-        same data bring the model nearer to that of `fit`.
+        Each batch is read once, and the model keeps three matrices of the size of `components_`.
+        Batches may have any number of rows, best in random order and some hundred of them.  Further
+        passes over the same data bring the model nearer to that of `fit`.
 
-        Later rows count more: the say of a row is its weight times its place in the stream.  So the
-        latter half has three quarters of the say, and the model follows data that change.
+        Later rows count more: a row counts for its weight times its place in the stream.  So the
+        latter half counts for three quarters, and the model follows data that change.
 
-        After `fit` or `load` the stream goes on from the fitted subspace.  That counts for
+        After `fit` or `load` the stream goes on from the fitted subspace, which counts for
         `total_weight_`, as much as the rows that it was fitted to.  `fit` starts anew.
 
         Parameters
@@ -285,10 +283,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         self : SphericalPCA
-            Fitted.  `mean_cosine_` is the mean over the stream, each row measured before the model
-            has learned from its batch; `n_samples_seen_` counts rows, `n_iter_` batches.  `solver_`
-            is the state of the stream.  `loss_`, `residual_`, `svd_ratio_` and `n_passes_` are NaN,
-            and there is no history.
+            Fitted.  `mean_cosine_` is the mean over the stream, each row measured before its batch
+            was learned; `n_samples_seen_` counts rows, `n_iter_` batches.  `solver_` is the stream.
+            `loss_`, `residual_`, `svd_ratio_` and `n_passes_` are NaN, and there is no history.
 
         Notes
         -----
@@ -398,8 +395,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
 
         It is near, not equal to, a fit with as many components.  What only the data can tell
         (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) is NaN: see `score`.  History and
-        `component_weights_`, rescaled to sum 1, are those of the full fit.  In place of a given
-        start `init` is "auto".
+        `component_weights_`, rescaled to sum 1, are of the full fit.  A given start is dropped.
 
         Parameters
         ----------

@@ -137,8 +137,7 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
 def _fitted_weight(model: Any) -> float:
     """The weight of all rows that a model has learned from; 0 where it does not tell.
 
-    Files of earlier versions do not hold it.  But for unit rows the loss is
-    2 sum(w) (1 - mean cosine), which can be solved for sum(w), unless the fit is perfect.
+    Files of earlier versions lack it, but for unit rows the loss is 2 sum(w) (1 - mean cosine).
     """
     known = getattr(model, "total_weight_", math.nan)
     if math.isfinite(known):

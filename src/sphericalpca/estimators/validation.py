@@ -25,20 +25,12 @@ from sphericalpca.estimators.foreign import (
     is_foreign,
     is_table,
     learn_columns,
-    refuse_repeated_names,
 )
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.products import times
-from sphericalpca.rows import (
-    Matrix,
-    NamespaceMatrix,
-    RowSource,
-    Watch,
-    column_words,
-    first_non_finite,
-)
+from sphericalpca.rows import NamespaceMatrix, RowSource, Watch, column_words, first_non_finite
 from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched, from_dask
 
@@ -49,7 +41,6 @@ __all__ = [
     "check_count",
     "check_lengths",
     "check_matrix",
-    "check_rank",
     "check_weights",
     "generator",
 ]
@@ -88,7 +79,7 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 
-    def _loaded(self, X: Any, *, reset: bool = False) -> Matrix:
+    def _loaded(self, X: Any, *, reset: bool = False) -> Any:
         """X checked and in memory; the model must be fitted unless a fit is about to `reset` it."""
         if not reset:
             check_is_fitted(self)
@@ -158,9 +149,7 @@ def check_matrix(
     return X
 
 
-def _checked_elsewhere(
-    estimator: Any, X: Any, watch: Watch | None, *, reset: bool, in_memory: bool
-) -> Any:
+def _checked_elsewhere(estimator: Any, X: Any, watch: Any, *, reset: bool, in_memory: bool) -> Any:
     if in_memory:
         what = X.name if isinstance(X, RowSource) else f"a Dask {type(X).__name__}"
         rule = f"{type(estimator).__name__} needs its data in memory"
@@ -208,7 +197,6 @@ def _refuse_other_things(X: Any) -> None:
 
 def _check_types(X: Any, names: list[str] | None) -> None:
     """Refuse complex numbers, dates, text and whatever else is not a number."""
-    refuse_repeated_names(X)
     if is_table(X):
         for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             where = "" if names is None else f" in {column_words(k, names)}"
@@ -277,7 +265,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise DataError(found, remedy=f"pass at least one {one}")
 
 
-def _repeats_indices(X: Matrix) -> bool:
+def _repeats_indices(X: Any) -> bool:
     # Sorting the rows would tell too, and takes three times as long as turning X around,
     # which brings the entries of a column together in the order of their rows.
     if X.has_canonical_format:
@@ -338,14 +326,9 @@ def check_components(V: Any, n_components: int) -> Any:
 def check_count(name: str, count: int, rule: str, limit: int, shape: tuple[int, int]) -> None:
     """Refuse more components or clusters than the data have room for."""
     if count > limit:
-        here = f"{limit} (n_samples = {shape[0]}, n_features = {shape[1]})"
-        most = f"must be at most {rule}, here {here}"
+        n, m = shape
+        most = f"must be at most {rule}, here {limit} (n_samples = {n}, n_features = {m})"
         raise DataError(Parameter(name, int(count)), most, "lower it")
-
-
-def check_rank(n_components: int, shape: tuple[int, int]) -> None:
-    """Refuse a subspace that has more dimensions than the data."""
-    check_count("n_components", n_components, "min(n_samples, n_features)", min(shape), shape)
 
 
 def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float64) -> None:

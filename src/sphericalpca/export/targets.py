@@ -9,12 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 from sphericalpca.exceptions import Parameter, ParameterError
-from sphericalpca.export.databases import (
-    MODEL_FILE,
-    lancedb_snippet,
-    pgvector_snippet,
-    qdrant_snippet,
-)
+from sphericalpca.export.databases import SAVED, lancedb_snippet, pgvector_snippet, qdrant_snippet
 from sphericalpca.export.encoder_modules import write_sentence_transformers
 from sphericalpca.export.faiss_index import factory_string, faiss_bytes
 from sphericalpca.export.matrix_files import json_text, npy_bytes, npz_bytes
@@ -42,7 +37,7 @@ def export_model(
     to: str,
     *,
     index: str | None = None,
-    model_file: str = MODEL_FILE,
+    model_file: str = SAVED,
     force: bool = False,
 ) -> str:
     """Write a fitted model for another program, whole or not at all.

@@ -67,8 +67,7 @@ class UnitMap:
     def offset(self) -> Array | None:
         """``-U' mean`` in float32: the bias of a linear layer.
 
-        It loses digits where the mean is much longer than what is left of a row without it;
-        targets that can, subtract `centre` before the product.
+        It loses digits where the mean is much longer than centred rows, which `centre` does not.
         """
         if (centre := self.centre) is None:
             return None
