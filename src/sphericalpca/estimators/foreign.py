@@ -26,7 +26,6 @@ from sphericalpca.rows import Backend, NamespaceMatrix, RowSource, as_rows, colu
 from sphericalpca.rows.cluster import checked_chunk, is_frame
 
 __all__ = [
-    "are_single",
     "as_numpy_or_namespace",
     "backend_of",
     "check_dask",
@@ -248,12 +247,8 @@ def _type_of(dtypes: list[Any], names: list[str] | None) -> np.dtype[Any]:
             where = "" if names is None else f" in {column_words(k, names)}"
             remedy = "encode or drop text, dates and categories, convert others by astype(float)"
             raise DataError(f"X has dtype {dtype}{where}", "must hold real numbers only", remedy)
-    return np.dtype(np.float32 if are_single(dtypes) else np.float64)
-
-
-def are_single(dtypes: Sequence[Any]) -> bool:
-    """Whether all are float32, or float16, which is computed in float32, in any byte order."""
-    return all(isinstance(d, np.dtype) and d.kind == "f" and d.itemsize <= 4 for d in dtypes)
+    single = all(dtype.kind == "f" and dtype.itemsize <= 4 for dtype in dtypes)
+    return np.dtype(np.float32 if single else np.float64)
 
 
 def lazy_components(estimator: Any, X: Any) -> Any:

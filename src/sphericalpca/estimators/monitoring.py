@@ -169,7 +169,7 @@ class ProgressMonitor(Monitor):
         recent = np.array(self._residuals[-RECENT:])
         if len(recent) < 3 or self._tol <= 0 or not np.isfinite(recent).all():
             return math.nan
-        logarithm, seconds = recent.T
+        logarithm, seconds = recent.T.tolist()
         if np.ptp(seconds) == 0:
             return math.nan
         slope, level = statistics.linear_regression(seconds, logarithm)

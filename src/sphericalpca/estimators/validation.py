@@ -16,7 +16,6 @@ from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators.foreign import (
-    are_single,
     as_numpy_or_namespace,
     check_dask,
     check_source,
@@ -247,7 +246,9 @@ def _check_objects(values: Array, where: str) -> None:
 
 
 def _is_single(X: Any) -> bool:
-    return are_single(list(X.dtypes) if is_table(X) else [getattr(X, "dtype", None)])
+    """float32, and float16, which is computed in float32, in any byte order."""
+    dtypes = list(X.dtypes) if is_table(X) else [getattr(X, "dtype", None)]
+    return all(isinstance(d, np.dtype) and d.kind == "f" and d.itemsize <= 4 for d in dtypes)
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
