@@ -1,9 +1,8 @@
 """From data to a fitted model, and the smallest number of components that reaches a mean cosine.
 
-The mean cosines of the leading q columns of a U, for all q, come from one read of the
-data: they are means of cumulative lengths of its projections.  So the SVD tells how many
-components are enough; a fit of as many, and fits of fewer, each started from the leading
-components of the last, tell how many are needed.
+The mean cosines of the leading q columns of a U, for all q, come from one read of the data: they
+are means of cumulative lengths of its projections.  So the SVD tells how many components are
+enough; fits of as many and fewer, each from the leading components of the last, how many it takes.
 """
 
 from __future__ import annotations
@@ -12,43 +11,31 @@ import hashlib
 from collections.abc import Callable, Iterator
 from copy import copy
 from dataclasses import dataclass, replace
-from functools import partial
 from numbers import Integral
+from operator import methodcaller
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
 from sphericalpca.estimators.foreign import backend_of
-from sphericalpca.estimators.monitoring import ProgressMonitor, watch_fit
-from sphericalpca.estimators.validation import (
-    check_count,
-    check_matrix,
-    check_weights,
-    generator,
-)
+from sphericalpca.estimators.monitoring import ProgressMonitor, report_fit, watch_fit
+from sphericalpca.estimators.validation import check_count, check_matrix, check_weights, generator
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.iterate import Solution, State, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem
-from sphericalpca.rows import Block, Rows, as_rows, mean_of_rows
+from sphericalpca.rows import Rows, as_rows, mean_of_rows
 from sphericalpca.solvers import Checkpoint, Outcome, Start, check_place, choose_solver, solve
 from sphericalpca.solvers.start import GRAM_FEATURES, leading, svd_start
 
-__all__ = [
-    "LeadingMeans",
-    "checked_problem",
-    "fit_model",
-    "fitted_to",
-    "growing_svd",
-    "leading_means",
-]
+__all__ = ["checked_problem", "fit_model", "fitted_to", "growing_svd", "leading_means"]
 
 # Squared lengths are added up; from here on the sum would overflow.
 LARGEST_ENERGY = 1e307
 
-# The number of singular vectors that are looked at first; then twice as many, and so on.
+# How many singular vectors are looked at first; then twice as many, and so on.
 FIRST_COLUMNS = 32
 
 
@@ -85,20 +72,14 @@ def fit_model(
         fitted = _attributes(model, problem, outcome, mean)
         fitted.moved(backend.put).store(model)
         monitor.close()
+    report_fit(model, rows)
     return rows
 
 
 def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
-    """A model of rows that were checked before, and need not be looked at again.
+    """A model of unit rows, not centred, that were checked before.
 
-    Parameters
-    ----------
-    problem : Problem
-        Its rows are unit rows, and their mean is their own.
-    seen : SphericalPCA
-        Not fitted; it saw the data's features.
-    **parameters
-        Of the model, other than those of `seen`.
+    It is a copy of `seen`, an unfitted SphericalPCA that knows the features, with other parameters.
     """
     model: Any = copy(seen).set_params(**parameters)
     rows, r = problem.rows, int(model.n_components)
@@ -115,11 +96,8 @@ def _solve_options(model: Any) -> dict[str, Any]:
     return {"n_init": model.n_init, "tol": model.tol, "max_iter": model.max_iter, "rng": rng}
 
 
-def _attributes(
-    model: Any, problem: Problem, outcome: Outcome, mean: Array | None
-) -> FittedAttributes:
+def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> FittedAttributes:
     found = outcome.solution
-    r = found.U.shape[1]
     return FittedAttributes.at(
         model,
         problem,
@@ -129,32 +107,25 @@ def _attributes(
         residual_=found.residual,
         n_iter_=found.n_iter,
         stop_reason_=str(found.stop_reason),
-        solver_=choose_solver(model.solver, problem.rows, r, model.tol),
+        solver_=choose_solver(model.solver, problem.rows, found.U.shape[1], model.tol),
         history_=found.history,
         constants_=found.constants,
     )
 
 
 def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False) -> Problem:
-    """The problem of these rows, if they have directions and are not too long.
-
-    The message tells what may have taken the directions away.
-    """
+    """The problem of these rows, if any has a direction and none is too long."""
     totals, n = rows.totals, rows.shape[0]
     if totals.weight == 0:
-        raise DataError(
-            f"All rows of X (n_samples = {n}) are zero{' after centring' if centred else ''}"
-            f"{' or have weight zero' if weighted else ''}, so none has a direction",
-            remedy="pass at least one row that is not",
-        )
+        why = f"{' after centring' if centred else ''}{' or have weight zero' if weighted else ''}"
+        found = f"All rows of X (n_samples = {n}) are zero{why}, so none has a direction"
+        raise DataError(found, remedy="pass at least one row that is not")
     # A sum over all rows must stay in range too, in the type of the data.
     largest = float(np.finfo(rows.dtype).max)  # compared in float64, where nothing overflows
     if not (totals.energy < LARGEST_ENERGY and totals.longest * n < largest):
-        raise DataError(
-            f"The longest row of X has length {totals.longest:.3g}, too long for the sums of {n} "
-            f"rows in {rows.dtype}",
-            remedy=("rescale X, or use ", Parameter("normalize", value=True)),
-        )
+        found = f"The longest row of X has length {totals.longest:.3g}"
+        found += f", too long for the sums of {n} rows in {rows.dtype}"
+        raise DataError(found, remedy=("rescale X, or use ", Parameter("normalize", value=True)))
     return Problem(rows)
 
 
@@ -205,9 +176,8 @@ class LeadingMeans:
 def leading_means(problem: Problem, U: Array) -> LeadingMeans:
     """Means over the rows for all leading columns of U, from half a pass."""
     U = np.ascontiguousarray(U, dtype=problem.rows.dtype)
-    values, cosines = problem.rows.sweep(
-        partial(_leading_sums, U=U), columns=U.shape[1], passes=0.5
-    )
+    kernel = methodcaller("leading_sums", U)
+    values, cosines = problem.rows.sweep(kernel, columns=U.shape[1], passes=0.5)
     return LeadingMeans(values, np.minimum(cosines / problem.rows.totals.weight, 1.0))
 
 
@@ -218,10 +188,7 @@ def growing_svd(problem: Problem, rng: np.random.Generator) -> Iterator[Start]:
     everything = svd_start(problem, limit, rng) if direct else None
     count = min(FIRST_COLUMNS, limit)
     while True:
-        if everything is not None:
-            yield leading(everything, count)
-        else:
-            yield svd_start(problem, count, rng)
+        yield leading(everything, count) if everything else svd_start(problem, count, rng)
         if count == limit:
             return
         count = min(2 * count, limit)
@@ -232,23 +199,19 @@ def _check_share_options(model: Any, checkpoint: Any) -> None:
     size, init = Parameter("n_components"), model.init
     if not (isinstance(init, str) and init in ("auto", "svd")):
         given = Parameter("init", init) if isinstance(init, str) else "a given init"
-        raise DataError(
-            (size, " as a mean cosine starts from the SVD, so ", given, " cannot be used"),
-            remedy=("pass ", Parameter("init", "auto"), ", or an integer ", size),
-        )
+        found = (size, " as a mean cosine starts from the SVD, so ", given, " cannot be used")
+        raise DataError(found, "", ("pass ", Parameter("init", "auto"), ", or an integer ", size))
     if checkpoint is not None:
-        raise DataError(
-            (size, " as a mean cosine makes several fits, of which no checkpoint is kept"),
-            remedy=("omit ", Parameter("checkpoint"), ", or pass an integer ", size),
-        )
+        several = " as a mean cosine makes several fits, of which no checkpoint is kept"
+        remedy = ("omit ", Parameter("checkpoint"), ", or pass an integer ", size)
+        raise DataError((size, several), "", remedy)
 
 
 def _solve_share(problem: Problem, model: Any, options: dict[str, Any]) -> Outcome:
-    """The fit with the smallest number of components whose mean cosine reaches `n_components`.
+    """The smallest fit whose mean cosine reaches `n_components`.
 
-    It reaches the target, and a fit with one component less, started from its leading
-    components, does not.  Where no fit reaches it (rounding aside only for a target that
-    is 1 up to rounding), all min(n, m) components are taken.
+    A fit with one component less, from its leading components, does not.  Where no fit does (but
+    for rounding, only if the target is 1 up to rounding), all min(n, m) components are taken.
     """
 
     def fit(start: Start) -> Outcome:
@@ -268,8 +231,7 @@ def _solve_share(problem: Problem, model: Any, options: dict[str, Any]) -> Outco
     best = _fewer(problem, target, lambda U: fit(replace(start, U=U, is_svd=False)), found)
     if best.size > len(svd.values):
         svd = leading_means(problem, start.U)
-    ratio = svd.values[best.size - 1] / best.solution.value
-    return Outcome(best.solution, float(ratio))
+    return Outcome(best.solution, float(svd.values[best.size - 1] / best.solution.value))
 
 
 @dataclass(frozen=True)
@@ -297,9 +259,7 @@ class _Candidate:
         return self.cosine >= target
 
 
-def _svd_to_reach(
-    problem: Problem, target: float, rng: np.random.Generator
-) -> tuple[LeadingMeans, Start]:
+def _svd_to_reach(problem: Problem, target: float, rng: Any) -> tuple[LeadingMeans, Start]:
     """Means of singular vectors, and as many of them as reach the target, or all."""
     for start in growing_svd(problem, rng):
         means = leading_means(problem, start.U)
@@ -332,9 +292,5 @@ def _fewer(
 
 
 def _enough(problem: Problem, target: float, found: _Candidate) -> int:
-    """How many of the leading components reach the target already, before any fit of them."""
+    """How many of the leading components reach the target before they are fitted."""
     return leading_means(problem, found.U).first_to_reach(target) or found.size
-
-
-def _leading_sums(block: Block, U: Array) -> tuple[Array, Array]:
-    return block.leading_sums(U)

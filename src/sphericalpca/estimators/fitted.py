@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
-from enum import Enum, auto
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, get_type_hints
 
 import numpy as np
 import scipy
@@ -30,60 +29,30 @@ from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import on_host
 from sphericalpca.version import __version__
 
-__all__ = [
-    "FittedAttributes",
-    "header_and_arrays",
-    "keep_last_fit",
-    "load_model",
-    "model_on_host",
-    "save_model",
-]
-
-
-class Kind(Enum):
-    """What a fitted attribute holds."""
-
-    ARRAY = auto()  # of the library and on the device of the data; a tensor of the file
-    NUMBER = auto()  # NaN if unknown
-    COUNT = auto()
-    TEXT = auto()
-    SOLVER = auto()
-    NAMES = auto()  # text, or nothing
-    ARRAYS = auto()  # by name, always NumPy's
-    NUMBERS = auto()  # by name
-
-
-# Of these a file has many; they are in the group "fitted" of its header.
-FACTS = (Kind.NUMBER, Kind.COUNT, Kind.TEXT)
-
-_ARRAY, _NUMBER, _COUNT, _TEXT, _SOLVER, _NAMES, _ARRAYS, _NUMBERS = (
-    {"kind": kind} for kind in Kind
-)
-# Files of version 0.1 may lack it.
-_ADDED_LATER: dict[str, Any] = {"added_later": True}
+__all__ = ["FittedAttributes", "keep_last_fit", "load_model", "model_on_host", "save_model"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class FittedAttributes:
-    """All that a fit finds out; `SphericalPCA` documents each of them."""
+    """All that a fit finds out; `SphericalPCA` documents each of them.  Unknown floats are NaN."""
 
-    components_: Array = field(metadata=_ARRAY)
-    component_weights_: Array = field(metadata=_ARRAY)
-    mean_: Array | None = field(default=None, metadata=_ARRAY)
-    mean_cosine_: float = field(default=math.nan, metadata=_NUMBER)
-    loss_: float = field(default=math.nan, metadata=_NUMBER)
-    svd_ratio_: float = field(default=math.nan, metadata=_NUMBER)
-    residual_: float = field(default=math.nan, metadata=_NUMBER)
-    n_passes_: float = field(default=math.nan, metadata=_NUMBER)
-    total_weight_: float = field(default=math.nan, metadata=_NUMBER | _ADDED_LATER)
-    n_iter_: int = field(default=0, metadata=_COUNT)
-    n_features_in_: int = field(default=0, metadata=_COUNT)
-    n_samples_: int = field(default=0, metadata=_COUNT | _ADDED_LATER)
-    stop_reason_: str = field(default="", metadata=_TEXT)
-    solver_: Any = field(default=None, metadata=_SOLVER)
-    history_: dict[str, Array] = field(default_factory=dict, metadata=_ARRAYS)
-    constants_: dict[str, float] = field(default_factory=dict, metadata=_NUMBERS)
-    feature_names_in_: Array | None = field(default=None, metadata=_NAMES)
+    components_: Array
+    component_weights_: Array
+    mean_: Array | None = None
+    mean_cosine_: float = math.nan
+    loss_: float = math.nan
+    svd_ratio_: float = math.nan
+    residual_: float = math.nan
+    n_passes_: float = math.nan
+    total_weight_: float = math.nan
+    n_iter_: int = 0
+    n_features_in_: int = 0
+    n_samples_: int = 0
+    stop_reason_: str = ""
+    solver_: Any = None
+    history_: dict[str, Array] = field(default_factory=dict)
+    constants_: dict[str, float] = field(default_factory=dict)
+    feature_names_in_: Array | None = None
 
     @classmethod
     def of(cls, model: Any) -> Self:
@@ -110,7 +79,9 @@ class FittedAttributes:
     def as_dict(self) -> dict[str, Any]:
         """Name and value of each attribute that the estimator has."""
         values = {name: getattr(self, name) for name in ATTRIBUTES}
-        return {k: v for k, v in values.items() if v is not None or _kind(k) is not Kind.NAMES}
+        if self.feature_names_in_ is None:
+            del values["feature_names_in_"]
+        return values
 
     def store(self, model: Any) -> None:
         """Make them the attributes of an estimator."""
@@ -120,34 +91,27 @@ class FittedAttributes:
 
     def moved(self, move: Callable[[Array], Any]) -> Self:
         """With arrays in another place, such as `Backend.put` or `on_host` moves them to."""
-        arrays = {name: getattr(self, name) for name in ATTRIBUTES if _kind(name) is Kind.ARRAY}
-        return replace(self, **{k: move(v) for k, v in arrays.items() if v is not None})
+        return replace(self, **{name: move(array) for name, array in self.arrays().items()})
+
+    def arrays(self) -> dict[str, Array]:
+        """Those of the library and on the device of the data."""
+        arrays = {name: getattr(self, name) for name in ARRAYS}
+        return {name: array for name, array in arrays.items() if array is not None}
 
     def truncated(self, n_components: int) -> Self:
         """Of the first components; what only the data can tell is unknown."""
         shares = self.component_weights_[:n_components]
-        return replace(
-            self,
-            components_=deepcopy(self.components_[:n_components, :]),
-            component_weights_=shares / float(on_host(shares).sum()),
-            mean_cosine_=math.nan,
-            loss_=math.nan,
-            residual_=math.nan,
-            svd_ratio_=math.nan,
-        )
+        known: dict[str, Any] = {
+            "components_": deepcopy(self.components_[:n_components, :]),
+            "component_weights_": shares / float(on_host(shares).sum()),
+        }
+        unknown = ("mean_cosine_", "loss_", "residual_", "svd_ratio_")
+        return replace(self, **dict.fromkeys(unknown, math.nan) | known)
 
 
-ATTRIBUTES = {record.name: record.metadata for record in dataclasses.fields(FittedAttributes)}
-
-
-def _kind(name: str) -> Kind:
-    kind: Kind = ATTRIBUTES[name]["kind"]
-    return kind
-
-
-def _key(name: str) -> str:
-    """What a file calls it, where it is not one of the facts."""
-    return name.removesuffix("_").removesuffix("_in")
+ATTRIBUTES = get_type_hints(FittedAttributes)
+ARRAYS = ("components_", "component_weights_", "mean_")
+FACTS = {name: kind for name, kind in ATTRIBUTES.items() if kind in (float, int, str)}
 
 
 def model_on_host(model: Any) -> Any:
@@ -183,29 +147,26 @@ def header_and_arrays(
 ) -> tuple[dict[str, Any], dict[str, Array]]:
     """What the file of a model holds."""
     fitted = FittedAttributes.of(model).moved(on_host)
-    header: dict[str, Any] = {
+    names = fitted.feature_names_in_
+    header = {
         "class": type(model).__name__,
-        "versions": _versions(),
+        "versions": {
+            "sphericalpca": __version__,
+            "numpy": np.__version__,
+            "scipy": scipy.__version__,
+            "scikit-learn": sklearn.__version__,
+            "python": platform.python_version(),
+        },
         "parameters": _parameters(model),
-        "fitted": {},
+        "fitted": {name: _plain(getattr(fitted, name)) for name in FACTS},
         "certificate": None if certificate is None else _plain_fields(certificate),
+        "solver": _solver_record(fitted.solver_),
+        "constants": {name: _plain(value) for name, value in fitted.constants_.items()},
+        "feature_names": [] if names is None else names.tolist(),
     }
-    arrays: dict[str, Array] = {}
-    for name, value in ((name, getattr(fitted, name)) for name in ATTRIBUTES):
-        kind, key = _kind(name), _key(name)
-        if kind in FACTS:
-            header["fitted"][name] = _plain(value)
-        elif kind is Kind.ARRAY and value is not None:
-            arrays[key] = value
-        elif kind is Kind.ARRAYS:
-            arrays |= {f"{key}.{part}": array for part, array in value.items()}
-        elif kind is Kind.NUMBERS:
-            header[key] = {part: _plain(number) for part, number in value.items()}
-        elif kind is Kind.NAMES:
-            header[key] = [] if value is None else value.tolist()
-        elif kind is Kind.SOLVER:
-            header[key] = _solver_record(value)
-    return header, arrays
+    arrays = {name.removesuffix("_"): array for name, array in fitted.arrays().items()}
+    history = {HISTORY + name: array for name, array in fitted.history_.items()}
+    return header, arrays | history
 
 
 def _parameters(model: Any) -> dict[str, Any]:
@@ -220,11 +181,9 @@ def _parameters(model: Any) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """A JSON value; None for what JSON does not know, NaN and infinity among it."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if isinstance(value, (str, int, float, bool, type(None))) else None
+    value = value.item() if isinstance(value, np.generic) else value
+    known = math.isfinite(value) if isinstance(value, float) else isinstance(value, (str, int))
+    return value if known else None
 
 
 def _solver_record(solver: Any) -> dict[str, Any]:
@@ -236,23 +195,15 @@ def _plain_fields(record: Any) -> dict[str, Any]:
     return {entry.name: _plain(getattr(record, entry.name)) for entry in dataclasses.fields(record)}
 
 
-def _versions() -> dict[str, str]:
-    return {
-        "sphericalpca": __version__,
-        "numpy": np.__version__,
-        "scipy": scipy.__version__,
-        "scikit-learn": sklearn.__version__,
-        "python": platform.python_version(),
-    }
+# Before the names of arrays of the history.
+HISTORY = "history."
 
-
-# What version 0.1 called otherwise.
+# What version 0.1 called otherwise, and what its files may lack.
 RENAMED = {"objective_": "loss_", "history.objective": "history.loss"}
+ADDED_LATER = ("total_weight_", "n_samples_")
 
 # What reading something other than a model may raise.
-DAMAGES = (
-    *(AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError),
-)
+DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 
 # By how much the length of a component may differ from one.
 SLACK = 1e-3
@@ -270,10 +221,8 @@ def load_model(model: Any, path: Path) -> None:
         fitted = _attributes_from(header, facts, arrays)
         _check_arrays(fitted)
     except DAMAGES as error:
-        raise DataError(
-            f"{str(path)!r} is not a whole model ({printable(error, 200)})",
-            remedy="save the model again",
-        ) from None
+        value = f"{str(path)!r} is not a whole model ({printable(error, 200)})"
+        raise DataError(value, remedy="save the model again") from None
     fitted.store(model)
 
 
@@ -291,39 +240,30 @@ def _set_parameters(model: Any, parameters: Mapping[str, Any]) -> None:
 def _attributes_from(
     header: Mapping[str, Any], facts: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> FittedAttributes:
-    values: dict[str, Any] = {}
-    for name in ATTRIBUTES:
-        kind, key = _kind(name), _key(name)
-        if kind in FACTS:
-            values[name] = _fact(name, facts)
-        elif kind is Kind.ARRAY and key in arrays:
-            values[name] = arrays[key]
-        elif kind is Kind.ARRAYS:
-            parts = [part for part in arrays if part.startswith(f"{key}.")]
-            values[name] = {part.removeprefix(f"{key}."): arrays[part] for part in parts}
-        elif kind is Kind.NUMBERS:
-            values[name] = {part: _number(part, number) for part, number in header[key].items()}
-        elif kind is Kind.NAMES:
-            values[name] = _names(header[key], facts["n_features_in_"])
-        elif kind is Kind.SOLVER:
-            values[name] = _solver_from(header[key])
-    return FittedAttributes(**values)
+    values: dict[str, Any] = {name: arrays.get(name.removesuffix("_")) for name in ARRAYS}
+    values = {name: array for name, array in values.items() if array is not None}
+    return FittedAttributes(
+        **values,
+        **{name: _fact(name, kind, facts) for name, kind in FACTS.items()},
+        solver_=_solver_from(header["solver"]),
+        history_={k.removeprefix(HISTORY): v for k, v in arrays.items() if k.startswith(HISTORY)},
+        constants_={name: _number(name, value) for name, value in header["constants"].items()},
+        feature_names_in_=_names(header["feature_names"], facts["n_features_in_"]),
+    )
 
 
-def _fact(name: str, facts: Mapping[str, Any]) -> Any:
-    kind, added_later = _kind(name), "added_later" in ATTRIBUTES[name]
-    if name not in facts and not added_later:
+def _fact(name: str, kind: type, facts: Mapping[str, Any]) -> Any:
+    if name not in facts and name not in ADDED_LATER:
         raise ValueError(f"{name} is missing")
     value = facts.get(name)
-    if kind is Kind.TEXT:
-        if not isinstance(value, str):
-            raise TypeError(f"{name} is {value!r}")
+    if kind is not str:
+        number = _number(name, value)
+        is_count = isinstance(number, int) and number >= 0
+        if kind is float or is_count or (name in ADDED_LATER and value is None):
+            return number
+    elif isinstance(value, str):
         return value
-    number = _number(name, value)
-    whole = isinstance(number, int) or (added_later and value is None)
-    if kind is Kind.COUNT and not (whole and not number < 0):
-        raise TypeError(f"{name} is {value!r}")
-    return number
+    raise TypeError(f"{name} is {value!r}")
 
 
 def _number(name: str, value: Any) -> Any:

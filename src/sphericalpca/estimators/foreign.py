@@ -17,18 +17,12 @@ from sklearn import get_config
 from sklearn.utils._array_api import _max_precision_float_dtype, get_namespace_and_device
 from sklearn.utils.validation import _get_feature_names, validate_data
 
+from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.exceptions import DataError, FeatureNamesWarning, Phrase, warn_caller
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import components
-from sphericalpca.rows import (
-    Backend,
-    NamespaceMatrix,
-    RowSource,
-    column_words,
-    host_view,
-    in_memory,
-)
+from sphericalpca.rows import Backend, NamespaceMatrix, RowSource, as_rows, column_words, host_view
 from sphericalpca.rows.cluster import checked_chunk, is_frame
 
 __all__ = [
@@ -44,7 +38,6 @@ __all__ = [
     "lazy_components",
     "learn_columns",
     "refuse_other_names",
-    "refuse_repeated_names",
     "set_names",
 ]
 
@@ -53,6 +46,7 @@ NARROW = ("float16", "bfloat16")
 # Where scikit-learn keeps the names of columns.
 NAMES = "feature_names_in_"
 SAME_COLUMNS = "pass the columns that the model was fitted on, in their order"
+REOPEN = "open it with columns=model.feature_names_in_"
 
 
 def is_foreign(X: Any) -> bool:
@@ -82,8 +76,7 @@ def as_numpy_or_namespace(X: Any) -> Any:
     xp = backend.xp
     if str(X.dtype).rpartition(".")[2] in NARROW:
         X = xp.astype(X, xp.float32)
-    view = host_view(X)
-    if view is not None:
+    if (view := host_view(X)) is not None:
         return view
     if X.dtype not in (xp.float32, xp.float64):
         X = xp.astype(X, backend.wide)
@@ -93,10 +86,8 @@ def as_numpy_or_namespace(X: Any) -> Any:
 def _as_numpy(X: Any) -> Any:
     """What NumPy sees without the dispatch."""
     if str(X.dtype).endswith("bfloat16"):
-        raise TypeError(
-            "X has dtype bfloat16, which NumPy does not have: pass X.float(), or turn on "
-            "scikit-learn's array_api_dispatch."
-        )
+        remedy = "pass X.float(), or turn on scikit-learn's array_api_dispatch"
+        raise TypeError(f"X has dtype bfloat16, which NumPy does not have: {remedy}.")
     try:
         return np.asarray(X)
     except TypeError as error:  # it is on a device
@@ -106,15 +97,17 @@ def _as_numpy(X: Any) -> Any:
 
 def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
     """Where the results for X go; refused if X lives elsewhere than the data of the fit did."""
+    if isinstance(X, RowSource) or is_dask(X):
+        return Backend()
     backend, fitted = backend_of(X), backend_of(estimator.components_)
     same = (backend.xp, backend.device) == (fitted.xp, fitted.device)
     if get_config()["array_api_dispatch"] and not same:
-        raise DataError(
-            f"X is in {_name(backend)}, the model in {_name(fitted)}",
+        rule = (
             f"inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
-            "and the same device as those passed to fit()",
-            "move X, or fit again",
+            "and the same device as those passed to fit()"
         )
+        found = f"X is in {_name(backend)}, the model in {_name(fitted)}"
+        raise DataError(found, rule, "move X, or fit again")
     return backend
 
 
@@ -125,9 +118,7 @@ def _name(backend: Backend) -> str:
 
 def _refuse_what_cannot_be_read(X: Any) -> None:
     if getattr(X, "requires_grad", False):
-        raise DataError(
-            "X requires gradients", "none flow through this model", remedy="pass X.detach()"
-        )
+        raise DataError("X requires gradients", "none flow through this model", "pass X.detach()")
     layout = str(getattr(X, "layout", "strided"))
     if not layout.endswith("strided"):
         remedy = "pass X.to_dense(), or a scipy CSR matrix"
@@ -139,7 +130,6 @@ def _refuse_what_cannot_be_read(X: Any) -> None:
 
 def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
     """scikit-learn's `validate_data`: sets, or compares, the number of columns and their names."""
-    refuse_repeated_names(X)
     fitted = None if reset else getattr(estimator, NAMES, None)
     others = False
     try:
@@ -158,60 +148,40 @@ def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any
         raise kind(str(error).strip().split("\n", maxsplit=1)[0]) from None
 
 
-def refuse_repeated_names(X: Any) -> None:
-    """scikit-learn 1.6 lets in data frames with several columns of one name."""
-    unique = getattr(getattr(X, "columns", None), "is_unique", None)
-    if unique is False:  # others have any attribute
-        raise DataError(
-            "X does not have unique column names", remedy="give every column a name of its own"
-        )
-
-
 def _check_width(estimator: Any, width: int) -> None:
     """Refuse another number of columns than the fit had."""
     expected = estimator.n_features_in_
     if width != expected:
-        raise DataError(
-            f"X has {width} features",
-            f"{type(estimator).__name__} is expecting {expected} features as input",
-            SAME_COLUMNS,
-        )
+        rule = f"{type(estimator).__name__} is expecting {expected} features as input"
+        raise DataError(f"X has {width} features", rule, SAME_COLUMNS)
 
 
 def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
-    """Set, or compare, the number of features and their names, as is done with a data frame.
+    """Set, or compare, the number of features and their names, as scikit-learn does.
 
-    Rows with names are as a data frame, rows without as an array: where only the model, or only
-    the rows have names there is a warning, and names that differ are a `DataError`.
+    It warns where only the model, or only the rows have names, and refuses names that differ.
     """
     if reset:
         estimator.n_features_in_ = source.shape[1]
         set_names(estimator, source.columns)
         return
-    named, kind = hasattr(estimator, NAMES), type(estimator).__name__
-    if named and source.columns is not None:
+    model_named, rows_named = hasattr(estimator, NAMES), source.columns is not None
+    if model_named and rows_named:
         refuse_other_names(estimator, source)
         return
     _check_width(estimator, source.shape[1])
-    if named:
-        text = f"X does not have valid feature names, but {kind} was fitted with feature names"
-        warn_caller(FeatureNamesWarning(text))
-    elif source.columns is not None:
-        text = f"X has feature names, but {kind} was fitted without feature names"
-        warn_caller(FeatureNamesWarning(text))
+    if model_named or rows_named:
+        found = "does not have valid" if model_named else "has"
+        fit = f"{type(estimator).__name__} was fitted {'with' if model_named else 'without'}"
+        warn_caller(FeatureNamesWarning(f"X {found} feature names, but {fit} feature names"))
 
 
-def refuse_other_names(
-    estimator: Any,
-    source: RowSource,
-    remedy: Phrase = "open it with columns=model.feature_names_in_",
-) -> None:
+def refuse_other_names(estimator: Any, source: RowSource, remedy: Phrase = REOPEN) -> None:
     """Refuse columns that are not those of the fit, in their order; both must have names."""
     fitted, given = list(getattr(estimator, NAMES)), list(source.columns or ())
-    if given == fitted:
-        return
-    rule = "feature names should match those that were passed during fit, in the same order"
-    raise DataError(_first_difference(fitted, given, source.name), rule, remedy)
+    if given != fitted:
+        rule = "feature names should match those that were passed during fit, in the same order"
+        raise DataError(_first_difference(fitted, given, source.name), rule, remedy)
 
 
 def _first_difference(fitted: list[str], given: list[str], name: str) -> str:
@@ -238,12 +208,17 @@ def is_table(X: Any) -> bool:
 
 def column_names(X: Any) -> list[str] | None:
     """Names of the columns of a data frame, if all are text; None for whatever else X is."""
-    names = list(X.columns) if is_table(X) else []
+    if not is_table(X):
+        return None
+    if getattr(X.columns, "is_unique", None) is False:  # scikit-learn 1.6 lets these in
+        remedy = "give every column a name of its own"
+        raise DataError("X does not have unique column names", remedy=remedy)
+    names = list(X.columns)
     return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is of Dask; Dask itself is not imported for the answer."""
+    """Whether X is of Dask, which is not imported for the answer."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
@@ -252,18 +227,13 @@ def check_dask(estimator: Any, X: Any, *, reset: bool) -> np.dtype[Any]:
     ndim = getattr(X, "ndim", None)
     if not isinstance(ndim, int) or ndim != 2:  # a Delayed has every attribute, all Delayed
         shape = f" of {ndim} dimensions" if isinstance(ndim, int) else ""
-        raise DataError(
-            f"X is a Dask {type(X).__name__}{shape}",
-            "must be a Dask array of shape (n_samples, n_features) or a Dask data frame",
-            "convert or reshape it",
-        )
+        rule = "must be a Dask array of shape (n_samples, n_features) or a Dask data frame"
+        raise DataError(f"X is a Dask {type(X).__name__}{shape}", rule, "convert or reshape it")
     columns = len(X.columns) if is_frame(X) else X.shape[1]
     if not columns > 0 or math.isnan(columns):
-        raise DataError(
-            f"X has {columns} columns",
-            "must have at least one, and their number must be known",
-            "call X.compute_chunk_sizes() if it is not",
-        )
+        rule = "must have at least one, and their number must be known"
+        remedy = "call X.compute_chunk_sizes() if it is not"
+        raise DataError(f"X has {columns} columns", rule, remedy)
     dtype = _type_of(list(X.dtypes) if is_frame(X) else [X.dtype], column_names(X))
     likeness = X._meta if is_frame(X) else np.empty((0, columns))
     learn_columns(estimator, likeness, reset=reset, skip_check_array=True)
@@ -275,29 +245,26 @@ def _type_of(dtypes: list[Any], names: list[str] | None) -> np.dtype[Any]:
     for k, dtype in enumerate(dtypes):
         if getattr(dtype, "kind", "O") not in "fiub":
             where = "" if names is None else f" in {column_words(k, names)}"
-            raise DataError(
-                f"X has dtype {dtype}{where}",
-                "must hold real numbers only",
-                "encode or drop columns of text, dates or categories, and convert others with "
-                "astype(float)",
-            )
+            remedy = "encode or drop text, dates and categories, convert others by astype(float)"
+            raise DataError(f"X has dtype {dtype}{where}", "must hold real numbers only", remedy)
     single = all(dtype.kind == "f" and dtype.itemsize <= 4 for dtype in dtypes)
     return np.dtype(np.float32 if single else np.float64)
 
 
-def lazy_components(estimator: Any, X: Any, dtype: np.dtype[Any]) -> Any:
-    """Components of the rows of a Dask array or data frame, as a Dask array, chunk by chunk.
+def lazy_components(estimator: Any, X: Any) -> Any:
+    """Components of the rows of a Dask array or data frame, as a lazy Dask array, chunk by chunk.
 
-    Nothing is computed yet.  Rows that point nowhere become zero rows, without a warning.
+    Rows that point nowhere become zero rows, without a warning.
     """
+    dtype = check_dask(estimator, X, reset=False)
+    estimator = model_on_host(estimator)
     array = _in_one_column(X.to_dask_array() if is_frame(X) else X)
     r = len(estimator.components_)
     return array.map_blocks(
         _chunk_components,
         # As a value of its own it is in the graph once, not once for every chunk.
         components_=importlib.import_module("dask").delayed(estimator.components_),
-        normalize=estimator.normalize,
-        mean=estimator.mean_,
+        options={"normalize": estimator.normalize, "mean": estimator.mean_},
         kind=dtype,
         dtype=dtype,
         chunks=(array.chunks[0], (r,)),
@@ -324,13 +291,7 @@ def _side_by_side(pieces: list[Any]) -> list[Any]:
 
 
 def _chunk_components(
-    chunk: Any,
-    *,
-    components_: Array,
-    normalize: bool,
-    mean: Array | None,
-    kind: np.dtype[Any],
-    block_id: tuple[int, ...] = (0, 0),
+    chunk: Any, components_: Array, options: Any, kind: Any, block_id: Sequence[int] = (0, 0)
 ) -> Array:
     r, m = components_.shape
     pieces = chunk if isinstance(chunk, list) else [chunk]
@@ -338,4 +299,4 @@ def _chunk_components(
     if matrix.shape[0] == 0:
         return np.empty((0, r), dtype=kind)
     with parallel(1):  # Dask runs chunks side by side
-        return components(in_memory(matrix, normalize=normalize, mean=mean), components_.T)
+        return components(as_rows(matrix, **options), components_.T)

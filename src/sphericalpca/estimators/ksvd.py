@@ -2,94 +2,78 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.dictionary import Dictionary, first_atoms, learn_dictionary
 from sphericalpca.baselines.pursuit import matching_pursuit
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_unfinished
-from sphericalpca.estimators.validation import (
-    MatrixTransformer,
-    check_components,
-    check_count,
-    check_lengths,
-    check_matrix,
-    generator,
-)
+from sphericalpca.estimators.validation import LinearModel, check_count, check_lengths, generator
 from sphericalpca.linalg import Array
-from sphericalpca.products import times
 from sphericalpca.rows import Matrix, as_rows
 
 __all__ = ["KSVD"]
 
 
-class KSVD(MatrixTransformer):
+class KSVD(LinearModel):
     """Sparse codes in a dictionary that is learned from the data.
 
-    Aharon, Elad and Bruckstein (2006).  It lowers ``||X - C D||^2`` over atoms of unit
-    length (the rows of D) and codes with few non-zeros (the rows of C), in turn: codes by
-    orthogonal matching pursuit; then, one atom after the other, atom and codes together
-    by the leading singular pair of the residual of those rows that use the atom.  As the
-    authors advise, an unused atom is replaced by the row that is represented worst, and of
-    atoms that have become one only the first remains.
+    Aharon, Elad and Bruckstein (2006).  It lowers ``||X - C D||^2`` over atoms of unit length (the
+    rows of D) and codes with few non-zeros (the rows of C), in turn: codes by orthogonal matching
+    pursuit; then, one atom after the other, atom and codes together by the leading singular pair of
+    the residual of those rows that use the atom.  As the authors advise, an unused atom is replaced
+    by the row that is represented worst, and of atoms that have become one only the first remains.
 
     Parameters
     ----------
     n_components : int, default=8
         Number of atoms, at most ``n_samples``.  It may exceed ``n_features``.
     n_nonzero_coefs : int or None, default=None
-        Largest number of non-zeros in a row's code; None is half of `n_components`, at
-        least 1.
+        Maximum number of non-zeros in a row's code; None is half of `n_components`, at least 1.
     tol : float, default=0
-        Stop when an iteration changes the loss by at most this, relatively.  With 0 all
-        `max_iter` iterations are made, as is usual for K-SVD, and none is called missing.
+        Stop when the relative change of the loss is at most this.  With 0 all `max_iter` iterations
+        are made, as is usual for K-SVD, without a warning.
     max_iter : int, default=30
-        Largest number of iterations.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Which rows become the first atoms.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The atoms, of unit length, those that carry most first, with the largest loading
-        of each positive.
+        The atoms, of unit length, those that carry most first; the largest loading is positive.
     n_nonzero_coefs_ : int
-        The number of non-zeros that was used.
+        The maximum that was used.
     loss_ : float
-        ``||X - C D||^2`` after the last update of the atoms; `transform` chooses the codes
-        anew.
+        ``||X - C D||^2`` after the last update of the atoms; `transform` chooses the codes anew.
     n_iter_ : int
         Number of iterations.
     history_ : dict of ndarray of shape (n_iter_,)
-        "coded" and "loss", the loss after the coding and after the update of the
-        atoms.  The update never raises it, but for a few millionths of ``||X||^2`` where atoms
-        become one; the coding, being greedy, may.
+        "coded" and "loss", the loss after the coding and after the update of the atoms.  The update
+        raises it by a few millionths of ``||X||^2`` at most; the greedy coding may raise it.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had column names.
 
     Notes
     -----
-    The package dictlearn (1.0.0, ISC licence) holds the same algorithm; from the same first
-    atoms its loss after one iteration and ours agree to seven digits.  It is not used here,
-    for three reasons.  It takes dense data only.  It codes row by row and makes a full SVD
-    for each atom: on sparse data of the kind of tf-idf, 4,000 x 500 with 20 atoms, an
-    iteration takes it some fifty times as long as ours, and on dense data, 7,797 x 617 with
-    26 atoms, some thirty times, on one core; ``python benchmarks/bench_baselines.py``
-    measures it.  And it keeps atoms that have become one.  scikit-learn has no K-SVD; its
-    matching pursuit is what the tests compare ours with.
+    The package dictlearn (1.0.0, ISC licence) has the same algorithm; from the same first atoms its
+    loss after one iteration and ours agree to seven digits.  There are three reasons not to use it.
+    It takes dense data only.  It codes row by row and makes a full SVD for each atom: an iteration
+    takes some fifty times as long as ours on sparse data like tf-idf, 4,000 x 500 with 20 atoms,
+    and some thirty times on dense data, 7,797 x 617 with 26 atoms, on one core
+    (``python benchmarks/bench_baselines.py`` measures it).  And it keeps atoms that became one.
+    scikit-learn has no K-SVD; the tests compare our matching pursuit with its own.
 
     References
     ----------
     M. Aharon, M. Elad and A. Bruckstein: K-SVD, an algorithm for designing overcomplete
-    dictionaries for sparse representation.  IEEE Transactions on Signal Processing 54
-    (2006) 4311-4322.
+    dictionaries for sparse representation.  IEEE Trans. on Signal Processing 54 (2006) 4311-4322.
 
     Examples
     --------
@@ -104,11 +88,9 @@ class KSVD(MatrixTransformer):
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        **LinearModel._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -145,7 +127,7 @@ class KSVD(MatrixTransformer):
             If X cannot be used: the message names the row.
         """
         with keep_last_fit(self):
-            X = check_matrix(self, X, reset=True, in_memory=True)
+            X = self._loaded(X, reset=True)
             check_count("n_components", self.n_components, "n_samples", X.shape[0], X.shape)
             found = self._learn(X)
             self.components_ = found.D.astype(X.dtype)
@@ -168,32 +150,14 @@ class KSVD(MatrixTransformer):
         C : ndarray of shape (n_samples, n_components)
             At most `n_nonzero_coefs_` non-zeros in each row; a zero row has none.
         """
-        check_is_fitted(self)
-        X = check_matrix(self, X, reset=False, in_memory=True)
+        X = self._loaded(X)
         D = self.components_.astype(np.float64)
         codes = matching_pursuit(D @ D.T, np.asarray(X @ D.T), self.n_nonzero_coefs_)
         return codes.astype(X.dtype, copy=False)
 
-    def inverse_transform(self, X: Any) -> Array:
-        """Rows that belong to codes.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-            Codes C, as `transform` returns them.
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-            ``C components_``.
-        """
-        check_is_fitted(self)
-        return np.asarray(times(check_components(X, len(self.components_)), self.components_))
-
     def _learn(self, X: Matrix) -> Dictionary:
-        r = int(self.n_components)
-        wanted = self.n_nonzero_coefs
-        self.n_nonzero_coefs_ = min(r, max(1, r // 2) if wanted is None else int(wanted))
+        r, s = int(self.n_components), self.n_nonzero_coefs
+        self.n_nonzero_coefs_ = min(r, max(1, r // 2) if s is None else int(s))
         lengths = as_rows(X, normalize=False).stats.norm
         check_lengths(lengths)
         X = X.astype(np.float64, copy=False)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import logging
 import math
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from numbers import Integral
 from threading import Lock
 from typing import Any
@@ -30,7 +32,6 @@ except ImportError:  # scikit-learn before 1.9
 
 
 __all__ = [
-    "CallbackMonitor",
     "CallbackSupportMixin",
     "FitProgress",
     "ProgressMonitor",
@@ -46,10 +47,8 @@ __all__ = [
 INTERVAL = 0.2
 # The time left is estimated from this many of the latest iterations.
 RECENT = 8
-# Rounding errors of float32 keep residuals from going further down,
-SINGLE_FLOOR = 1e-6
-# and are what ended a fit if it came this near, in multiples.
-NEAR = 10
+# Rounding errors of float32 keep residuals above the former, and ended a fit that came this near.
+SINGLE_FLOOR, NEAR_FLOOR = 1e-6, 1e-5
 
 logger = logging.getLogger("sphericalpca")
 
@@ -67,14 +66,13 @@ class FitProgress:
     seconds : float
         Since the fit began.
     rows_read : int
-        Rows read so far, over all reads of the data: also those of the first look, when they are
-        loaded, checked and measured, which count as no pass.
+        Rows read so far, also when they are loaded, checked and measured, which counts as no pass.
     rows_per_second : float
         Of late.
     n_samples : int or None
         Rows of the data, once they are known.
     iteration : int
-        Iterations made, of all starts; with those that a checkpoint's run had made.
+        Iterations of all starts, those before a checkpoint included.
     passes : float
         Passes over the data.
     residual : float
@@ -96,17 +94,11 @@ class FitProgress:
 class ProgressMonitor(Monitor):
     """Calls a function several times a second, and passes everything on to another monitor.
 
-    Parameters
-    ----------
-    tell : callable
-        Given a `FitProgress`, from any thread, never from two at the same time.
-    tol : float
-        Residual at which the fit ends.
+    The function is called from any thread, never from two at the same time.
     """
 
     def __init__(self, tell: Callable[[FitProgress], object], tol: float) -> None:
-        self._tell = tell
-        self._tol = tol
+        self._tell, self._tol = tell, tol
         self._inner = Monitor()
         self._rows: Rows | None = None
         self._lock = Lock()
@@ -160,35 +152,28 @@ class ProgressMonitor(Monitor):
             self._speed = (self._read - self._read_then) / elapsed
         self._last, self._read_then = now, self._read
         rows = self._rows
-        self._tell(
-            FitProgress(
-                seconds=now - self._began,
-                rows_read=self._read,
-                rows_per_second=self._speed,
-                n_samples=None if rows is None else rows.shape[0],
-                iteration=self._made_before + len(self._residuals),
-                passes=math.nan if rows is None else rows.passes,
-                residual=math.exp(self._residuals[-1][0]) if self._residuals else math.nan,
-                seconds_left=self._seconds_left(now - self._began),
-            )
+        progress = FitProgress(
+            seconds=now - self._began,
+            rows_read=self._read,
+            rows_per_second=self._speed,
+            n_samples=None if rows is None else rows.shape[0],
+            iteration=self._made_before + len(self._residuals),
+            passes=math.nan if rows is None else rows.passes,
+            residual=math.exp(self._residuals[-1][0]) if self._residuals else math.nan,
+            seconds_left=self._seconds_left(now - self._began),
         )
+        self._tell(progress)
 
     def _seconds_left(self, now: float) -> float:
         """From a line through the logarithms of the latest residuals."""
         recent = np.array(self._residuals[-RECENT:])
-        if (
-            len(recent) < 3
-            or np.ptp(recent[:, 1]) == 0
-            or self._tol <= 0
-            or not np.isfinite(recent).all()
-        ):
+        if len(recent) < 3 or self._tol <= 0 or not np.isfinite(recent).all():
             return math.nan
-        logarithm, seconds = recent.T
-        middle, level = float(seconds.mean()), float(logarithm.mean())
-        slope = float((seconds - middle) @ (logarithm - level) / np.var(seconds)) / len(seconds)
-        if not slope < 0:
+        logarithm, seconds = recent.T.tolist()
+        if np.ptp(seconds) == 0:
             return math.nan
-        return max(middle + (math.log(self._tol) - level) / slope - now, 0.0)
+        slope, level = statistics.linear_regression(seconds, logarithm)
+        return max((math.log(self._tol) - level) / slope - now, 0.0) if slope < 0 else math.nan
 
 
 def watch_fit(
@@ -212,40 +197,29 @@ class CallbackMonitor(Monitor):
     """
 
     def __init__(
-        self,
-        estimator: Any,
-        context: Any,
-        problem: Problem,
-        mean: Array | None,
-        data: dict[str, Any],
+        self, estimator: Any, context: Any, problem: Problem, mean: Any, data: dict[str, Any]
     ) -> None:
-        self._estimator, self._context = estimator, context
-        self._problem, self._mean, self._data = problem, mean, data
+        self._context, self._problem, self._mean = context, problem, mean
+        self._data = {"estimator": estimator, **data}
         self._iteration: Any = None
-        context.call_on_fit_task_begin(estimator=estimator, **data)
+        context.call_on_fit_task_begin(**self._data)
 
     def begin(self) -> None:
         """Open a subtask."""
         self._iteration = self._context.subcontext(task_name="iteration")
-        self._iteration.call_on_fit_task_begin(estimator=self._estimator, **self._data)
+        self._iteration.call_on_fit_task_begin(**self._data)
 
     def end(self, state: State) -> bool:
         """Close it; True if a callback wants to stop."""
-        return bool(
-            self._iteration.call_on_fit_task_end(
-                estimator=self._estimator,
-                # Called only for callbacks that ask for a fitted estimator.
-                reconstruction_attributes=lambda: self._fitted(state),
-                **self._data,
-            )
-        )
+        # Called only for callbacks that ask for a fitted estimator.
+        fitted = partial(self._fitted, state)
+        task = self._iteration
+        return bool(task.call_on_fit_task_end(reconstruction_attributes=fitted, **self._data))
 
     def close(self) -> None:
         """Close the task of the whole fit."""
         # By now the estimator itself is fitted: nothing has to be put in its place.
-        self._context.call_on_fit_task_end(
-            estimator=self._estimator, reconstruction_attributes={}, **self._data
-        )
+        self._context.call_on_fit_task_end(reconstruction_attributes={}, **self._data)
 
     def _fitted(self, state: State) -> dict[str, Any]:
         rows = self._problem.rows
@@ -253,7 +227,8 @@ class CallbackMonitor(Monitor):
         form = self._problem.canonical(state.U)
         rows.passes, rows.flops = counts  # what a callback reads is not the solver's doing
         known = {"mean_": self._mean, "residual_": state.residual}
-        return FittedAttributes.at(self._estimator, self._problem, form, **known).as_dict()
+        model = self._data["estimator"]
+        return FittedAttributes.at(model, self._problem, form, **known).as_dict()
 
 
 def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
@@ -276,8 +251,7 @@ def warn_of_max_iter(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Non
         most = f"{model.max_iter}" if only_tol else Parameter("max_iter", model.max_iter)
         residual = f" iterations at residual {model.residual_:.3g}, "
         value = ("SphericalPCA stopped after ", most, residual, _tol(model))
-        remedy = _remedy(model, dtype, only_tol=only_tol)
-        warn_caller(UnfinishedFitWarning(value, remedy=remedy))
+        warn_caller(UnfinishedFitWarning(value, "", _remedy(model, dtype, only_tol=only_tol)))
 
 
 def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
@@ -287,12 +261,11 @@ def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
         end = " every fit ends here, so set "
         return ("with ", Parameter("tol", 0), end, tol, " > 0 to stop at convergence")
     too_fine = dtype == np.float32 and model.tol < SINGLE_FLOOR
-    if too_fine and model.residual_ < NEAR * SINGLE_FLOOR:
+    if too_fine and model.residual_ < NEAR_FLOOR:
         return ("in float32 residuals end near 1e-6, so raise ", tol, " or pass X in float64")
     if only_tol:
         return ("raise ", tol)
-    most = Parameter("max_iter")
-    return ("raise ", most, ", raise ", tol, ", or try another solver or start")
+    return ("raise ", Parameter("max_iter"), ", raise ", tol, ", or try another solver or start")
 
 
 def _tol(model: Any) -> Parameter:

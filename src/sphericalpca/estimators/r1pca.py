@@ -8,62 +8,51 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.reweighted import Reweighted, canonical, median_distance
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_unfinished
-from sphericalpca.estimators.validation import (
-    MatrixTransformer,
-    check_components,
-    check_count,
-    check_lengths,
-    check_matrix,
-    generator,
-)
+from sphericalpca.estimators.validation import LinearModel, check_count, check_lengths, generator
 from sphericalpca.iterate import Solution, State, StopReason, iterate
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
-from sphericalpca.products import times
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
 from sphericalpca.solvers.start import svd_start
 
 __all__ = ["R1PCA"]
 
 
-class R1PCA(MatrixTransformer):
+class R1PCA(LinearModel):
     """PCA in which far-away rows count by their distance, not by its square.
 
-    Ding, Zhou, He and Zha (2006).  With ``s_i = ||x_i - U U'x_i||``, the distance of a
-    row from the subspace, it minimises Huber's loss ``sum_i rho(s_i)``, where
-    ``rho(s) = s^2`` up to a cutoff c and ``2 c s - c^2`` beyond.  Distances do not depend
-    on the axes, hence the name.  Each iteration weighs the rows by ``min(1, c / s_i)``
-    and makes one step of subspace iteration with the weighted covariance,
-    ``U <- orth(C_w U)``, starting at PCA.  The loss never rises.
+    Ding, Zhou, He and Zha (2006).  With ``s_i = ||x_i - U U'x_i||``, the distance of a row from the
+    subspace, it minimises Huber's loss ``sum_i rho(s_i)``, where ``rho(s) = s^2`` up to a cutoff c
+    and ``2 c s - c^2`` beyond.  Distances do not depend on the axes, hence the name.  Each
+    iteration weighs the rows by ``min(1, c / s_i)`` and makes one step of subspace iteration with
+    the weighted covariance, ``U <- orth(C_w U)``, starting at PCA.  The loss never rises.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimension r of the subspace, at most ``min(n_samples, n_features)``.
     cutoff : "median" or float > 0, default="median"
-        The distance c from which on a row is weighed down; "median" is the median
-        distance from the PCA subspace, as in the paper, of the rows not within it.  With
-        infinity this is PCA.
+        The distance c beyond which a row is weighed down; "median" is the median distance from the
+        PCA subspace, as in the paper, of the rows not within it.  With infinity this is PCA.
     center : bool, default=True
         Subtract the mean.  The paper assumes centred data.  A sparse X stays sparse.
     tol : float, default=1e-4
-        Stop when an iteration turns the subspace by at most this: the root of the sum of
-        the squared sines of the principal angles.
+        Stop when an iteration turns the subspace by at most this: the root of the sum of the
+        squared sines of the principal angles.
     max_iter : int, default=1000
-        Largest number of iterations.
+        Maximum number of iterations.
     random_state : int, RandomState or None, default=None
         Seed of the randomized SVD that makes the PCA start beyond 1024 features.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal rows, the eigenvectors of the weighted covariance within the
-        subspace, ordered by eigenvalue, with the largest loading of each positive.
+        Orthonormal rows, the eigenvectors of the weighted covariance within the subspace, ordered
+        by eigenvalue, with the largest loading of each positive.
     weights_ : ndarray of shape (n_samples,)
         Weight ``min(1, c / s_i)`` of every row in the weighted covariance.
     cutoff_ : float
@@ -76,16 +65,15 @@ class R1PCA(MatrixTransformer):
         Number of iterations.
     stop_reason_ : {"converged", "max_iter"}
     history_ : dict of ndarray of shape (n_iter_,)
-        "loss", "residual" (the turn of the subspace), "passes", "flops" (of products
-        with X) and "seconds".
+        "loss", "residual" (turn of the subspace), "passes", "flops" (products with X), "seconds".
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had column names.
 
     Notes
     -----
-    The loss is not convex, and the search begins at PCA.  Where outliers have a component
-    of PCA to themselves they are within the subspace, and stay there.
+    The loss is not convex, and the search begins at PCA.  Outliers that have a component of PCA to
+    themselves are within the subspace, and stay there.
 
     References
     ----------
@@ -103,12 +91,10 @@ class R1PCA(MatrixTransformer):
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        **LinearModel._parameter_constraints,
         "n_components": [Interval(Integral, 1, None, closed="left")],
         "cutoff": [StrOptions({"median"}), Interval(Real, 0, None, closed="right")],
         "center": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -147,7 +133,7 @@ class R1PCA(MatrixTransformer):
             If X cannot be used: the message names the row.
         """
         with keep_last_fit(self):
-            X = check_matrix(self, X, reset=True, in_memory=True)
+            X = self._loaded(X, reset=True)
             rule = "min(n_samples, n_features)"
             check_count("n_components", self.n_components, rule, min(X.shape), X.shape)
             self.mean_ = weighted_mean(X).astype(X.dtype) if self.center else None
@@ -171,24 +157,7 @@ class R1PCA(MatrixTransformer):
         Y : ndarray of shape (n_samples, n_components)
             ``(X - mean_) components_'``.
         """
-        check_is_fitted(self)
-        X = check_matrix(self, X, reset=False, in_memory=True)
-        return self._rows(X).project(self.components_.T)
-
-    def inverse_transform(self, X: Any) -> Array:
-        """Where coordinates lie in the original space.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_components)
-
-        Returns
-        -------
-        X_original : ndarray of shape (n_samples, n_features)
-        """
-        check_is_fitted(self)
-        image = times(check_components(X, len(self.components_)), self.components_)
-        return np.asarray(image if self.mean_ is None else image + self.mean_)
+        return self._rows(self._loaded(X)).project(self.components_.T)
 
     def _rows(self, X: Matrix) -> Rows:
         return as_rows(X, normalize=False, mean=self.mean_)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, Self
 
 import numpy as np
 from sklearn.base import ClusterMixin, _fit_context
 from sklearn.utils._param_validation import Interval
-from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.lloyd import Clustering, Labels, assign, lloyd, starts, unit_copy
 from sphericalpca.estimators.fitted import keep_last_fit
@@ -21,7 +20,6 @@ from sphericalpca.estimators.validation import (
     MatrixTransformer,
     check_count,
     check_lengths,
-    check_matrix,
     check_weights,
     generator,
 )
@@ -43,13 +41,11 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
     n_clusters : int, default=8
         At most the number of rows that are not zero.
     n_init : int, default=10
-        Number of starts, each by k-means++ on the unit rows, whose squared distances are
-        twice one minus the cosine.  The best result is kept.
+        Number of starts, each by k-means++ on the unit rows.  The best result is kept.
     max_iter : int, default=300
-        Largest number of iterations of one start.
+        Maximum number of iterations of one start.
     tol : float, default=1e-4
-        Stop when an iteration lowers the inertia by at most this, relatively, or leaves all
-        labels as they are.
+        Stop when the relative decrease of the inertia is at most this, or no label changes.
     random_state : int, RandomState or None, default=None
         Seed of the starts.
 
@@ -72,8 +68,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
     Notes
     -----
     Zero rows have no direction.  They take no part in the fit, their label is -1, and a
-    `NoDirectionWarning` counts them.  An empty cluster begins anew at the row that is
-    farthest from its centre.
+    `NoDirectionWarning` counts them.  Empty clusters restart at the row farthest from its centre.
 
     References
     ----------
@@ -90,11 +85,9 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        **MatrixTransformer._parameter_constraints,
         "n_clusters": [Interval(Integral, 1, None, closed="left")],
         "n_init": [Interval(Integral, 1, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -133,7 +126,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
             If X cannot be used: the message names the row.
         """
         with keep_last_fit(self):
-            X = check_matrix(self, X, reset=True, in_memory=True)
+            X = self._loaded(X, reset=True)
             rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
             self._check_number(rows)
             Z, weight = unit_copy(X, rows)
@@ -161,8 +154,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         labels : ndarray of int of shape (n_samples,)
             A zero row gets -1, and a warning counts those.
         """
-        check_is_fitted(self)
-        rows = as_rows(check_matrix(self, X, reset=False, in_memory=True))
+        rows = as_rows(self._loaded(X))
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "got the label -1")
         return _labels(rows, self.cluster_centers_)
 
@@ -178,16 +170,10 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         distances : ndarray of shape (n_samples, n_clusters)
             From 0 to 2; 1 for a zero row.
         """
-        check_is_fitted(self)
-        rows = as_rows(check_matrix(self, X, reset=False, in_memory=True))
+        rows = as_rows(self._loaded(X))
         return np.maximum(1 - rows.project(self.cluster_centers_.T), 0)
 
-    def score(
-        self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002 - scikit-learn passes it
-        sample_weight: Any = None,
-    ) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
         """Minus the inertia of X: the larger the better, as scikit-learn has it.
 
         Parameters
@@ -200,8 +186,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         -------
         score : float
         """
-        check_is_fitted(self)
-        X = check_matrix(self, X, reset=False, in_memory=True)
+        X = self._loaded(X)
         rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
         return -assign(rows, self.cluster_centers_).inertia
 

@@ -14,24 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
 from sphericalpca.estimators.fit import checked_problem, fit_model
-from sphericalpca.estimators.fitted import (
-    FittedAttributes,
-    load_model,
-    model_on_host,
-    save_model,
-)
-from sphericalpca.estimators.foreign import (
-    backend_of,
-    check_dask,
-    check_same_backend,
-    is_dask,
-    lazy_components,
-)
-from sphericalpca.estimators.monitoring import (
-    CallbackSupportMixin,
-    report_fit,
-    warn_of_zero_rows,
-)
+from sphericalpca.estimators.fitted import FittedAttributes, load_model, save_model
+from sphericalpca.estimators.foreign import backend_of, check_same_backend, is_dask, lazy_components
+from sphericalpca.estimators.monitoring import CallbackSupportMixin, warn_of_zero_rows
 from sphericalpca.estimators.stream import learn_batch, where_streamable
 from sphericalpca.estimators.validation import (
     MatrixTransformer,
@@ -44,7 +29,7 @@ from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem, components
 from sphericalpca.products import times
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows import Backend, NamespaceMatrix, Rows, RowSource, as_rows, on_host
+from sphericalpca.rows import NamespaceMatrix, Rows, as_rows, on_host
 from sphericalpca.solvers import Start
 from sphericalpca.solvers.streaming import Stream
 
@@ -54,43 +39,38 @@ __all__ = ["SphericalPCA"]
 class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     """Reduce rows to unit vectors, so that Euclidean distance is angular distance.
 
-    Minimises ``||X - V U'||^2`` over orthonormal U (m x r) and V (n x r) with unit
-    rows, as proposed by Liu, Li, Wang and Tang.  Eliminating V this is: find the
-    r-dimensional subspace in which the rows keep the largest mean cosine with their
-    images.
+    Minimises ``||X - V U'||^2`` over orthonormal U (m x r) and V (n x r) with unit rows, as
+    proposed by Liu, Li, Wang and Tang.  Eliminating V this is: find the r-dimensional subspace in
+    which the rows keep the largest mean cosine with their images.
 
     Parameters
     ----------
     n_components : int or float, default=2
-        Dimension r of the result, at most ``min(n_samples, n_features)``.  A float between 0
-        and 1 is a mean cosine: the smallest r whose fit reaches it on these rows is taken.
-        Then `fit` makes some two to four fits, from the SVD downwards, each started from the
-        leading components of the last; the fit with r - 1 components falls short.
+        Dimension r of the result, at most ``min(n_samples, n_features)``; or, as a float between 0
+        and 1, a mean cosine: the smallest r whose fit reaches it on these rows is used.  That takes
+        two to four fits, from the SVD downwards, each from the leading components of the last.
     solver : {"auto", "subspace", "anderson", "newton", "alternating", "linearized"} \
             or solver object, default="auto"
-        "subspace" needs the fewest passes over the data, and memory for their
-        projections; "anderson" needs little memory; "newton" is for tolerances down to
-        1e-10; "auto" chooses among these from the shape of X and `tol`.  "alternating" is
-        exact alternation between U and V, "linearized" the paper's Algorithm 1.  A
-        `sphericalpca.solvers` object carries its own options.
+        "subspace" needs the fewest passes over the data, and memory for their projections;
+        "anderson" needs little memory; "newton" is for tolerances down to 1e-10; "auto" chooses
+        among these from the shape of X and `tol`.  "alternating" is exact alternation between U and
+        V, "linearized" the paper's Algorithm 1.  A `sphericalpca.solvers` object has options.
     init : {"auto", "svd", "random"}, array, pair of arrays or Start, default="auto"
-        Where to start: the uncentred SVD ("auto"), a random subspace, a matrix U of
-        shape (n_features, n_components), or for Algorithm 1 a pair (U, V) with V of
-        shape (n_samples, n_components).  A `sphericalpca.solvers` start also tells the
-        curvature, if it is known.
+        Where to start: the uncentred SVD ("auto"), a random subspace, a matrix U of shape
+        (n_features, n_components), or for Algorithm 1 a pair (U, V) with V of shape
+        (n_samples, n_components).  A `sphericalpca.solvers` start can also tell the curvature.
     n_init : int, default=1
         Number of starts; those after the first are random.  The best result is kept.
     normalize : bool, default=True
         Scale rows to unit length first, as the paper does.  X is not copied for it.
     center : bool, default=False
-        Subtract the weighted mean before rows are scaled.  Not part of the method: it
-        changes all angles.
+        Subtract the weighted mean first.  Not part of the method: it changes all angles.
     tol : float, default=1e-4
-        Stop when the residual, the relative Riemannian gradient, is at most this.  1e-3
-        is enough for most uses and saves up to half of the time; in float32 the residual
-        ends near 1e-6.  With 0 all `max_iter` iterations are made.
+        Stop when the residual, the relative Riemannian gradient, is at most this.  1e-3 is enough
+        for most uses and saves up to half of the time; in float32 the residual ends near 1e-6.
+        With 0 all `max_iter` iterations are made.
     max_iter : int, default=1000
-        Largest number of iterations of one start.
+        Maximum number of iterations of one start.
     random_state : int, RandomState or None, default=None
         Seed of random starts and of the randomized SVD.
 
@@ -99,39 +79,37 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     n_components_ : int
         Number of components r.
     components_ : ndarray of shape (n_components, n_features)
-        Orthonormal rows, U'.  Rotated so that V'WV is diagonal and decreasing, with the
-        largest loading of each positive.
+        Orthonormal rows, U'.  V'WV is diagonal and decreasing, the largest loading positive.
     component_weights_ : ndarray of shape (n_components,)
         Share of each component: eigenvalues of V'WV / sum(w), decreasing, sum 1.
     mean_cosine_ : float
-        Weighted mean cosine between a row and its image in the subspace; also if `normalize`
-        is False, when f weighs the cosines by the lengths of the rows.
+        Weighted mean cosine between a row and its image in the subspace; lengths of rows have no
+        say in it, even if `normalize` is False.
     loss_ : float
         The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
     svd_ratio_ : float
-        f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 the
-        plain SVD would have done.  NaN if the SVD was not among the starts.  Beyond
-        1024 features the start is an approximate SVD, about as exact as that of
-        scikit-learn's TruncatedSVD by default.
+        f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 a plain SVD
+        would be enough.  NaN if the SVD was not among the starts.  Beyond 1024 features the start
+        is an approximate SVD, about as exact as that of scikit-learn's TruncatedSVD by default.
     residual_ : float
         Relative Riemannian gradient at the end.
     n_iter_ : int
         Iterations of the best start.
     n_passes_ : float
-        Passes over the data, from the first start to the closing V step.  A pass makes
-        both products, ``X U`` and ``X' V``; a read that makes one of them counts half.
+        Passes over the data, from the first start to the closing V step.  A pass makes both
+        products, ``X U`` and ``X' V``; a read that makes one of them counts half.
     solver_ : solver object
         What was used; tells what "auto" chose.
     stop_reason_ : {"converged", "max_iter", "callback", "stream"}
         Why the best start ended; "stream" after `partial_fit`.
     history_ : dict of ndarray of shape (n_iter_,)
-        "loss", "residual", "passes", "flops" (of products with X) and "seconds" after
-        each iteration, the latter three counted from the first start.  "subspace" and
-        "newton" add "inner" (looks at the small problem, Hessian products), "newton" also
-        "radius", Algorithm 1 "delta_U", "delta_V", "decrease_ratio" and "subgradient".
+        "loss", "residual", "passes", "flops" (of products with X) and "seconds" after each
+        iteration, the latter three from the first start on.  "subspace" and "newton" add "inner"
+        (looks at the small problem, Hessian products), "newton" also "radius", Algorithm 1
+        "delta_U", "delta_V", "decrease_ratio" and "subgradient".
     constants_ : dict of float
-        For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in
-        every iteration) and the "rounding" error of the loss; else empty.
+        For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in every
+        iteration) and the "rounding" error of the loss; else empty.
     mean_ : ndarray of shape (n_features,) or None
         What was subtracted if `center`.
     n_samples_ : int
@@ -142,13 +120,13 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
-        Only if X had column names: a data frame, or columns of numbers of a Parquet or Arrow file.
+        Only if X had column names (a data frame, a Parquet or Arrow file with columns of numbers).
         Other rows must then have these columns, in their order.
 
     Notes
     -----
-    Zero rows have no direction.  They take no part in the fit, `transform` returns them
-    as zero rows, and a `NoDirectionWarning` counts them.
+    Zero rows have no direction.  They take no part in the fit, `transform` returns them as zero
+    rows, and a `NoDirectionWarning` counts them.
 
     This is neither robust PCA, nor the "spherical PCA" of Locantore et al. (1999).
 
@@ -163,14 +141,14 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     >>> from sphericalpca import SphericalPCA
     >>> X = load_digits().data
     >>> model = SphericalPCA(n_components=10).fit(X)
-    >>> V = model.transform(X)
-    >>> V.shape
+    >>> model.transform(X).shape
     (1797, 10)
     >>> bool(model.certify(X).gap < 1e-4)
     True
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        **MatrixTransformer._parameter_constraints,
         "n_components": [
             Interval(Integral, 1, None, closed="left"),
             Interval(Real, 0, 1, closed="neither"),
@@ -180,9 +158,6 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         "n_init": [Interval(Integral, 1, None, closed="left")],
         "normalize": ["boolean"],
         "center": ["boolean"],
-        "tol": [Interval(Real, 0, None, closed="left")],
-        "max_iter": [Interval(Integral, 1, None, closed="left")],
-        "random_state": ["random_state"],
     }
 
     def __init__(
@@ -223,18 +198,17 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
-            Arrays in memory or mapped; files by `sphericalpca.open_rows`; a Dask array or
-            data frame.  With scikit-learn's ``array_api_dispatch`` arrays of torch, CuPy and
-            others: fitted arrays and results are then of their kind, on their device.
+            Arrays in memory or mapped; files by `sphericalpca.open_rows`; a Dask array or data
+            frame.  With scikit-learn's ``array_api_dispatch`` arrays of torch, CuPy and others:
+            fitted arrays and results are then of their kind, on their device.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; weight k equals repeating a row k times.
         checkpoint : str or Path, optional
-            A file that keeps what is known so far, written every few passes.  If it is there
-            already, the fit goes on from it, and ends where it would have ended without the
-            break; one of other data or parameters is refused, other `tol` or `max_iter` are
-            not, and its random numbers replace those of `random_state`.  It stays when the fit
-            ends: remove it when the result is safe.
+            A file that keeps the state of the fit, written every few passes.  If it exists, the
+            fit goes on from it, and ends where it would have ended without the break; one of other
+            data or parameters is refused, except for `tol` and `max_iter`, and its random numbers
+            replace those of `random_state`.  Remove it when the result is safe.
         progress : callable, optional
             Given a `FitProgress` several times a second.
 
@@ -245,7 +219,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Raises
         ------
         DataError
-            If X, weights, a given start or a checkpoint cannot be used: the message names the row.
+            If X, weights, a given start or a checkpoint cannot be used; it names the row.
 
         Warns
         -----
@@ -254,8 +228,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         NoDirectionWarning
             If rows are zero.
         """
-        rows = fit_model(self, X, y, sample_weight, checkpoint=checkpoint, progress=progress)
-        report_fit(self, rows)
+        fit_model(self, X, y, sample_weight, checkpoint=checkpoint, progress=progress)
         return self
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -280,9 +253,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         V : ndarray of shape (n_samples, n_components)
         """
         rows = fit_model(self, X, y, sample_weight, checkpoint=checkpoint, progress=progress)
-        report_fit(self, rows)
         if is_dask(X):
-            return self._transform_lazily(X)
+            return lazy_components(self, X)
         return backend_of(X).put(components(rows, self._U))
 
     @where_streamable
@@ -290,16 +262,14 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
         """Learn from one more batch of rows, which need not be kept.
 
-        Each batch is read once, and the model keeps three matrices of the size of
-        `components_`, however long the stream is.  Batches may have any number of rows, in
-        random order at best; some hundred are a good number.  Further passes over the
-        same data bring the model nearer to that of `fit`.
+        Each batch is read once, and the model keeps three matrices of the size of `components_`.
+        Batches may have any number of rows, best in random order and some hundred of them.  Further
+        passes over the same data bring the model nearer to that of `fit`.
 
-        Later rows count more: the say of a row is its weight times its place in the stream.
-        So the latter half has three quarters of the say, and the model follows data that
-        change.
+        Later rows count more: a row counts for its weight times its place in the stream.  So the
+        latter half counts for three quarters, and the model follows data that change.
 
-        After `fit` or `load` the stream goes on from the fitted subspace.  That counts for
+        After `fit` or `load` the stream goes on from the fitted subspace, which counts for
         `total_weight_`, as much as the rows that it was fitted to.  `fit` starts anew.
 
         Parameters
@@ -313,19 +283,17 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         self : SphericalPCA
-            Fitted.  `mean_cosine_` is the mean over the stream, each row measured before
-            the model has learned from its batch; `n_samples_seen_` counts rows,
-            `n_iter_` batches.  `solver_` is the state of the stream.  `loss_`, `residual_`,
-            `svd_ratio_` and `n_passes_` are NaN, and there is no history.
+            Fitted.  `mean_cosine_` is the mean over the stream, each row measured before its batch
+            was learned; `n_samples_seen_` counts rows, `n_iter_` batches.  `solver_` is the stream.
+            `loss_`, `residual_`, `svd_ratio_` and `n_passes_` are NaN, and there is no history.
 
         Notes
         -----
-        `solver`, `n_init`, `tol` and `max_iter` do not matter.  `init` is where the first
-        batch starts, by default at its own SVD.
+        `solver`, `n_init`, `tol` and `max_iter` do not matter.  `init` is where the first batch
+        starts, by default at its own SVD.
         """
         rows = learn_batch(self, X, sample_weight)
-        unused = rows.totals.without_direction
-        warn_of_zero_rows(unused, rows.shape[0], "took no part in the fit")
+        warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "took no part in the fit")
         return self
 
     def transform(self, X: Any) -> Any:
@@ -339,10 +307,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         V : ndarray of shape (n_samples, n_components)
-            A row without a direction in the subspace is zero, and a warning counts those.
-            Of a Dask array or data frame a Dask array, which waits to be computed, unless
-            ``set_output`` asks for data frames: scikit-learn computes all of it for these.  With
-            ``array_api_dispatch`` an array of the kind of X.
+            A row without a direction in the subspace is zero, and a warning counts those.  For Dask
+            input a lazy Dask array, unless ``set_output`` asks for data frames, for which
+            scikit-learn computes all of it.  With ``array_api_dispatch`` an array of the kind of X.
 
         Raises
         ------
@@ -351,8 +318,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         """
         check_is_fitted(self)
         if is_dask(X):
-            return self._transform_lazily(X)
-        backend = self._backend("transform", X)
+            return lazy_components(self, X)
+        backend = check_same_backend(self, X, "transform")
         rows = self._rows(check_matrix(self, X, reset=False))
         V = components(rows, self._U)
         warn_of_zero_rows(backend.zero_rows(V), rows.shape[0], "came out as zero")
@@ -377,7 +344,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
             If X has not `n_components_` columns, or numbers that are not finite.
         """
         check_is_fitted(self)
-        backend = self._backend("inverse_transform", X)
+        backend = check_same_backend(self, X, "inverse_transform")
         V = check_components(X, self.n_components_)
         A, mean = on_host(self.components_), on_host(self.mean_)
         if isinstance(V, NamespaceMatrix):
@@ -385,12 +352,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         image = times(V, A)
         return backend.put(image if mean is None else image + mean)
 
-    def score(
-        self,
-        X: Any,
-        y: Any = None,  # noqa: ARG002 - scikit-learn passes it
-        sample_weight: Any = None,
-    ) -> float:
+    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
         """Mean cosine between rows and their images in the subspace.
 
         It grows with `n_components`, so it cannot choose that number by itself.
@@ -412,8 +374,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap of zero proves that it is globally optimal.  Costs up to 30 eigenvalue
-        problems: seconds for some hundred features, minutes for wide sparse data.
+        A gap of zero proves that it is globally optimal.  Costs up to 30 eigenvalue problems:
+        seconds for some hundred features, minutes for wide sparse data.
 
         Parameters
         ----------
@@ -431,10 +393,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def truncate(self, n_components: int) -> Self:
         """A fitted model of the first components.
 
-        It is near, not equal to, a fit with as many components.  What only the data can
-        tell (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) is NaN: see `score`.
-        `component_weights_` are those of the full fit, rescaled to sum 1.  The history is
-        that of the full fit.  In place of a given start `init` is "auto".
+        It is near, not equal to, a fit with as many components.  What only the data can tell
+        (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) is NaN: see `score`.  History and
+        `component_weights_`, rescaled to sum 1, are of the full fit.  A given start is dropped.
 
         Parameters
         ----------
@@ -454,11 +415,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         check_is_fitted(self)
         total = self.n_components_
         if not isinstance(n_components, Integral) or not 1 <= n_components <= total:
-            raise ParameterError(
-                Parameter("n_components", n_components),
-                f"must be an integer from 1 to {total}, the number of components fitted",
-                "fit again for more",
-            )
+            found = Parameter("n_components", n_components)
+            rule = f"must be an integer from 1 to {total}, the number of components fitted"
+            raise ParameterError(found, rule, "fit again for more")
         short = copy(self)
         short.n_components = int(n_components)
         if not isinstance(self.init, str):
@@ -469,14 +428,13 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def save(self, path: str | Path, *, certificate: Certificate | None = None) -> None:
         """Write the fitted model to one file, whole or not at all.
 
-        A safetensors file with a header in JSON: it holds no code, and other languages can
-        read it.  Needs ``pip install 'sphericalpca[files]'``.
+        A safetensors file with a JSON header: it holds no code, and other languages can read it.
+        Needs ``pip install 'sphericalpca[files]'``.
 
         Parameters
         ----------
         path : str or Path
-            An older model of that name is replaced.  A suffix that belongs to another kind of
-            file, such as ``.npy`` or ``.pkl``, is refused.
+            An older model is replaced.  Suffixes of other files, such as ``.npy``, are refused.
         certificate : Certificate, optional
             From `certify`, to be saved with the model.
 
@@ -501,8 +459,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         model : SphericalPCA
-            Fitted.  A given start, a random generator and solvers of others are not in the
-            file: `init` is then "auto", `random_state` None, and the solver's name is kept.
+            Fitted.  A given start, a random generator and solvers of others are not in the file:
+            `init` is then "auto", `random_state` None, and the solver's name is kept.
 
         Raises
         ------
@@ -533,22 +491,14 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def _rows(self, X: Any, weight: Array | None = None) -> Rows:
         return as_rows(X, weight=weight, normalize=self.normalize, mean=on_host(self.mean_))
 
-    def _backend(self, method: str, X: Any) -> Backend:
-        """Where results for X go."""
-        in_files = isinstance(X, RowSource) or is_dask(X)
-        return Backend() if in_files else check_same_backend(self, X, method)
-
     def _problem(self, method: str, X: Any, sample_weight: Any) -> Problem:
         """The problem of other rows at the fitted subspace."""
         check_is_fitted(self)
-        self._backend(method, X)
+        check_same_backend(self, X, method)
         X = check_matrix(self, X, reset=False)
         weight = check_weights(sample_weight, X.shape[0])
         rows = self._rows(X, weight)
         return checked_problem(rows, centred=self.center, weighted=weight is not None)
-
-    def _transform_lazily(self, X: Any) -> Any:
-        return lazy_components(model_on_host(self), X, check_dask(self, X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

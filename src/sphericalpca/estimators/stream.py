@@ -44,19 +44,14 @@ class where_streamable:
         if model is None:
             return self._method
         if model.center or getattr(model, "mean_", None) is not None:
-            raise NotStreamableError(
-                Parameter("center", value=True),
-                "needs the mean of all rows, which partial_fit cannot know",
-                "subtract a mean that you know from every batch, or call fit",
-            )
+            rule = "needs the mean of all rows, which partial_fit cannot know"
+            remedy = "subtract a mean that you know from every batch, or call fit"
+            raise NotStreamableError(Parameter("center", value=True), rule, remedy)
         r = model.n_components
         if isinstance(r, Real) and not isinstance(r, Integral):
-            raise NotStreamableError(
-                Parameter("n_components", r),
-                "is a mean cosine to be reached, and only all rows can tell how many components "
-                "that takes",
-                "pass an integer, or call fit",
-            )
+            rule = "is a mean cosine, and only all rows tell how many components reach it"
+            remedy = "pass an integer, or call fit"
+            raise NotStreamableError(Parameter("n_components", r), rule, remedy)
         return MethodType(self._method, model)
 
 
@@ -67,8 +62,7 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
         X = _checked_batch(model, X)
         weight = check_weights(sample_weight, X.shape[0])
         rows = as_rows(X, weight=weight, normalize=model.normalize)
-        past = _past(model, rows)
-        if past is not None:
+        if (past := _past(model, rows)) is not None:
             streaming = isinstance(getattr(model, "solver_", None), Stream)
             stream = past.after(rows)
             form = stream.canonical()
@@ -95,11 +89,9 @@ def _checked_batch(model: Any, X: Any) -> Matrix:
     X = check_matrix(model, X, reset=not fitted, on_host=True)
     r = int(model.n_components)
     if fitted and r != model.n_components_:
-        raise ParameterError(
-            (Parameter("n_components", r),),
-            f"the model has learned {model.n_components_} components already",
-            "set it back, truncate the model, or call fit",
-        )
+        rule = f"the model has learned {model.n_components_} components already"
+        remedy = "set it back, truncate the model, or call fit"
+        raise ParameterError((Parameter("n_components", r),), rule, remedy)
     check_count("n_components", r, "n_features", X.shape[1], X.shape)
     return X
 
@@ -145,8 +137,7 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
 def _fitted_weight(model: Any) -> float:
     """The weight of all rows that a model has learned from; 0 where it does not tell.
 
-    Files of earlier versions do not hold it.  But for unit rows the loss is
-    2 sum(w) (1 - mean cosine), which can be solved for sum(w), unless the fit is perfect.
+    Files of earlier versions lack it, but for unit rows the loss is 2 sum(w) (1 - mean cosine).
     """
     known = getattr(model, "total_weight_", math.nan)
     if math.isfinite(known):

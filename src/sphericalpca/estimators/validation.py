@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import Interval
+from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators.foreign import (
     as_numpy_or_namespace,
@@ -21,23 +24,17 @@ from sphericalpca.estimators.foreign import (
     is_foreign,
     is_table,
     learn_columns,
-    refuse_repeated_names,
 )
-from sphericalpca.exceptions import DataError, Parameter, Phrase
+from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
-from sphericalpca.rows import (
-    Matrix,
-    NamespaceMatrix,
-    RowSource,
-    Watch,
-    column_words,
-    first_non_finite,
-)
+from sphericalpca.products import times
+from sphericalpca.rows import NamespaceMatrix, RowSource, Watch, column_words, first_non_finite
 from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched, from_dask
 
 __all__ = [
+    "LinearModel",
     "MatrixTransformer",
     "check_components",
     "check_count",
@@ -47,25 +44,29 @@ __all__ = [
     "generator",
 ]
 
+DEVICE = "which only SphericalPCA's fit, transform, inverse_transform, score and certify can read"
+
 # Sums of weights stay in range with these, also when they are multiplied or divided by.
 TOTAL_WEIGHT = (1e-100, 1e100)
 
 NUMBERS_ONLY = "must hold numbers only"
-ENCODE = (
-    "encode text with a vectorizer and categories or dates with an encoder, or drop those columns"
-)
+ENCODE = "encode text with a vectorizer, categories or dates with an encoder, or drop those columns"
 STACK = "if these are the rows, pass np.stack(column), which is 2D; else drop that column"
 REAL_ONLY = "pass the real part or the modulus, or real and imaginary parts as separate columns"
 IMPUTE = "impute or drop it, for example with sklearn's SimpleImputer"
+ONE_ROW = "pass a 2D array with at least one row"
 RESHAPE = "Reshape your data to (n_samples, n_features)"
-ONE_OF_BOTH = (
-    f"{RESHAPE}, X.reshape(1, -1) if it is a single sample, X.reshape(-1, 1) if it is a single "
-    "feature"
-)
+ONE_OF_BOTH = f"{RESHAPE}, X.reshape(1, -1) if it is one sample, X.reshape(-1, 1) if one feature"
 
 
 class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """What our estimators share: dense and sparse data, float32 and float64."""
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "tol": [Interval(Real, 0, None, closed="left")],
+        "max_iter": [Interval(Integral, 1, None, closed="left")],
+        "random_state": ["random_state"],
+    }
 
     @property
     def _n_features_out(self) -> int:
@@ -76,6 +77,34 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+    def _loaded(self, X: Any, *, reset: bool = False) -> Any:
+        """X checked and in memory; the model must be fitted unless a fit is about to `reset` it."""
+        if not reset:
+            check_is_fitted(self)
+        return check_matrix(self, X, reset=reset, in_memory=True)
+
+
+class LinearModel(MatrixTransformer):
+    """What the estimators share whose `components_` map back what `transform` returns."""
+
+    def inverse_transform(self, X: Any) -> Array:
+        """Map coordinates or codes back to the original space.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_components)
+            As `transform` returns them.
+
+        Returns
+        -------
+        X_original : ndarray of shape (n_samples, n_features)
+            ``X components_``, plus ``mean_`` if the model is centred.
+        """
+        check_is_fitted(self)
+        image = times(check_components(X, len(self.components_)), self.components_)
+        mean = getattr(self, "mean_", None)
+        return np.asarray(image if mean is None else image + mean)
 
 
 def check_matrix(
@@ -89,22 +118,24 @@ def check_matrix(
 ) -> Any:
     """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
 
-    Nothing is copied that need not be: other types are converted, CSC becomes CSR,
-    repeated indices are added up in a copy.  Unsorted ones do no harm.  Rows in files and
-    on clusters are checked when they are read; an estimator that wants its data
-    `in_memory` refuses them.  Arrays of other libraries that NumPy cannot address stay what
-    they are, as a `NamespaceMatrix`; who wants data `on_host` refuses them.  The `watch` is told
-    of rows that are read for that, as in `Rows`.
+    Nothing is copied that need not be: other types are converted, CSC becomes CSR, repeated
+    indices are added up in a copy.  Rows in files and on clusters, which `in_memory` refuses, are
+    checked when they are read.  Arrays that NumPy cannot address, which `in_memory` and `on_host`
+    refuse, become a `NamespaceMatrix`.  The `watch` counts the rows that are read, as in `Rows`.
     """
-    _refuse_plans(X)
+    _refuse_other_things(X)
     if isinstance(X, RowSource) or is_dask(X):
         return _checked_elsewhere(estimator, X, watch, reset=reset, in_memory=in_memory)
     X = as_numpy_or_namespace(X) if is_foreign(X) else _as_array(X)
     if isinstance(X, NamespaceMatrix):
-        refused = in_memory or on_host
-        return _checked_on_device(estimator, X, watch, reset=reset, refused=refused)
+        if in_memory or on_host:
+            raise DataError(f"X is on {X.backend.device}, {DEVICE}", remedy="move X to the host")
+        _check_shape(X.shape)
+        learn_columns(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)
+        _refuse_non_finite("X", X.first_non_finite(watch), IMPUTE)
+        return X
     names = column_names(X)
-    _check_types(X)
+    _check_types(X, names)
     dtype = [np.float32] if _is_single(X) else [np.float64, np.float32]
     _check_shape(X.shape)
     X = learn_columns(
@@ -117,31 +148,11 @@ def check_matrix(
     return X
 
 
-def _checked_on_device(
-    estimator: Any, X: NamespaceMatrix, watch: Watch | None, *, reset: bool, refused: bool
-) -> NamespaceMatrix:
-    if refused:
-        raise DataError(
-            f"X is on {X.backend.device}, where SphericalPCA's fit, transform, inverse_transform, "
-            "score and certify can read it, but nothing else",
-            remedy="move X to the host",
-        )
-    _check_shape(X.shape)
-    learn_columns(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)
-    _refuse_non_finite("X", X.first_non_finite(watch), IMPUTE)
-    return X
-
-
-def _checked_elsewhere(
-    estimator: Any, X: Any, watch: Watch | None, *, reset: bool, in_memory: bool
-) -> Any:
+def _checked_elsewhere(estimator: Any, X: Any, watch: Any, *, reset: bool, in_memory: bool) -> Any:
     if in_memory:
         what = X.name if isinstance(X, RowSource) else f"a Dask {type(X).__name__}"
-        raise DataError(
-            f"X is {what}",
-            f"{type(estimator).__name__} needs its data in memory",
-            "load them, or use SphericalPCA",
-        )
+        rule = f"{type(estimator).__name__} needs its data in memory"
+        raise DataError(f"X is {what}", rule, "load them, or use SphericalPCA")
     if is_dask(X):
         # Numbers are checked as they are loaded.
         return from_dask(X, check_dask(estimator, X, reset=reset), watch)
@@ -151,37 +162,26 @@ def _checked_elsewhere(
 
 def _as_array(X: Any) -> Any:
     """X itself, or a NumPy array if it is a list or anything else without a shape or types."""
-    _refuse_other_things(X)
     is_frame = hasattr(X, "dtypes") or hasattr(X, "__dataframe__")
     if isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame:
         return X
     try:
         return np.asarray(X)
     except ValueError:
-        raise DataError(
-            "X has an inhomogeneous shape", "it must be a matrix", "give all rows the same length"
-        ) from None
-
-
-def _refuse_plans(X: Any) -> None:
-    """Refuse what is yet to be computed, such as a LazyFrame; asking it for columns is costly."""
-    if callable(getattr(type(X), "collect", None)) and not hasattr(X, "shape"):
-        raise DataError(
-            f"X is a {type(X).__name__}, which describes rows but holds none",
-            remedy="pass X.collect()",
-        )
+        found, remedy = "X has an inhomogeneous shape", "give all rows the same length"
+        raise DataError(found, "it must be a matrix", remedy) from None
 
 
 def _refuse_other_things(X: Any) -> None:
-    """Refuse nothing at all, text, dicts, masked entries and the like."""
+    """Refuse nothing at all, lazy frames, text, dicts, masked entries and the like."""
     if X is None:
-        raise DataError("X is None", remedy="pass a 2D array with at least one row")
+        raise DataError("X is None", remedy=ONE_ROW)
+    if callable(getattr(type(X), "collect", None)) and not hasattr(X, "shape"):
+        found = f"X is a {type(X).__name__}, which describes rows but holds none"
+        raise DataError(found, remedy="pass X.collect()")
     if isinstance(X, (str, bytes, os.PathLike)):
-        raise DataError(
-            f"X is text, {str(X)[:100]!r}",
-            NUMBERS_ONLY,
-            f"pass open_rows(X) if it names a file, else {ENCODE}",
-        )
+        remedy = f"pass open_rows(X) if it names a file, else {ENCODE}"
+        raise DataError(f"X is text, {str(X)[:100]!r}", NUMBERS_ONLY, remedy)
     # Sparse matrices by keys have a shape, and are dicts as well.
     if isinstance(X, (Iterator, Mapping, Set)) and not hasattr(X, "shape"):
         keyed = "one of its entries, or np.column_stack(list(X.values())) if these are the columns"
@@ -189,27 +189,21 @@ def _refuse_other_things(X: Any) -> None:
         raise DataError(f"X is a {type(X).__name__}, not an array of rows", remedy=f"pass {rows}")
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         count = int(np.ma.getmaskarray(X).sum())
-        raise DataError(
-            f"X is a masked array, masked at {count} of {X.size} entries",
-            "no entry may be missing",
-            "impute or drop them, or pass X.data if they are to count",
-        )
+        found = f"X is a masked array, masked at {count} of {X.size} entries"
+        remedy = "impute or drop them, or pass X.data if they are to count"
+        raise DataError(found, "no entry may be missing", remedy)
 
 
-def _check_types(X: Any) -> None:
-    """Refuse complex numbers, dates, text and whatever else is no number."""
-    refuse_repeated_names(X)
+def _check_types(X: Any, names: list[str] | None) -> None:
+    """Refuse complex numbers, dates, text and whatever else is not a number."""
     if is_table(X):
-        names = column_names(X)
         for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
             where = "" if names is None else f" in {column_words(k, names)}"
             if getattr(dtype, "kind", "O") not in "fiub" and not _are_numbers(X[name]):
                 _check_type(dtype, where, np.asarray(X[name]))
-    elif sparse.issparse(X):
-        _check_type(X.dtype, "", None)
     else:
-        values = np.asarray(X)
-        _check_type(values.dtype, "", values)
+        values = None if sparse.issparse(X) else np.asarray(X)
+        _check_type(X.dtype if values is None else values.dtype, "", values)
 
 
 def _are_numbers(column: Any) -> bool:
@@ -242,9 +236,8 @@ def _check_objects(values: Array, where: str) -> None:
     try:
         values.astype(np.float64)
     except OverflowError:
-        raise DataError(
-            f"X holds integers too large for float64{where}", remedy="rescale them"
-        ) from None
+        found = f"X holds integers too large for float64{where}"
+        raise DataError(found, remedy="rescale them") from None
     except TypeError as error:
         refusal = DataError(f"{error}{where}", f"X {NUMBERS_ONLY}", ENCODE)
         raise TypeError(str(refusal)) from None
@@ -261,22 +254,19 @@ def _is_single(X: Any) -> bool:
 def _check_shape(shape: tuple[int, ...]) -> None:
     """Refuse other than two dimensions, and matrices without rows or columns."""
     if shape == (0,):
-        raise DataError("X is empty", remedy="pass a 2D array with at least one row")
+        raise DataError("X is empty", remedy=ONE_ROW)
     if len(shape) < 2:
         found, remedy = ("1D", ONE_OF_BOTH) if shape else ("scalar", RESHAPE)
         raise DataError(f"Expected 2D array, got {found} array instead", remedy=remedy)
     if len(shape) > 2:
         raise DataError(f"Found array with dim {len(shape)}", "expected <= 2", RESHAPE)
-    for count, one in zip(shape, ("sample", "feature"), strict=True):
-        if count == 0:
-            raise DataError(
-                f"Found array with 0 {one}(s) (shape={tuple(shape)}) while a minimum of 1 is "
-                "required",
-                remedy=f"pass at least one {'row' if one == 'sample' else 'column'}",
-            )
+    if 0 in shape:
+        what, one = ("sample", "row") if shape[0] == 0 else ("feature", "column")
+        found = f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required"
+        raise DataError(found, remedy=f"pass at least one {one}")
 
 
-def _repeats_indices(X: Matrix) -> bool:
+def _repeats_indices(X: Any) -> bool:
     # Sorting the rows would tell too, and takes three times as long as turning X around,
     # which brings the entries of a column together in the order of their rows.
     if X.has_canonical_format:
@@ -302,24 +292,18 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
         raise DataError((name, f" has shape {weight.shape}"), f"X has {n} rows", remedy)
     wrong = np.flatnonzero(~(np.isfinite(weight) & (weight >= 0)))
     if len(wrong):
-        raise DataError(
-            (name, f"[{wrong[0]}] is {weight[wrong[0]]}"),
-            "weights must be finite and non-negative",
-            "use 0 to leave a row out",
-        )
+        found = (name, f"[{wrong[0]}] is {weight[wrong[0]]}")
+        rule = "weights must be finite and non-negative"
+        raise DataError(found, rule, "use 0 to leave a row out")
     if not weight.any():
-        raise DataError(
-            "All sample weights are zero", remedy="give at least one row a positive weight"
-        )
+        remedy = "give at least one row a positive weight"
+        raise DataError("All sample weights are zero", remedy=remedy)
     low, high = TOTAL_WEIGHT
     with np.errstate(over="ignore"):
         total = float(weight.sum())
     if not low <= total <= high:
-        raise DataError(
-            f"The sample weights sum to {total:.3g}",
-            f"must sum to at least {low:g} and at most {high:g}",
-            "rescale them",
-        )
+        rule = f"must sum to at least {low:g} and at most {high:g}"
+        raise DataError(f"The sample weights sum to {total:.3g}", rule, "rescale them")
     return weight
 
 
@@ -344,11 +328,8 @@ def check_count(name: str, count: int, rule: str, limit: int, shape: tuple[int, 
     """Refuse more components or clusters than the data have room for."""
     if count > limit:
         n, m = shape
-        raise DataError(
-            Parameter(name, int(count)),
-            f"must be at most {rule}, here {limit} (n_samples = {n}, n_features = {m})",
-            "lower it",
-        )
+        most = f"must be at most {rule}, here {limit} (n_samples = {n}, n_features = {m})"
+        raise DataError(Parameter(name, int(count)), most, "lower it")
 
 
 def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float64) -> None:
@@ -356,18 +337,14 @@ def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float6
     with np.errstate(over="ignore", under="ignore"):
         energy = float(lengths @ lengths)
     if not lengths.any():
-        raise DataError(
-            f"All rows of X (n_samples = {len(lengths)}) are {empty}, so there is nothing to fit",
-            remedy="pass at least one row that is not",
-        )
+        found = f"All rows of X (n_samples = {len(lengths)}) are {empty}"
+        remedy = "pass at least one row that is not"
+        raise DataError(f"{found}, so there is nothing to fit", remedy=remedy)
     info = np.finfo(dtype)
     low, high = float(info.tiny / info.eps), float(info.max / 10)
     if not low < energy < high:
-        raise DataError(
-            f"The squared lengths of the rows of X sum to {energy:.3g}",
-            f"must be between {low:.1g} and {high:.1g}",
-            "rescale X",
-        )
+        found = f"The squared lengths of the rows of X sum to {energy:.3g}"
+        raise DataError(found, f"must be between {low:.1g} and {high:.1g}", "rescale X")
 
 
 def generator(random_state: Any) -> np.random.Generator:
@@ -383,16 +360,10 @@ def _real_array(name: str | Parameter, values: Any) -> Array:
 
 
 def _refuse_non_finite(
-    name: str,
-    place: tuple[int, int, str] | None,
-    remedy: Phrase,
-    columns: Sequence[str] | None = None,
+    name: str, place: tuple[int, int, str] | None, remedy: str, columns: Sequence[str] | None = None
 ) -> None:
     """Say where the first NaN or infinity is."""
     if place is not None:
         row, column, value = place
-        raise DataError(
-            f"{name} contains {value} in row {row}, {column_words(column, columns)}",
-            "every entry must be finite",
-            remedy,
-        )
+        found = f"{name} contains {value} in row {row}, {column_words(column, columns)}"
+        raise DataError(found, "every entry must be finite", remedy)

@@ -1,8 +1,4 @@
-"""Embedding Atlas: a Parquet file of unit vectors beside the columns that describe them.
-
-Its program reads a column of vectors (``--vector``) and lays them out in the plane by UMAP
-with cosine distance, or takes coordinates as they are (``--x``, ``--y``, ``--z``).
-"""
+"""Embedding Atlas: a Parquet file of unit vectors beside the columns that describe them."""
 
 from __future__ import annotations
 
@@ -21,15 +17,15 @@ __all__ = ["write_atlas"]
 VECTOR = "vector"
 AXES = ("x", "y", "z")
 
+Columns = Mapping[str, Sequence[Any]]
 
-def write_atlas(
-    path: str | Path, V: Array, columns: Mapping[str, Sequence[Any]] | None = None
-) -> None:
+
+def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> None:
     """Write unit vectors and the columns that describe them to Parquet.
 
-    Then ``embedding-atlas FILE --vector vector --text TEXT`` shows them.  With two or three
-    components there are columns "x", "y" and "z" too, and ``--x x --y y`` shows the circle or
-    sphere itself.
+    Then ``embedding-atlas FILE --vector vector --text TEXT`` shows them in the plane, by UMAP with
+    cosine distance.  Two or three components are columns "x", "y" and "z" too, and
+    ``--x x --y y`` shows the circle or sphere itself.
 
     Parameters
     ----------
@@ -63,27 +59,21 @@ def write_atlas(
     V = np.ascontiguousarray(V, dtype=np.float32)
     if V.ndim != 2:
         raise DataError(f"V has {V.ndim} dimensions", "must be a matrix", "pass one row per vector")
-    table = {**_checked(columns or {}, len(V), V.shape[1]), **_vectors(arrow, V)}
+    vectors = _vectors(arrow, V)
+    for name, values in (columns or {}).items():
+        if name in vectors:
+            raise DataError(f"A column is named {name!r}, as are the vectors", remedy="rename it")
+        if len(values) != len(V):
+            found = f"Column {name!r} has {len(values)} values for {len(V)} rows"
+            raise DataError(found, remedy="pass one value per row")
+    table = {**(columns or {}), **vectors}
     with replacing(Path(path)) as temporary:
         parquet.write_table(arrow.table(table), temporary)
 
 
 def _vectors(arrow: Any, V: Array) -> dict[str, Any]:
     r = V.shape[1]
+    # Two of many coordinates of a unit vector say little about where it is.
+    axes = AXES[:r] if r in (2, 3) else ()
     lists = arrow.FixedSizeListArray.from_arrays(arrow.array(V.ravel()), r)
-    return {VECTOR: lists} | {name: V[:, place] for place, name in enumerate(_axes(r))}
-
-
-def _axes(r: int) -> Sequence[str]:
-    """Two of many coordinates of a unit vector say little about where it is."""
-    return AXES[:r] if r in (2, 3) else ()
-
-
-def _checked(columns: Mapping[str, Sequence[Any]], rows: int, r: int) -> dict[str, Any]:
-    for name, values in columns.items():
-        if name in (VECTOR, *_axes(r)):
-            raise DataError(f"A column is named {name!r}, as are the vectors", remedy="rename it")
-        if len(values) != rows:
-            found = f"Column {name!r} has {len(values)} values for {rows} rows"
-            raise DataError(found, remedy="pass one value per row")
-    return dict(columns)
+    return {VECTOR: lists} | {name: V[:, place] for place, name in enumerate(axes)}

@@ -13,9 +13,10 @@ from typing import Any
 from sphericalpca.exceptions import DataError
 from sphericalpca.export.unit_map import unit_map
 
-__all__ = ["MODEL_FILE", "lancedb_snippet", "pgvector_snippet", "qdrant_snippet"]
+__all__ = ["SAVED", "lancedb_snippet", "pgvector_snippet", "qdrant_snippet"]
 
-MODEL_FILE = "model.safetensors"
+# Where the texts load the model from.
+SAVED = "model.safetensors"
 
 # Limits of pgvector's type `vector`: what a column holds, and what an index takes.
 LARGEST_COLUMN, LARGEST_INDEX = 16_000, 2_000
@@ -49,8 +50,7 @@ def pgvector_snippet(model: Any) -> str:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import pgvector_snippet
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> "vector(2)" in pgvector_snippet(model)
     True
     """
@@ -61,7 +61,7 @@ def pgvector_snippet(model: Any) -> str:
     return _filled("pgvector.sql", model, index=INDEX if r <= LARGEST_INDEX else NO_INDEX)
 
 
-def qdrant_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
+def qdrant_snippet(model: Any, model_file: str = SAVED) -> str:
     """A Python module for Qdrant: create, add, search.
 
     Parameters
@@ -80,15 +80,14 @@ def qdrant_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import qdrant_snippet
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> 'Distance.DOT' in qdrant_snippet(model)
     True
     """
     return _filled("qdrant.py", model, model_file=repr(model_file))
 
 
-def lancedb_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
+def lancedb_snippet(model: Any, model_file: str = SAVED) -> str:
     """A Python module for LanceDB: create, add, index, search.
 
     Parameters
@@ -107,8 +106,7 @@ def lancedb_snippet(model: Any, model_file: str = MODEL_FILE) -> str:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import lancedb_snippet
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> '"dot"' in lancedb_snippet(model)
     True
     """
@@ -119,6 +117,5 @@ def _filled(name: str, model: Any, **values: str) -> str:
     reducer = unit_map(model)
     text = (files("sphericalpca.export") / "snippets" / f"{name}.template").read_text("utf-8")
     # Safe: SQL's own $1 and $2 stay as they are.
-    return Template(text).safe_substitute(
-        values, n_features=reducer.n_features, n_components=reducer.n_components
-    )
+    sizes = {"n_features": reducer.n_features, "n_components": reducer.n_components}
+    return Template(text).safe_substitute(values, **sizes)

@@ -1,7 +1,6 @@
 """sentence-transformers: a linear layer and a normalisation, to be appended to an encoder.
 
-The folder is in that library's own format, which is JSON and safetensors: neither the
-library nor torch is needed to write it.
+The folder is in that library's format, JSON and safetensors: neither it nor torch is needed.
 """
 
 from __future__ import annotations
@@ -66,21 +65,17 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     safetensors = import_extra("safetensors.numpy", "A folder of modules", "safetensors", "files")
     reducer = unit_map(model)
     tensors = {"linear.weight": reducer.matrix}
-    bias = reducer.offset
-    if bias is not None:
+    if (bias := reducer.offset) is not None:
         tensors["linear.bias"] = bias
-    with replacing_folder(Path(folder), ours=(LIST, *TYPES)) as new:
-        _write_json(new / LIST, _modules())
-        _write_json(new / LINEAR / "config.json", _linear(reducer))
-        write_whole(new / LINEAR / "model.safetensors", safetensors.save(tensors))
-        _write_json(new / NORMALISATION / "config.json", {})
-
-
-def _modules() -> list[dict[str, Any]]:
-    return [
+    modules = [
         {"idx": place, "name": str(place), "path": path, "type": kind}
         for place, (path, kind) in enumerate(TYPES.items())
     ]
+    with replacing_folder(Path(folder), ours=(LIST, *TYPES)) as new:
+        _write_json(new / LIST, modules)
+        _write_json(new / LINEAR / "config.json", _linear(reducer))
+        write_whole(new / LINEAR / "model.safetensors", safetensors.save(tensors))
+        _write_json(new / NORMALISATION / "config.json", {})
 
 
 def _linear(reducer: UnitMap) -> dict[str, Any]:

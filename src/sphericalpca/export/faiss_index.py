@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import DataError, Parameter, import_extra
 from sphericalpca.export.unit_map import UnitMap, unit_map
-from sphericalpca.files import write_whole
 
-__all__ = ["factory_string", "to_faiss", "write_faiss"]
+__all__ = ["factory_string", "faiss_bytes", "to_faiss"]
 
 
 def to_faiss(model: Any, index: str = "Flat") -> Any:
     """An empty faiss index behind the model's matrix and normalisation.
 
-    Inner products of what is stored are cosines.  ``reconstruct`` gives what
-    `inverse_transform` gives, up to the coding of the inner index.
+    Its scores are cosines; ``reconstruct`` is `inverse_transform`, up to the index's own coding.
 
     Parameters
     ----------
     model : SphericalPCA
         Fitted.
     index : str, default="Flat"
-        Factory string of the inner index, for vectors of the reduced dimension, such as
-        "HNSW32" or "IVF256,PQ16".  One that must be trained is trained on full vectors.
+        Factory string of the index of reduced vectors, such as "HNSW32" or "IVF256,PQ16".  Train
+        it, if it must be trained, on full vectors.
 
     Returns
     -------
@@ -44,11 +41,10 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import to_faiss
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
-    >>> index = to_faiss(model)
-    >>> index.add(X.astype(np.float32))
-    >>> cosines, ids = index.search(X[:1].astype(np.float32), 3)
+    >>> X = np.random.default_rng(0).standard_normal((100, 6), dtype=np.float32)
+    >>> index = to_faiss(SphericalPCA(n_components=2).fit(X))
+    >>> index.add(X)
+    >>> cosines, ids = index.search(X[:1], 3)
     >>> int(ids[0, 0])
     0
     """
@@ -63,8 +59,7 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
 def factory_string(model: Any, index: str = "Flat") -> str:
     """What ``faiss.index_factory`` calls an index of this shape.
 
-    "PCA" stands where the model's matrix is: both are faiss' LinearTransform, but that one
-    would be trained, and centred.
+    "PCA" stands for the model's matrix: both are a LinearTransform, but PCA is trained and centred.
 
     Parameters
     ----------
@@ -82,17 +77,17 @@ def factory_string(model: Any, index: str = "Flat") -> str:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import factory_string
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> factory_string(model, "HNSW32")
     'PCA2,L2norm,HNSW32'
     """
     return f"PCA{unit_map(model).n_components},L2norm,{index}"
 
 
-def write_faiss(model: Any, path: Path, index: str = "Flat") -> None:
-    """Write the index of `to_faiss` for ``faiss.read_index``."""
-    write_whole(path, _faiss().serialize_index(to_faiss(model, index)).tobytes())
+def faiss_bytes(model: Any, index: str) -> bytes:
+    """The index of `to_faiss` for ``faiss.read_index``."""
+    content: bytes = _faiss().serialize_index(to_faiss(model, index)).tobytes()
+    return content
 
 
 def _faiss() -> Any:
@@ -105,11 +100,9 @@ def _inner(faiss: Any, index: str, dimension: int) -> Any:
     except RuntimeError as error:
         # Before the last colon is a place in faiss' own source.
         reason = str(error).rpartition(": ")[2]
-        raise DataError(
-            Parameter("index", index),
-            f"is not a faiss index for inner products of {dimension} numbers ({reason})",
-            "pass a factory string such as 'Flat' or 'HNSW32'",
-        ) from None
+        rule = f"is not a faiss index for inner products of {dimension} numbers ({reason})"
+        remedy = "pass a factory string such as 'Flat' or 'HNSW32'"
+        raise DataError(Parameter("index", index), rule, remedy) from None
 
 
 def _steps(faiss: Any, reducer: UnitMap) -> list[Any]:
@@ -119,8 +112,7 @@ def _steps(faiss: Any, reducer: UnitMap) -> list[Any]:
     linear.is_trained = True
     linear.set_is_orthonormal()  # so that `reconstruct` knows the way back
     steps = [linear, faiss.NormalizationTransform(reducer.n_components, 2.0)]
-    centre = reducer.centre
-    if centre is not None:
+    if (centre := reducer.centre) is not None:
         centring = faiss.CenteringTransform(reducer.n_features)
         faiss.copy_array_to_vector(centre, centring.mean)
         centring.is_trained = True

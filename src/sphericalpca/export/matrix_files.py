@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import io
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.export.unit_map import UnitMap, unit_map
-from sphericalpca.files import write_whole
 
-__all__ = ["matrix_record", "write_json", "write_npy", "write_npz"]
+__all__ = ["json_text", "matrix_record", "npy_bytes", "npz_bytes"]
 
 # First by the largest entry, as squares of very long or short rows leave the range; then the
 # length is 1 at least, unless the row is zero: that stays zero.
@@ -44,9 +42,7 @@ def matrix_record(model: Any) -> dict[str, Any]:
     >>> from sphericalpca.export import matrix_record
     >>> X = np.random.default_rng(0).standard_normal((100, 6))
     >>> model = SphericalPCA(n_components=2).fit(X)
-    >>> record = matrix_record(model)
-    >>> U = np.array(record["U"])
-    >>> Y = X @ U
+    >>> Y = X @ np.array(matrix_record(model)["U"])
     >>> V = Y / np.linalg.norm(Y, axis=1, keepdims=True)
     >>> bool(np.allclose(V, model.transform(X)))
     True
@@ -64,38 +60,31 @@ def matrix_record(model: Any) -> dict[str, Any]:
     }
 
 
-def write_json(model: Any, path: Path) -> None:
-    """Write `matrix_record`; numbers have all their digits."""
-    write_whole(path, json.dumps(matrix_record(model)).encode())
+def json_text(model: Any) -> str:
+    """`matrix_record` with all digits of its numbers."""
+    return json.dumps(matrix_record(model))
 
 
-def write_npz(model: Any, path: Path) -> None:
-    """Write "U", "mean" (if centred), "normalise" and "apply" for ``numpy.load``."""
+def npz_bytes(model: Any) -> bytes:
+    """Arrays "U", "mean" (if centred), "normalise" and "apply" for ``numpy.load``."""
     reducer = unit_map(model)
-    arrays: dict[str, Any] = {
-        "U": reducer.U,
-        "normalise": np.array(True),  # noqa: FBT003
-        "apply": np.array(_apply(reducer)),
-    }
+    arrays: dict[str, Any] = {"U": reducer.U, "normalise": True, "apply": _apply(reducer)}
     if reducer.mean is not None:
         arrays["mean"] = reducer.mean
     content = io.BytesIO()
     np.savez(content, **arrays)
-    write_whole(path, content.getvalue())
+    return content.getvalue()
 
 
-def write_npy(model: Any, path: Path) -> None:
-    """Write U alone; only for models without a mean."""
+def npy_bytes(model: Any) -> bytes:
+    """U alone; only for models without a mean."""
     reducer = unit_map(model)
     if reducer.mean is not None:
-        raise DataError(
-            "This model is centred, so it has a mean and a matrix",
-            "a .npy file holds one array",
-            "export it to npz or json",
-        )
+        found = "This model is centred, so it has a mean and a matrix"
+        raise DataError(found, "a .npy file holds one array", "export it to npz or json")
     content = io.BytesIO()
     np.save(content, reducer.U, allow_pickle=False)
-    write_whole(path, content.getvalue())
+    return content.getvalue()
 
 
 def _apply(reducer: UnitMap) -> str:

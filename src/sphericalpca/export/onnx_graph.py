@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.exceptions import import_extra
 from sphericalpca.export.unit_map import UnitMap, unit_map
-from sphericalpca.files import write_whole
 
-__all__ = ["INPUT", "OUTPUT", "to_onnx", "write_onnx"]
+__all__ = ["INPUT", "OUTPUT", "onnx_bytes", "to_onnx"]
 
 INPUT, OUTPUT = "vectors", "components"
 
@@ -45,8 +43,7 @@ def to_onnx(model: Any) -> Any:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import to_onnx
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> [node.op_type for node in to_onnx(model).graph.node][:2]
     ['MatMul', 'Abs']
     """
@@ -70,9 +67,10 @@ def to_onnx(model: Any) -> Any:
     return made
 
 
-def write_onnx(model: Any, path: Path) -> None:
-    """Write the graph of `to_onnx`."""
-    write_whole(path, to_onnx(model).SerializeToString())
+def onnx_bytes(model: Any) -> bytes:
+    """The graph of `to_onnx` as a file holds it."""
+    content: bytes = to_onnx(model).SerializeToString()
+    return content
 
 
 def _nodes(onnx: Any, reducer: UnitMap) -> list[Any]:
@@ -101,13 +99,10 @@ def _constants(onnx: Any, reducer: UnitMap) -> list[Any]:
         "smallest": np.array([np.finfo(np.float32).tiny]),
         "one": np.ones(1, dtype=np.float32),
     }
-    return [
-        onnx.numpy_helper.from_array(array, name)
-        for name, array in named.items()
-        if array is not None
-    ]
+    known = {name: array for name, array in named.items() if array is not None}
+    return [onnx.numpy_helper.from_array(array, name) for name, array in known.items()]
 
 
 def _matrix(onnx: Any, name: str, columns: int) -> Any:
-    kind = onnx.TensorProto.FLOAT
-    return onnx.helper.make_tensor_value_info(name, kind, ["batch", columns])
+    shape = ["batch", columns]
+    return onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)

@@ -9,41 +9,26 @@ from types import MappingProxyType
 from typing import Any
 
 from sphericalpca.exceptions import Parameter, ParameterError
-from sphericalpca.export.databases import (
-    MODEL_FILE,
-    lancedb_snippet,
-    pgvector_snippet,
-    qdrant_snippet,
-)
+from sphericalpca.export.databases import SAVED, lancedb_snippet, pgvector_snippet, qdrant_snippet
 from sphericalpca.export.encoder_modules import write_sentence_transformers
-from sphericalpca.export.faiss_index import factory_string, write_faiss
-from sphericalpca.export.matrix_files import write_json, write_npy, write_npz
-from sphericalpca.export.onnx_graph import INPUT, OUTPUT, write_onnx
+from sphericalpca.export.faiss_index import factory_string, faiss_bytes
+from sphericalpca.export.matrix_files import json_text, npy_bytes, npz_bytes
+from sphericalpca.export.onnx_graph import INPUT, OUTPUT, onnx_bytes
 from sphericalpca.export.unit_map import unit_map
 from sphericalpca.files import write_whole
 from sphericalpca.registry.formats import check_suffix
 
-__all__ = ["TARGETS", "Job", "Target", "export_model"]
-
-
-@dataclass(frozen=True)
-class Job:
-    """One export: the model, where to, and what some targets want besides."""
-
-    model: Any
-    path: Path
-    index: str = "Flat"
-    model_file: str = MODEL_FILE
+__all__ = ["TARGETS", "Target", "export_model"]
 
 
 @dataclass(frozen=True)
 class Target:
-    """How to write it, a sentence that tells how it is used, and what its name may end in."""
+    """What the file of a model holds (None if it is a folder), and how it is used."""
 
-    write: Callable[[Job], None]
-    hint: Callable[[Job], str]
+    content: Callable[..., bytes | str] | None
+    hint: str
     suffix: str
-    takes_index: bool = False
+    option: str | None = None
 
 
 def export_model(
@@ -52,7 +37,7 @@ def export_model(
     to: str,
     *,
     index: str | None = None,
-    model_file: str = MODEL_FILE,
+    model_file: str = SAVED,
     force: bool = False,
 ) -> str:
     """Write a fitted model for another program, whole or not at all.
@@ -62,8 +47,7 @@ def export_model(
     model : SphericalPCA
         Fitted.
     path : str or Path
-        A file, or for "sentence-transformers" a folder.  A suffix that belongs to another kind
-        of file is refused.
+        A file, or for "sentence-transformers" a folder.  Suffixes of other files are refused.
     to : {"faiss", "onnx", "sentence-transformers", "npy", "npz", "json", "pgvector", \
             "qdrant", "lancedb"}
         The target.
@@ -72,13 +56,12 @@ def export_model(
     model_file : str, default="model.safetensors"
         For qdrant and lancedb, where the text loads the model from.
     force : bool, default=False
-        Whether to replace what is there.  A folder is replaced only if it holds nothing but an
-        older export.
+        Replace what is there.  A folder is replaced only if it holds nothing but an older export.
 
     Returns
     -------
     hint : str
-        How it is used, in a sentence.
+        A sentence that tells how to use it.
 
     Raises
     ------
@@ -108,84 +91,48 @@ def export_model(
     ['U', 'about', 'apply']
     """
     if to not in TARGETS:
-        raise ParameterError(
-            Parameter("to", to), "is not a supported target", f"choose from {', '.join(TARGETS)}"
-        )
+        remedy = f"choose from {', '.join(TARGETS)}"
+        raise ParameterError(Parameter("to", to), "is not a supported target", remedy)
     target = TARGETS[to]
-    if index is not None and not target.takes_index:
+    if index is not None and target.option != "index":
         raise ParameterError(Parameter("index", index), f"is for faiss, not for {to}", "omit it")
     path = Path(path)
     check_suffix(path, f"the export to {to}", target.suffix)
     if path.exists() and not force:
         raise FileExistsError(f"{path} exists: choose another name, or pass force=True.")
-    job = Job(model, path, "Flat" if index is None else index, model_file)
-    target.write(job)
-    return target.hint(job)
+    given = {"index": "Flat" if index is None else index, "model_file": model_file}
+    if target.content is None:
+        write_sentence_transformers(model, path)
+    else:
+        options = {target.option: given[target.option]} if target.option else {}
+        content = target.content(model, **options)
+        write_whole(path, content if isinstance(content, bytes) else content.encode())
+    reducer, factory = unit_map(model), factory_string(model, given["index"])
+    sizes = {"m": reducer.n_features, "r": reducer.n_components}
+    return target.hint.format(path=repr(str(path)), factory=factory, **sizes)
 
 
-def _write_text(text: Callable[[Job], str]) -> Callable[[Job], None]:
-    return lambda job: write_whole(job.path, text(job).encode())
-
-
-def _hint_faiss(job: Job) -> str:
-    m, shape = unit_map(job.model).n_features, factory_string(job.model, job.index)
-    return (
-        f"faiss.read_index takes it; add and search full vectors, scores are cosines.  It has the "
-        f'shape of faiss.index_factory({m}, "{shape}", faiss.METRIC_INNER_PRODUCT), with this '
-        "model's matrix in place of PCA's."
-    )
-
-
-def _hint_onnx(job: Job) -> str:
-    reducer = unit_map(job.model)
-    return (
-        f'Input "{INPUT}", float32, n x {reducer.n_features}; '
-        f'output "{OUTPUT}", n x {reducer.n_components}.'
-    )
-
-
-def _hint_modules(job: Job) -> str:
-    place = repr(str(job.path))
-    return f"SentenceTransformer(modules=[*encoder, *SentenceTransformer({place})]) appends it."
-
-
-def _hint_npy(job: Job) -> str:
-    reducer = unit_map(job.model)
-    return f"U, {reducer.n_features} x {reducer.n_components}: Y = X @ U, then rows of unit length."
-
-
-def _hint_matrix(job: Job) -> str:
-    reducer = unit_map(job.model)
-    return f'"U", {reducer.n_features} x {reducer.n_components}; "apply" says how to use it.'
-
-
-def _hint_text(job: Job) -> str:
-    return f"A text to start from, for unit vectors of {unit_map(job.model).n_components} numbers."
-
+FAISS = (
+    "faiss.read_index takes it; add and search full vectors, scores are cosines.  It has the shape "
+    'of faiss.index_factory({m}, "{factory}", faiss.METRIC_INNER_PRODUCT), with this model\'s '
+    "matrix in place of PCA's."
+)
+ONNX = f'Input "{INPUT}", float32, n x {{m}}; output "{OUTPUT}", n x {{r}}.'
+MODULES = "SentenceTransformer(modules=[*encoder, *SentenceTransformer({path})]) appends it."
+NPY = "U, {m} x {r}: Y = X @ U, then rows of unit length."
+MATRIX = '"U", {m} x {r}; "apply" says how to use it.'
+TEXT = "A text to start from, for unit vectors of {r} numbers."
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {
-        "faiss": Target(
-            lambda job: write_faiss(job.model, job.path, job.index),
-            _hint_faiss,
-            ".faiss",
-            takes_index=True,
-        ),
-        "onnx": Target(lambda job: write_onnx(job.model, job.path), _hint_onnx, ".onnx"),
-        "sentence-transformers": Target(
-            lambda job: write_sentence_transformers(job.model, job.path), _hint_modules, ""
-        ),
-        "npy": Target(lambda job: write_npy(job.model, job.path), _hint_npy, ".npy"),
-        "npz": Target(lambda job: write_npz(job.model, job.path), _hint_matrix, ".npz"),
-        "json": Target(lambda job: write_json(job.model, job.path), _hint_matrix, ".json"),
-        "pgvector": Target(
-            _write_text(lambda job: pgvector_snippet(job.model)), _hint_text, ".sql"
-        ),
-        "qdrant": Target(
-            _write_text(lambda job: qdrant_snippet(job.model, job.model_file)), _hint_text, ".py"
-        ),
-        "lancedb": Target(
-            _write_text(lambda job: lancedb_snippet(job.model, job.model_file)), _hint_text, ".py"
-        ),
+        "faiss": Target(faiss_bytes, FAISS, ".faiss", "index"),
+        "onnx": Target(onnx_bytes, ONNX, ".onnx"),
+        "sentence-transformers": Target(None, MODULES, ""),
+        "npy": Target(npy_bytes, NPY, ".npy"),
+        "npz": Target(npz_bytes, MATRIX, ".npz"),
+        "json": Target(json_text, MATRIX, ".json"),
+        "pgvector": Target(pgvector_snippet, TEXT, ".sql"),
+        "qdrant": Target(qdrant_snippet, TEXT, ".py", "model_file"),
+        "lancedb": Target(lancedb_snippet, TEXT, ".py", "model_file"),
     }
 )

@@ -21,9 +21,8 @@ class UnitMap:
     """The map ``x -> U'(x - mean) / ||U'(x - mean)||``.
 
     `transform` returns a row that has nothing in the subspace as zeros.  Targets do so where the
-    product is zero, and else scale what rounding left of it.  faiss, from lengths of 1e19 and
-    down to 1e-19, and sentence-transformers, down to 1e-12, scale in float32 squares: longer and
-    shorter rows do not come out as unit vectors there.
+    product is zero, and else scale what rounding left of it.  faiss (lengths from 1e-19 to 1e19)
+    and sentence-transformers (from 1e-12) square in float32: other rows do not become unit vectors.
 
     Attributes
     ----------
@@ -59,22 +58,18 @@ class UnitMap:
         with np.errstate(over="ignore"):
             centre = self.mean.astype(np.float32)
         if not np.isfinite(centre).all():
-            raise DataError(
-                f"The mean has an entry of {np.abs(self.mean).max():.1e}",
-                "the target computes in float32, up to 3e38",
-                "scale the data before fitting",
-            )
+            found = f"The mean has an entry of {np.abs(self.mean).max():.1e}"
+            rule = "the target computes in float32, up to 3e38"
+            raise DataError(found, rule, "scale the data before fitting")
         return centre
 
     @property
     def offset(self) -> Array | None:
         """``-U' mean`` in float32: the bias of a linear layer.
 
-        Adding it after the product loses digits where the mean is much longer than what is left
-        of a row without it; targets that can, subtract `centre` first.
+        It loses digits where the mean is much longer than centred rows, which `centre` does not.
         """
-        centre = self.centre
-        if centre is None:
+        if (centre := self.centre) is None:
             return None
         return -(centre.astype(np.float64) @ self.matrix.T).astype(np.float32)
 
@@ -82,8 +77,7 @@ class UnitMap:
 def unit_map(model: Any) -> UnitMap:
     """The map of a fitted SphericalPCA; the same whether or not `normalize` was set.
 
-    With `normalize` the fit looks at directions only.  `transform` gives unit vectors in both
-    cases, and the length of a row does not matter for them.
+    Only the fit depends on it: `transform` gives unit vectors, whatever the lengths of rows.
 
     Parameters
     ----------
@@ -104,16 +98,13 @@ def unit_map(model: Any) -> UnitMap:
     >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import unit_map
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
+    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
     >>> unit_map(model).U.shape
     (6, 2)
     """
     if not isinstance(model, SphericalPCA):
-        raise TypeError(
-            f"A {type(model).__name__} cannot be exported: pass a fitted SphericalPCA, which is "
-            "one matrix and a normalisation."
-        )
+        remedy = "pass a fitted SphericalPCA, which is one matrix and a normalisation"
+        raise TypeError(f"A {type(model).__name__} cannot be exported: {remedy}.")
     check_is_fitted(model)
     model = model_on_host(model)
     return UnitMap(U=model.components_.T, mean=model.mean_)
