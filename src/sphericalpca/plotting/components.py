@@ -101,14 +101,10 @@ class DimensionsDisplay:
         -------
         display : DimensionsDisplay
         """
-        names = ("n_components", "recall", "low", "high", "mean_cosine")
-        return cls(
-            *(choice.column(name) for name in names),
-            svd_recall=choice.column("svd_recall"),
-            chosen=choice.n_components,
-            target=choice.recall,
-            k=choice.k,
-        ).plot(ax=ax)
+        names = ("n_components", "recall", "low", "high", "mean_cosine", "svd_recall")
+        columns = {name: choice.column(name) for name in names}
+        marks = {"chosen": choice.n_components, "target": choice.recall, "k": choice.k}
+        return cls(**columns, **marks).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on `ax` or on a new figure.
@@ -140,12 +136,10 @@ class DimensionsDisplay:
             # Often the two are the same: larger marks look out from under the other curve.  No
             # line: it would cut the corners where the SVD was not measured, and seem ahead.
             style = {"linestyle": "none", "marker": "s", "markersize": 6, "zorder": 1.5}
-            (self.svd_line_,) = ax.plot(
-                r[known], self.svd_recall[known], color=SVD, label="SVD + unit rows", **style
-            )
-        (self.cosine_line_,) = ax.plot(
-            r, self.mean_cosine, color=COSINE, linestyle="-.", linewidth=1.2, label="mean cosine"
-        )
+            style |= {"color": SVD, "label": "SVD + unit rows"}
+            (self.svd_line_,) = ax.plot(r[known], self.svd_recall[known], **style)
+        style = {"color": COSINE, "linestyle": "-.", "linewidth": 1.2, "label": "mean cosine"}
+        (self.cosine_line_,) = ax.plot(r, self.mean_cosine, **style)
 
     def _mark_choice(self) -> None:
         thin = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
@@ -208,10 +202,8 @@ class ComponentWeightsDisplay:
         self.component_weights: Array = np.asarray(component_weights, dtype=np.float64)
         known = self.component_weights
         if known.ndim != 1 or known.size == 0 or not np.isfinite(known).all():
-            raise ParameterError(
-                f"component_weights has shape {known.shape}",
-                "it must be a list of finite numbers, one for each component, with at least one",
-            )
+            rule = "it must be a non-empty list of finite numbers, one for each component"
+            raise ParameterError(f"component_weights has shape {known.shape}", rule)
         self.cumulative: Array = np.cumsum(self.component_weights)
 
     @classmethod
