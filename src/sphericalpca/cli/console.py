@@ -37,8 +37,11 @@ __all__ = [
     "say",
     "showing_status",
     "warn",
+    "with_options",
     "write_line",
 ]
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 COUNT = click.IntRange(min=1)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -50,14 +53,12 @@ _COMMON = {
         "--tol",
         type=click.FloatRange(min=0),
         default=1e-4,
-        show_default=True,
         help="Residual at which to stop.",
     ),
     "seed": click.option(
         "--seed",
         type=click.IntRange(0, 2**32 - 1),  # what scikit-learn takes for a random_state
         default=0,
-        show_default=True,
         help="Random seed.",
     ),
     "force": click.option("--force", is_flag=True, help="Overwrite existing files."),
@@ -79,23 +80,27 @@ def examples(*lines: str) -> str:
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
-def common_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options that several commands have, in this order."""
+def with_options(*options: Decorator) -> Decorator:
+    """Options of a command, in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for name in reversed(names):
-            command = _COMMON[name](command)
+        for option in reversed(options):
+            command = option(command)
         return command
 
     return add
+
+
+def common_options(*names: str) -> Decorator:
+    """Options that several commands have, in this order."""
+    return with_options(*(_COMMON[name] for name in names))
 
 
 def against_svd(ratio: float, what: str = "directions") -> str:
     """What `svd_ratio_` says, in words; `what` of the rows is kept."""
     if ratio > 0.9999:
         return f"a plain SVD keeps as much of the rows' {what}, up to 0.01 %."
-    gain = 100 * (1 / ratio - 1)
-    return f"{gain:.2f} % more of the rows' {what} is kept than by a plain SVD."
+    return f"{100 * (1 / ratio - 1):.2f} % more of the rows' {what} is kept than by a plain SVD."
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -135,9 +140,8 @@ class Names(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """What is wrong with a value."""
-        names = list(map(str, self.choices))
         refused = super().get_invalid_choice_message(value, ctx)
-        return " ".join([refused, *did_you_mean(str(value), names)])
+        return " ".join([refused, *did_you_mean(str(value), list(self.choices))])
 
 
 class Commands(click.Group):
@@ -156,8 +160,7 @@ class Commands(click.Group):
 
 def did_you_mean(word: str, names: list[str]) -> list[str]:
     """A question, if one of the names is near."""
-    near = get_close_matches(word.lower(), names, 1)
-    return [f"Did you mean {name!r}?" for name in near]
+    return [f"Did you mean {name!r}?" for name in get_close_matches(word.lower(), names, 1)]
 
 
 def in_options(message: Explained, command: click.Command | None) -> str:
@@ -243,14 +246,8 @@ def print_table(
 ) -> None:
     """Print a table to stdout.
 
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequences of str
-    numbers : sequence of str, default=()
-        Names of the columns that are aligned at the right, and never broken.
-    spare : sequence of str, default=()
-        Names of the columns that a narrow terminal may do without, the first one first.
+    Columns named in `numbers` are aligned at the right and never broken; a narrow terminal may do
+    without those named in `spare`, the first one first.
     """
     columns = [
         _Column(name, [printable(cell) for cell in cells], number=name in numbers)

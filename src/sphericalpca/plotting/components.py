@@ -15,6 +15,7 @@ from sphericalpca.plotting.style import INK, PALETTE, new_axes, tidy
 __all__ = ["ComponentWeightsDisplay", "DimensionsDisplay"]
 
 RECALL, SVD, COSINE = PALETTE[:3]
+BARS, LINE = PALETTE[:2]
 
 # Beyond this many components markers on the cumulative line would run together.
 MOST_MARKERS = 30
@@ -24,8 +25,6 @@ MOST_TICKS = 16
 # first bar; lower bars get a scale of their own, or they could not be seen.
 COMMON_SCALE = 0.3
 HEADROOM = 1.05
-
-BARS, LINE = PALETTE[:2]
 
 
 class DimensionsDisplay:
@@ -83,8 +82,8 @@ class DimensionsDisplay:
         self.low: Array = np.asarray(low, dtype=np.float64)
         self.high: Array = np.asarray(high, dtype=np.float64)
         self.mean_cosine: Array = np.asarray(mean_cosine, dtype=np.float64)
-        nothing = np.full(len(self.recall), np.nan)
-        self.svd_recall: Array = nothing if svd_recall is None else np.asarray(svd_recall)
+        known = np.full(len(self.recall), np.nan) if svd_recall is None else svd_recall
+        self.svd_recall: Array = np.asarray(known)
         self.chosen, self.target, self.k = chosen, target, k
 
     @classmethod

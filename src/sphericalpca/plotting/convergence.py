@@ -30,7 +30,6 @@ COSTS: dict[str, str] = {"passes": "passes over the data", "seconds": "seconds"}
 
 # A loss this close to the best one, in units of eps times the loss, is rounding alone.
 ROUNDING = 64
-
 SHORT_CURVE = 10
 
 

@@ -59,10 +59,9 @@ class SphereDisplay:
         _check_dimension(self.V.shape[1])
         self.labels: npt.NDArray[Any] | None = None if labels is None else np.asarray(labels)
         if self.labels is not None and self.labels.shape != self.V.shape[:1]:
+            found = f"labels has shape {self.labels.shape}"
             rule = f"there are {len(self.V)} samples"
-            raise ParameterError(
-                f"labels has shape {self.labels.shape}", rule, "pass one label for each"
-            )
+            raise ParameterError(found, rule, "pass one label for each")
 
     @classmethod
     def from_estimator(

@@ -43,7 +43,10 @@ FORMATS = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
 
 def pyplot() -> Any:
     """matplotlib.pyplot, or an error that says how to install it."""
-    return import_extra("matplotlib.pyplot", "Plotting", "matplotlib", "plot")
+    import_extra("matplotlib", "Plotting", "matplotlib", "plot")
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - an optional package
+
+    return plt
 
 
 def new_axes(figsize: tuple[float, float], projection: str | None = None) -> Any:
