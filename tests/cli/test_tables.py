@@ -12,7 +12,7 @@ from rich.console import Console
 from sklearn.datasets import load_digits
 
 from sphericalpca import SphericalPCA
-from sphericalpca.cli.console import print_table
+from sphericalpca.cli.tables import print_table
 
 pytest.importorskip("safetensors")
 

@@ -12,12 +12,12 @@ from sphericalpca.cli.console import (
     COUNT,
     common_options,
     examples,
-    print_table,
     printing_warnings,
     say,
     showing_status,
 )
 from sphericalpca.cli.reading import named, open_files, reading_options
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca.evaluation import Lap

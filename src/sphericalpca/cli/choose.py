@@ -14,13 +14,13 @@ from sphericalpca.cli.console import (
     collecting_warnings,
     common_options,
     examples,
-    print_table,
     say,
     showing_status,
     warn,
 )
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice

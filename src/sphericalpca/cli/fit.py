@@ -47,9 +47,8 @@ def _dimension(text: str) -> float:
             continue
         if number >= 1 if kind is int else 0 < number < 1:
             return number
-    raise click.BadParameter(
-        f"{text!r} is neither a whole number of at least 1 nor a mean cosine between 0 and 1."
-    )
+    rule = "neither a whole number of at least 1 nor a mean cosine between 0 and 1"
+    raise click.BadParameter(f"{text!r} is {rule}.")
 
 
 @click.command(

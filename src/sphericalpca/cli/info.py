@@ -8,8 +8,9 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import common_options, examples, print_table
+from sphericalpca.cli.console import common_options, examples
 from sphericalpca.cli.reading import load_model
+from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError, printable
 
 __all__ = ["info"]
