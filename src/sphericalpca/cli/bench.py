@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 __all__ = ["bench"]
 
-# Columns of generated rows.
-FEATURES = 384
+FEATURES = 384  # of generated rows
 
 
 @click.command(

@@ -60,11 +60,12 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     at = _numbers(options["at"])
     if out is not None:
         check_folder(out, (PAGE, ROWS, NUMBERS), force=options["force"])
-        for package in ("jinja2", "matplotlib"):
-            import_extra(package, "The page", package, "pages")
     fitted = load_model(model)
     source = open_files(files, options, model=fitted)
     _check_width(fitted, source)
+    if out is not None:
+        for package in ("jinja2", "matplotlib"):
+            import_extra(package, "The page", package, "pages")
     found = _evaluate(fitted, source, at, options)
     if out is not None:
         _write(found, out, model=model.name, data=named(files))
