@@ -13,7 +13,6 @@ from scipy import stats
 
 from sphericalpca.metrics import (
     PairedDifference,
-    bootstrap_difference,
     clustering_accuracy,
     holm,
     match_clusters,
@@ -225,46 +224,16 @@ def test_one_pair_says_nothing_of_the_spread():
     assert paired_difference([3.0], [1.0]) == PairedDifference(2.0, -math.inf, math.inf, 1.0, 1)
 
 
-def test_replicates_spread_like_the_error_of_the_whole_sample(rng):
-    """For a mean the standard error is known: sd / sqrt(n), whatever the number of replicates."""
-    sample = rng.standard_normal(400) + 0.1
-    standard_error = sample.std(ddof=1) / math.sqrt(len(sample))
-    for replicates in (50, 2000):
-        drawn = rng.choice(sample, (replicates, len(sample))).mean(axis=1)
-        found = bootstrap_difference(drawn, np.zeros(replicates))
-        half = stats.t.ppf(0.975, replicates - 1) * standard_error
-        assert found.high - found.low == pytest.approx(2 * half, rel=0.3)
-        assert found.mean == pytest.approx(sample.mean(), abs=standard_error)
-        assert math.isnan(found.p_value)
-
-
-@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
-@pytest.mark.parametrize("n", [2, 10, 60])
-def test_the_interval_of_replicates_is_that_of_their_mean_without_the_root(n, confidence, rng):
-    a, b = rng.standard_normal(n) + 0.3, rng.standard_normal(n)
-    found = bootstrap_difference(a, b, confidence=confidence)
-    of_mean = paired_difference(a, b, confidence=confidence)
-    assert found.high - found.mean == pytest.approx(math.sqrt(n) * (of_mean.high - of_mean.mean))
-    assert found.mean - found.low == pytest.approx(found.high - found.mean)
-    assert (found.mean, found.n) == (of_mean.mean, n)
-
-
-def test_one_replicate_says_nothing_of_the_spread():
-    found = bootstrap_difference([3.0], [1.0])
-    assert (found.mean, found.low, found.high) == (2.0, -math.inf, math.inf)
-
-
-@pytest.mark.parametrize("compare", [paired_difference, bootstrap_difference])
-def test_pairs_that_are_no_pairs_are_refused(compare):
+def test_pairs_that_are_no_pairs_are_refused():
     for a, b in (([1.0], [1.0, 2.0]), ([], []), ([[1.0]], [[1.0]])):
         with pytest.raises(ValueError, match=r"a has shape .* same length"):
-            compare(a, b)
+            paired_difference(a, b)
     for bad in (math.nan, math.inf):
         with pytest.raises(ValueError, match="1 of 2 pairs are not finite"):
-            compare([1.0, bad], [1.0, 2.0])
+            paired_difference([1.0, bad], [1.0, 2.0])
     for confidence in (0, 1, 95, math.nan):
         with pytest.raises(ValueError, match="confidence="):
-            compare([1.0], [2.0], confidence=confidence)
+            paired_difference([1.0], [2.0], confidence=confidence)
 
 
 def _holm_by_closure(p):

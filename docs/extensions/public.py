@@ -118,7 +118,7 @@ def _commands() -> Iterator[str]:
     from sphericalpca.cli.app import COMMANDS as NAMES  # noqa: PLC0415
     from sphericalpca.cli.app import app as program  # noqa: PLC0415
 
-    top = click.Context(program, info_name="sphericalpca")
+    top = click.Context(program, info_name="sphericalpca", **program.context_settings)
     for name in NAMES:
         command = program.get_command(top, name)
         assert command is not None

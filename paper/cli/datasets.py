@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import Commands, examples, open_console, print_table, say, write_line
+from sphericalpca.cli.console import Commands, examples, open_console, say, write_line
 from sphericalpca.cli.outputs import not_left_empty
+from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError
 
 if TYPE_CHECKING:

@@ -13,15 +13,11 @@ import pandas as pd
 from scipy import stats
 
 from paper.methods import METHODS
+from paper.report.bootstrap import bootstrap_difference
 from paper.report.enough import LEVEL, can_show, has_interval
 from paper.report.read import MEASURES, STAND_INS
 from sphericalpca.linalg import Array
-from sphericalpca.metrics import (
-    PairedDifference,
-    bootstrap_difference,
-    holm,
-    paired_difference,
-)
+from sphericalpca.metrics import PairedDifference, holm, paired_difference
 
 __all__ = [
     "NEGLIGIBLE",

@@ -13,7 +13,7 @@ import importlib
 import sys
 import unicodedata
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -29,6 +29,7 @@ __all__ = [
     "ParameterError",
     "Phrase",
     "ShortfallWarning",
+    "check_choice",
     "import_extra",
     "printable",
     "silently",
@@ -120,6 +121,12 @@ class DataError(Explained, ValueError):
 
 class ParameterError(Explained, ValueError):
     """An argument of a function, or an option of a solver, cannot be used."""
+
+
+def check_choice(name: str, value: str, choices: Collection[str]) -> None:
+    """Refuse a value of a parameter that is not one of the choices."""
+    if value not in choices:
+        raise ParameterError(Parameter(name, value), f"must be one of {', '.join(choices)}")
 
 
 class MissingExtraError(Explained, ImportError):

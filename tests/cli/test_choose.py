@@ -111,7 +111,7 @@ def test_a_folder_that_is_not_there(run, file, tmp_path):
 def test_a_target_that_is_out_of_reach(run, file):
     result = run("choose", file, "--recall", 0.99, "--largest", 5, "--queries", 100)
     assert result.exit_code == 0
-    assert result.stderr.startswith("Warning: no number of dimensions up to 5 surely keeps")
+    assert result.stderr.startswith("Warning: No number of components up to 5 surely keeps")
     assert "raise --largest" in result.stderr
     assert result.stderr.count("surely keeps") == 1
 
@@ -119,12 +119,12 @@ def test_a_target_that_is_out_of_reach(run, file):
 def test_remedies_are_those_that_would_change_something(run, file):
     out_of_reach = ["choose", file, "--recall", 0.999, "--k", 5]
     told = run(*out_of_reach, "--queries", 359, "--largest", 5).stderr
-    assert told.endswith("recall of 0.999: raise --largest or lower --recall.\n")
+    assert told.endswith("taken: raise --largest or lower --recall.\n")
     told = run(*out_of_reach, "--queries", 358, "--largest", 5).stderr
     assert told.endswith("raise --largest or raise --queries or lower --recall.\n")
     cut, told = run(*out_of_reach, "--queries", 10_000, "--largest", 64).stderr.splitlines()
     assert cut == "--queries 10000 was cut to 359: at most a fifth of the rows is held out."
-    assert told.endswith("recall of 0.999: pass more rows or lower --recall.")
+    assert told.endswith("taken: pass more rows or lower --recall.")
 
 
 def test_one_interval_has_the_same_digits_everywhere(run, file):

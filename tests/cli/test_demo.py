@@ -14,7 +14,7 @@ from sphericalpca.datasets import load_bundled
 @pytest.fixture
 def small(monkeypatch):
     """One small set of rows in place of three."""
-    X = load_bundled("digits").X[:300]
+    X = load_bundled("digits")[0][:300]
     monkeypatch.setattr(module, "_data", lambda: iter([("digits", X, 5)]))
     monkeypatch.setattr(module, "QUERIES", 20)
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from sklearn.datasets import load_digits
 
 from sphericalpca import SphericalPCA
-from sphericalpca.cli.console import print_table
+from sphericalpca.cli.tables import print_table
 
 pytest.importorskip("safetensors")
 
@@ -128,8 +128,6 @@ def folder(tmp_path_factory):
 @pytest.mark.parametrize(
     "words",
     [
-        "datasets list",
-        "datasets check",
         "info model.safetensors",
         "choose rows.npy --recall 0.7 --k 5 --queries 100 --quiet",
         "evaluate model.safetensors rows.npy --at 1,10 --queries 50 --quiet --force --out out",

@@ -9,7 +9,6 @@ from scipy import sparse
 from sphericalpca import R1PCA, DataError, SphericalPCA
 from sphericalpca.evaluation import race
 from sphericalpca.metrics import (
-    bootstrap_difference,
     mean_share,
     nearest_neighbours,
     paired_difference,
@@ -109,13 +108,12 @@ def test_neighbours_of_long_rows_in_a_short_base(X):
     np.testing.assert_array_equal(found.ids, nearest_neighbours(X, X, 2, metric="inner").ids)
 
 
-@pytest.mark.parametrize("compare", [paired_difference, bootstrap_difference])
-def test_large_differences(compare):
-    near, far = (compare([0.0, 2.0 * c, 3.0 * c], [c, 0.0, c]) for c in (1.0, 1e300))
+def test_large_differences():
+    near, far = (paired_difference([0.0, 2.0 * c, 3.0 * c], [c, 0.0, c]) for c in (1.0, 1e300))
     for name in ("mean", "low", "high"):
         assert getattr(far, name) / 1e300 == pytest.approx(getattr(near, name))
     with pytest.raises(ValueError, match="1 of 2 pairs are not finite"):
-        compare([1e308, 0], [-1e308, 1])
+        paired_difference([1e308, 0], [-1e308, 1])
 
 
 @pytest.mark.parametrize("X", [[[0.5, 0.2]], [[0.2], [0.3]]], ids=["row", "column"])

@@ -104,7 +104,7 @@ def test_fewer_neighbours_are_advised_only_where_they_would_do(rng):
 
 
 def test_a_single_query_is_not_blamed_on_the_rows(rng):
-    with pytest.raises(ValueError, match="queries=1 is too few"):
+    with pytest.raises(ValueError, match="queries=1 must be at least 2"):
         drawn(rng.standard_normal((300, 3)), 1, 5)
 
 

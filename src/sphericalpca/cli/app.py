@@ -56,10 +56,7 @@ PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPip
 class App(Commands):
     """A group whose commands are imported on demand and whose errors take one line.
 
-    Parameters
-    ----------
-    table : mapping from str to str
-        Name of each command, and where it is: "module:attribute".
+    `table` maps the name of each command to its place, "module:attribute".
     """
 
     def __init__(self, *args: Any, table: Mapping[str, str], **options: Any) -> None:
@@ -87,28 +84,25 @@ class App(Commands):
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error ends the program with one line on stderr."""
         with _ending_with_the_pipe():
-            return self._invoke(ctx)
-
-    def _invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except PASSED_ON:
-            raise
-        except KeyboardInterrupt as error:
-            line, code = str(error) or "Interrupted.", INTERRUPTED
-        except Exception as error:
-            line, code = f"Error: {self._message(ctx, error)}", 1
-            if ctx.params["debug"]:
-                traceback.print_exc()
-        write_line(line, err=True)
-        return ctx.exit(code)
+            try:
+                return super().invoke(ctx)
+            except PASSED_ON:
+                raise
+            except KeyboardInterrupt as error:
+                line, code = str(error) or "Interrupted.", INTERRUPTED
+            except Exception as error:
+                line, code = f"Error: {self._message(ctx, error)}", 1
+                if ctx.params["debug"]:
+                    traceback.print_exc()
+            write_line(line, err=True)
+            return ctx.exit(code)
 
     def _message(self, ctx: click.Context, error: Exception) -> str:
         """The message of an error, in one line, with options for Python's parameters."""
-        if not isinstance(error, Explained) or ctx.invoked_subcommand is None:
-            return _describe(error)
-        command = self.get_command(ctx, ctx.invoked_subcommand)
-        return _one_line(in_options(error, command))
+        text = _describe(error)
+        if isinstance(error, Explained) and ctx.invoked_subcommand is not None:
+            text = in_options(error, self.get_command(ctx, ctx.invoked_subcommand))
+        return " ".join(part.strip() for part in text.splitlines())
 
 
 @contextmanager
@@ -125,21 +119,14 @@ def _ending_with_the_pipe() -> Iterator[None]:
 
 
 def _describe(error: Exception) -> str:
-    """The message of an error, in one line."""
     if isinstance(error, OSError) and error.strerror and error.filename:
-        text = f"{error.filename}: {error.strerror}"
-    elif isinstance(error, EXPECTED) and str(error):
-        text = str(error)
-    elif isinstance(error, MemoryError):
-        text = "Not enough memory."
-    else:
-        name = traceback.format_exception_only(error)[-1].strip()
-        text = f"{name} (unexpected; --debug shows where)"
-    return _one_line(text)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(part.strip() for part in text.splitlines())
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, EXPECTED) and str(error):
+        return str(error)
+    if isinstance(error, MemoryError):
+        return "Not enough memory."
+    name = traceback.format_exception_only(error)[-1].strip()
+    return f"{name} (unexpected; --debug shows where)"
 
 
 @click.group(
@@ -153,7 +140,7 @@ def _one_line(text: str) -> str:
         "sphericalpca --debug info model.safetensors    # with a traceback if it fails",
     )
     + COMPLETION,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "show_default": True},
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__)

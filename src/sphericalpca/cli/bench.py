@@ -12,20 +12,19 @@ from sphericalpca.cli.console import (
     COUNT,
     common_options,
     examples,
-    print_table,
     printing_warnings,
     say,
     showing_status,
 )
 from sphericalpca.cli.reading import named, open_files, reading_options
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca.evaluation import Lap
 
 __all__ = ["bench"]
 
-# Of generated rows.
-FEATURES = 384
+FEATURES = 384  # of generated rows
 
 
 @click.command(
@@ -37,18 +36,9 @@ FEATURES = 384
     ),
 )
 @click.argument("files", metavar="[IN]...", nargs=-1)
-@click.option(
-    "-r",
-    "--components",
-    type=COUNT,
-    default=64,
-    show_default=True,
-    help="Number of components.",
-)
-@click.option(
-    "--rows", type=COUNT, default=20_000, show_default=True, help="Use only the first N rows."
-)
-@click.option("--rounds", type=COUNT, default=3, show_default=True, help="Fits of each method.")
+@click.option("-r", "--components", type=COUNT, default=64, help="Number of components.")
+@click.option("--rows", type=COUNT, default=20_000, help="Use only the first N rows.")
+@click.option("--rounds", type=COUNT, default=3, help="Fits of each method.")
 @reading_options
 @common_options("tol", "seed", "json", "quiet")
 def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) -> None:
@@ -62,15 +52,10 @@ def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) ->
 
     X, data = _rows(files, rows, options)
     what = f"{X.shape[0]:,} x {X.shape[1]:,} to {components} components"
+    chosen = {"tol": options["tol"], "rounds": options["rounds"], "random_state": options["seed"]}
     shown = showing_status(f"Fitting {what} ...", quiet=options["quiet"])
     with printing_warnings(), shown:
-        laps = race(
-            X,
-            components,
-            tol=options["tol"],
-            rounds=options["rounds"],
-            random_state=options["seed"],
-        )
+        laps = race(X, components, **chosen)
     if options["as_json"]:
         found = {"data": data, "n_samples": X.shape[0], "n_features": X.shape[1]}
         found |= {"n_components": components, "methods": [dataclasses.asdict(lap) for lap in laps]}

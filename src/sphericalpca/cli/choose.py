@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +11,16 @@ import click
 from sphericalpca.cli.console import (
     COUNT,
     FILE,
+    collecting_warnings,
     common_options,
     examples,
-    print_table,
-    printing_warnings,
     say,
     showing_status,
     warn,
 )
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
-from sphericalpca.exceptions import ShortfallWarning
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
@@ -42,9 +40,9 @@ QUERIES = click.IntRange(min=2)
     ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option("--recall", type=SHARE, default=0.95, show_default=True, help="Recall to keep.")
-@click.option("--k", type=COUNT, default=10, show_default=True, help="Neighbours of each query.")
-@click.option("--queries", type=QUERIES, default=1000, show_default=True, help="Rows to hold out.")
+@click.option("--recall", type=SHARE, default=0.95, help="Recall to keep.")
+@click.option("--k", type=COUNT, default=10, help="Neighbours of each query.")
+@click.option("--queries", type=QUERIES, default=1000, help="Rows to hold out.")
 @click.option("--largest", type=COUNT, help="Maximum number of components.")
 @click.option("-o", "--output", type=FILE, help="File for the chosen model.")
 @click.option("--plot", type=FILE, help="Picture of the curve: .png, .pdf or .svg.")
@@ -78,8 +76,8 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
 
     names = ("recall", "k", "queries", "largest", "tol")
     source = open_files(files, options)
-    with printing_warnings(), showing_status("True neighbours ...", quiet=options["quiet"]) as show:
-        warnings.simplefilter("ignore", ShortfallWarning)  # below, in the words of the options
+    shown = showing_status("True neighbours ...", quiet=options["quiet"])
+    with collecting_warnings() as warned, shown as show:
         choice = choose_components(
             source,
             random_state=options["seed"],
@@ -87,22 +85,9 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
             **{name: options[name] for name in names},
         )
     tell_of_cut(options["queries"], choice.n_queries)
-    if not choice.reached:
-        warn(
-            f"no number of dimensions up to {choice.n_components} surely keeps a recall of "
-            f"{choice.recall:g}: {_remedies(choice, options['queries'])}."
-        )
+    for message in warned:
+        warn(message)
     return choice
-
-
-def _remedies(choice: DimensionChoice, queries: int) -> str:
-    """What would change something: not every option does."""
-    n_rows = choice.n_base + choice.n_queries
-    more = choice.n_components < min(choice.n_features, n_rows)
-    larger = choice.n_queries == queries < n_rows // 5
-    raised = [*(["--largest"] if more else []), *(["--queries"] if larger else [])]
-    rows = ["pass more rows"] if choice.n_queries >= n_rows // 5 and choice.is_doubtful else []
-    return " or ".join([*(f"raise {option}" for option in raised), *rows, "lower --recall"])
 
 
 def _line(point: CurvePoint) -> str:
@@ -110,16 +95,8 @@ def _line(point: CurvePoint) -> str:
 
 
 def _print(choice: DimensionChoice) -> None:
-    header = (
-        "",
-        "dimensions",
-        "recall",
-        "95 % interval",
-        "SVD",
-        "mean cosine",
-        "bytes each",
-        "in all",
-    )
+    sizes = ("mean cosine", "bytes each", "in all")
+    header = ("", "dimensions", "recall", "95 % interval", "SVD", *sizes)
     lines = [
         (
             "*" if point.n_components == choice.n_components else "",

@@ -1,15 +1,14 @@
-"""How commands speak: options, messages and tables; rich on terminals, plain text elsewhere."""
+"""How commands speak: options and messages; rich on terminals, plain text elsewhere."""
 
 from __future__ import annotations
 
 import shlex
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -32,13 +31,15 @@ __all__ = [
     "examples",
     "in_options",
     "open_console",
-    "print_table",
     "printing_warnings",
     "say",
     "showing_status",
     "warn",
+    "with_options",
     "write_line",
 ]
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 COUNT = click.IntRange(min=1)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -50,14 +51,12 @@ _COMMON = {
         "--tol",
         type=click.FloatRange(min=0),
         default=1e-4,
-        show_default=True,
         help="Residual at which to stop.",
     ),
     "seed": click.option(
         "--seed",
         type=click.IntRange(0, 2**32 - 1),  # what scikit-learn takes for a random_state
         default=0,
-        show_default=True,
         help="Random seed.",
     ),
     "force": click.option("--force", is_flag=True, help="Overwrite existing files."),
@@ -68,34 +67,33 @@ _COMMON = {
 # What Python calls otherwise than the command line does.
 PYTHON = {"components": "n_components", "seed": "random_state", "at": "k"}
 
-# Between two columns.
-GAP = 2
-# Longer words (paths, checksums) may be broken where there is no room for them.
-LONGEST = 24
-
 
 def examples(*lines: str) -> str:
     """The end of a help text: lines to type."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
-def common_options(*names: str) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Options that several commands have, in this order."""
+def with_options(*options: Decorator) -> Decorator:
+    """Options of a command, in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
-        for name in reversed(names):
-            command = _COMMON[name](command)
+        for option in reversed(options):
+            command = option(command)
         return command
 
     return add
+
+
+def common_options(*names: str) -> Decorator:
+    """Options that several commands have, in this order."""
+    return with_options(*(_COMMON[name] for name in names))
 
 
 def against_svd(ratio: float, what: str = "directions") -> str:
     """What `svd_ratio_` says, in words; `what` of the rows is kept."""
     if ratio > 0.9999:
         return f"a plain SVD keeps as much of the rows' {what}, up to 0.01 %."
-    gain = 100 * (1 / ratio - 1)
-    return f"{gain:.2f} % more of the rows' {what} is kept than by a plain SVD."
+    return f"{100 * (1 / ratio - 1):.2f} % more of the rows' {what} is kept than by a plain SVD."
 
 
 def open_console(*, stderr: bool = False) -> Console:
@@ -135,9 +133,8 @@ class Names(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
         """What is wrong with a value."""
-        names = list(map(str, self.choices))
         refused = super().get_invalid_choice_message(value, ctx)
-        return " ".join([refused, *did_you_mean(str(value), names)])
+        return " ".join([refused, *did_you_mean(str(value), list(self.choices))])
 
 
 class Commands(click.Group):
@@ -156,8 +153,7 @@ class Commands(click.Group):
 
 def did_you_mean(word: str, names: list[str]) -> list[str]:
     """A question, if one of the names is near."""
-    near = get_close_matches(word.lower(), names, 1)
-    return [f"Did you mean {name!r}?" for name in near]
+    return [f"Did you mean {name!r}?" for name in get_close_matches(word.lower(), names, 1)]
 
 
 def in_options(message: Explained, command: click.Command | None) -> str:
@@ -232,129 +228,3 @@ def showing_status(text: str, *, quiet: bool) -> Iterator[Callable[[str], None] 
         return
     with console.status(text) as status:
         yield status.update
-
-
-def print_table(
-    header: Sequence[str],
-    rows: Sequence[Sequence[str]],
-    *,
-    numbers: Sequence[str] = (),
-    spare: Sequence[str] = (),
-) -> None:
-    """Print a table to stdout.
-
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequences of str
-    numbers : sequence of str, default=()
-        Names of the columns that are aligned at the right, and never broken.
-    spare : sequence of str, default=()
-        Names of the columns that a narrow terminal may do without, the first one first.
-    """
-    columns = [
-        _Column(name, [printable(cell) for cell in cells], number=name in numbers)
-        for name, *cells in zip(header, *rows, strict=True)
-    ]
-    console = open_console()
-    if not console.is_terminal:
-        _print_plain(columns)
-        return
-    kept, dropped = _room_for(columns, [name for name in spare if name in header], console.width)
-    if not _fits(kept, console.width):
-        _print_stacked(columns)
-        return
-    _print_framed(console, kept)
-    if dropped:
-        say(f"Left out, as the terminal is narrow: {', '.join(dropped)}.")
-
-
-@dataclass(frozen=True)
-class _Column:
-    name: str
-    cells: list[str]
-    number: bool
-
-    @property
-    def natural(self) -> int:
-        """The width at which nothing is wrapped."""
-        return max(map(len, [self.name, *self.cells]))
-
-    @property
-    def least(self) -> int:
-        """The width at which no word and no number is broken; headers and texts are wrapped."""
-        whole = self.cells if self.number else []
-        texts = [self.name] if self.number else [self.name, *self.cells]
-        words = [min(len(word), LONGEST) for text in texts for word in text.split()]
-        return max([1, *map(len, whole), *words])
-
-
-def _room_for(
-    columns: list[_Column], spare: Sequence[str], width: int
-) -> tuple[list[_Column], Sequence[str]]:
-    """The columns without as few spare ones as may be, and which ones those are."""
-    for count in range(len(spare) + 1):
-        kept = [column for column in columns if column.name not in spare[:count]]
-        if _fits(kept, width):
-            break
-    return kept, spare[:count]
-
-
-def _fits(columns: list[_Column], width: int) -> bool:
-    return sum(column.least for column in columns) + GAP * (len(columns) - 1) <= width
-
-
-def _widths(columns: list[_Column], width: int) -> list[int]:
-    """As wide as may be, texts before numbers, which have headers to wrap only."""
-    widths = [column.least for column in columns]
-    free = width - sum(widths) - GAP * (len(columns) - 1)
-    for k in sorted(range(len(columns)), key=lambda k: columns[k].number):
-        more = min(columns[k].natural - widths[k], free)
-        widths[k] += more
-        free -= more
-    return widths
-
-
-def _print_framed(console: Console, columns: list[_Column]) -> None:
-    from rich.align import Align  # noqa: PLC0415 - slow to import
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
-
-    widths = _widths(columns, console.width)
-    # Gaps are columns, too: before rich 15 padding took room from tables that just fit.
-    table = Table(box=None, padding=0)
-    for column, width in zip(columns, widths, strict=True):
-        if table.columns:
-            table.add_column("", width=GAP)
-        side: Literal["left", "right"] = "right" if column.number else "left"
-        # Words that are longer than their column are broken, never shortened.
-        name = Align(Text(column.name, justify=side, overflow="fold"), side, vertical="bottom")
-        table.add_column(name, justify=side, overflow="fold", width=width)
-    rule = "\N{BOX DRAWINGS LIGHT HORIZONTAL}" if console.encoding.startswith("utf") else "-"
-    lines = zip(*(column.cells for column in columns), strict=True)
-    for cells in ([rule * width for width in widths], *lines):
-        table.add_row(*[part for cell in cells for part in ("", cell)][1:])
-    console.print()
-    console.print(table)
-    console.print()
-
-
-def _print_stacked(columns: list[_Column]) -> None:
-    """A line for each cell, where not even the words have room side by side."""
-    for row in zip(*(column.cells for column in columns), strict=True):
-        click.echo()
-        for column, cell in zip(columns, row, strict=True):
-            if cell:
-                say(f"{column.name}: {cell}" if column.name else cell)
-    click.echo()
-
-
-def _print_plain(columns: list[_Column]) -> None:
-    """Columns as wide as they need to be, whatever the width of the terminal."""
-    widths = [column.natural for column in columns]
-    for line in zip(*([column.name, *column.cells] for column in columns), strict=True):
-        cells = [
-            cell.rjust(width) if column.number else cell.ljust(width)
-            for cell, width, column in zip(line, widths, columns, strict=True)
-        ]
-        click.echo("  ".join(cells).rstrip())

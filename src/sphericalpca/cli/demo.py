@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -13,13 +13,13 @@ from sphericalpca.cli.console import (
     against_svd,
     common_options,
     examples,
-    print_table,
     say,
     showing_status,
     warn,
     write_line,
 )
 from sphericalpca.cli.outputs import check_folder
+from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
     from sphericalpca import Evaluation, SphericalPCA
@@ -30,14 +30,6 @@ VECTORS, PICTURE = "vectors.npy", "demo.png"
 QUERIES = 300
 # Groups of texts that are drawn on the sphere: three dimensions have no room for more.
 DRAWN = ("statistics", "signals", "images", "machine learning")
-
-
-class _Shown(NamedTuple):
-    """A set of rows, and what came out."""
-
-    name: str
-    model: SphericalPCA
-    found: Evaluation
 
 
 @click.command(
@@ -66,12 +58,13 @@ def demo(out: Path | None, force: bool, quiet: bool) -> None:
     _tell_what_next(out)
 
 
-def _show() -> Iterator[_Shown]:
+def _show() -> Iterator[tuple[str, SphericalPCA, Evaluation]]:
+    """The name of each set of rows, a model of it, and what it keeps."""
     from sphericalpca import SphericalPCA, evaluate  # noqa: PLC0415 - slow to import
 
     for name, X, r in _data():
         model = SphericalPCA(r, random_state=0).fit(X)
-        yield _Shown(name, model, evaluate(model, X, queries=QUERIES, at=(10,), random_state=0))
+        yield name, model, evaluate(model, X, queries=QUERIES, at=(10,), random_state=0)
 
 
 def _data() -> Iterator[tuple[str, Any, int]]:
@@ -100,7 +93,7 @@ def _vectors() -> Any:
     return make_embeddings(4000, 256, random_state=0)[0]
 
 
-def _print(shown: list[_Shown]) -> None:
+def _print(shown: list[tuple[str, SphericalPCA, Evaluation]]) -> None:
     rivals = {"SVD + unit rows": "svd-unit", "centred PCA, dot": "pca-dot"}
     header = ("data", "rows", "dimensions", "mean cosine", "neighbours kept", *rivals)
     lines = [
@@ -159,9 +152,8 @@ def _draw(path: Path) -> None:
     kept = np.isin(groups, DRAWN)
     figure = new_figure((7.6, 5.6), layout=None)
     ax = figure.add_axes((0.0, 0.0, 0.76, 0.92), projection="3d")  # the legend is beside it
-    SphereDisplay.from_estimator(
-        SphericalPCA(3, random_state=0).fit(X[kept]), X[kept], np.asarray(groups)[kept], ax=ax
-    )
+    model = SphericalPCA(3, random_state=0).fit(X[kept])
+    SphereDisplay.from_estimator(model, X[kept], np.asarray(groups)[kept], ax=ax)
     figure.suptitle("Docstrings of numpy, scipy and scikit-learn on the sphere", y=0.97)
     save_picture(figure, path)
 

@@ -19,13 +19,7 @@ from sphericalpca.cli.console import (
     write_line,
 )
 from sphericalpca.cli.outputs import check_folder
-from sphericalpca.cli.reading import (
-    load_model,
-    named,
-    open_files,
-    reading_options,
-    tell_of_cut,
-)
+from sphericalpca.cli.reading import load_model, named, open_files, reading_options, tell_of_cut
 from sphericalpca.exceptions import DataError, FeatureNamesWarning, import_extra
 
 if TYPE_CHECKING:
@@ -51,19 +45,8 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.option(
     "--out", type=FOLDER, help="Folder for the page and the rows; needs the extra 'reproduce'."
 )
-@click.option(
-    "--queries",
-    type=click.IntRange(min=2),
-    default=1000,
-    show_default=True,
-    help="Rows to hold out.",
-)
-@click.option(
-    "--at",
-    default="1,10,100",
-    show_default=True,
-    help="Numbers of neighbours, separated by commas.",
-)
+@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
+@click.option("--at", default="1,10,100", help="Numbers of neighbours, separated by commas.")
 @reading_options
 @common_options("seed", "force", "json", "quiet")
 def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: Any) -> None:
@@ -88,8 +71,10 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
         _write(found, out, model=model.name, data=named(files))
     if options["as_json"]:
         click.echo(json.dumps(found.to_dict()))
-    else:
-        _print(found, out)
+        return
+    say(str(found))
+    if out is not None:
+        write_line(f"The page: {out / PAGE}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -121,11 +106,9 @@ def _evaluate(
 
 def _check_width(model: SphericalPCA, rows: RowSource) -> None:
     if rows.shape[1] != model.n_features_in_:
-        raise DataError(
-            f"{rows.name} has {rows.shape[1]} columns",
-            f"the model was fitted on {model.n_features_in_}",
-            "pass vectors of the same kind",
-        )
+        value = f"{rows.name} has {rows.shape[1]} columns"
+        rule = f"the model was fitted on {model.n_features_in_}"
+        raise DataError(value, rule, "pass vectors of the same kind")
 
 
 def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
@@ -137,12 +120,3 @@ def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
     write_whole(out / ROWS, found.to_csv().encode())
     write_whole(out / NUMBERS, json.dumps(found.to_dict(), indent=1).encode())
     write_whole(out / PAGE, page.encode())
-
-
-def _print(found: Evaluation, out: Path | None) -> None:
-    from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - slow to import
-
-    for sentence in findings(found):
-        say(f"- {sentence}")
-    if out is not None:
-        write_line(f"The page: {out / PAGE}")

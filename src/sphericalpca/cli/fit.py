@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +19,11 @@ from sphericalpca.cli.console import (
     common_options,
     counted,
     examples,
-    open_console,
+    showing_status,
     warn,
     write_line,
 )
-from sphericalpca.cli.outputs import check_apart, check_checkpoint, check_model_output
+from sphericalpca.cli.outputs import check_apart, check_model_output, check_place
 from sphericalpca.cli.reading import open_files, reading_options
 from sphericalpca.registry.formats import joined, row_suffixes
 from sphericalpca.registry.solvers import SOLVERS
@@ -48,9 +47,8 @@ def _dimension(text: str) -> float:
             continue
         if number >= 1 if kind is int else 0 < number < 1:
             return number
-    raise click.BadParameter(
-        f"{text!r} is neither a whole number of at least 1 nor a mean cosine between 0 and 1."
-    )
+    rule = "neither a whole number of at least 1 nor a mean cosine between 0 and 1"
+    raise click.BadParameter(f"{text!r} is {rule}.")
 
 
 @click.command(
@@ -81,20 +79,8 @@ def _dimension(text: str) -> float:
     help="File to resume from if the fit is interrupted or --max-iter ends it.  Removed when the "
     "fit has converged and the model is written.",
 )
-@click.option(
-    "--max-iter",
-    default=1000,
-    show_default=True,
-    type=COUNT,
-    help="Maximum number of iterations.",
-)
-@click.option(
-    "--solver",
-    type=Names(("auto", *SOLVERS)),
-    default="auto",
-    show_default=True,
-    help="Solver.",
-)
+@click.option("--max-iter", default=1000, type=COUNT, help="Maximum number of iterations.")
+@click.option("--solver", type=Names(("auto", *SOLVERS)), default="auto", help="Solver.")
 @click.option("--no-normalize", is_flag=True, help="Do not scale rows to unit length.")
 @click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
 @click.option(
@@ -104,21 +90,17 @@ def _dimension(text: str) -> float:
 )
 @common_options("tol", "seed", "force", "json", "quiet")
 def fit(
-    files: tuple[str, ...],
-    components: float,
-    output: Path,
-    checkpoint: Path | None,
-    **options: Any,
+    files: tuple[str, ...], components: float, output: Path, checkpoint: Path | None, **options: Any
 ) -> None:
     """Fit a model to the rows of one or several files."""
     check_apart(output=output, checkpoint=checkpoint)
     if checkpoint is not None:
-        check_checkpoint(checkpoint)
+        check_place(checkpoint)
     check_model_output(output, force=options["force"], reads=files)
     model = _model(components, options)
     source = open_files(files, options)
-    with _showing_progress(quiet=options["quiet"]) as tell:
-        warned = _fit(model, source, checkpoint, tell)
+    with showing_status("Reading ...", quiet=options["quiet"]) as show:
+        warned = _fit(model, source, checkpoint, _progress(show, quiet=options["quiet"]))
     model.save(output)
     if checkpoint is not None and model.stop_reason_ == "converged":
         checkpoint.unlink(missing_ok=True)  # the result is safe now, and nothing is left to do
@@ -128,7 +110,11 @@ def fit(
         model.save(output, certificate=certificate)
     for message in warned:
         warn(message)
-    _print_result(model, output, certificate, checkpoint, as_json=options["as_json"])
+    found = _facts(model, output, certificate, checkpoint)
+    if options["as_json"]:
+        click.echo(json.dumps(found))
+    else:
+        _print(found, model, certificate)
 
 
 def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[Warning]:
@@ -158,17 +144,13 @@ def _model(components: float, options: dict[str, Any]) -> SphericalPCA:
     )
 
 
-@contextmanager
-def _showing_progress(*, quiet: bool) -> Iterator[Any]:
-    """A callable that shows the progress of a fit; without a terminal a line now and then."""
-    console = open_console(stderr=True)
-    if quiet:
-        yield None
-    elif console.is_terminal:
-        with console.status("Reading ...") as status:
-            yield lambda progress: status.update(describe(progress))
-    else:
-        yield _Lines()
+def _progress(
+    show: Callable[[str], None] | None, *, quiet: bool
+) -> Callable[[FitProgress], None] | None:
+    """What shows the progress of a fit; without a terminal a line now and then."""
+    if show is not None:
+        return lambda progress: show(describe(progress))
+    return None if quiet else _Lines()
 
 
 class _Lines:
@@ -198,29 +180,31 @@ def describe(progress: FitProgress) -> str:
     return "  ".join(parts)
 
 
-def _known(number: float) -> float | None:
-    """None for NaN, which JSON does not have."""
-    return None if math.isnan(number) else number
-
-
-def _print_result(
-    model: SphericalPCA,
-    output: Path,
-    certificate: Certificate | None,
-    checkpoint: Path | None,
-    *,
-    as_json: bool,
-) -> None:
-    found = _facts(model, output)
+def _facts(
+    model: SphericalPCA, output: Path, certificate: Certificate | None, checkpoint: Path | None
+) -> dict[str, Any]:
+    found = {
+        "model": str(output),
+        "n_samples": model.n_samples_,
+        "n_features": model.n_features_in_,
+        "n_components": model.n_components_,
+        "mean_cosine": model.mean_cosine_,
+        "svd_ratio": None if math.isnan(model.svd_ratio_) else model.svd_ratio_,  # for JSON
+        "residual": model.residual_,
+        "passes": model.n_passes_,
+        "solver": type(model.solver_).__name__,
+        "stop_reason": model.stop_reason_,
+    }
     if certificate is not None:
         found |= {"gap": certificate.gap, "rigorous": certificate.rigorous}
     if checkpoint is not None:
         found["checkpoint"] = str(checkpoint)
-    if as_json:
-        click.echo(json.dumps(found))
-        return
+    return found
+
+
+def _print(found: dict[str, Any], model: SphericalPCA, certificate: Certificate | None) -> None:
     write_line(
-        f"{output}: {found['n_samples']:,} x {found['n_features']:,} to "
+        f"{found['model']}: {found['n_samples']:,} x {found['n_features']:,} to "
         f"{counted(found['n_components'], 'component')}, mean cosine {model.mean_cosine_:.4f}, "
         f"residual {model.residual_:.1e}, {model.n_passes_:g} passes."
     )
@@ -229,26 +213,11 @@ def _print_result(
         write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_, what)}")
     if certificate is not None:
         _print_gap(certificate, model)
-    if checkpoint is not None:
+    if "checkpoint" in found:
         write_line(
-            f"{checkpoint} is kept: to resume, run the same command with a larger --max-iter or "
-            "--tol, and with --force."
+            f"{found['checkpoint']} is kept: to resume, run the same command with a larger "
+            "--max-iter or --tol, and with --force."
         )
-
-
-def _facts(model: SphericalPCA, output: Path) -> dict[str, Any]:
-    return {
-        "model": str(output),
-        "n_samples": model.n_samples_,
-        "n_features": model.n_features_in_,
-        "n_components": model.n_components_,
-        "mean_cosine": model.mean_cosine_,
-        "svd_ratio": _known(model.svd_ratio_),
-        "residual": model.residual_,
-        "passes": model.n_passes_,
-        "solver": type(model.solver_).__name__,
-        "stop_reason": model.stop_reason_,
-    }
 
 
 def _print_gap(certificate: Certificate, model: SphericalPCA) -> None:

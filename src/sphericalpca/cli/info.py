@@ -8,11 +8,15 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import common_options, examples, print_table
+from sphericalpca.cli.console import common_options, examples
 from sphericalpca.cli.reading import load_model
+from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError, printable
 
 __all__ = ["info"]
+
+# Of the fit, what has a line of its own.
+SHOWN = ("n_samples_", "n_features_in_")
 
 
 @click.command(
@@ -43,42 +47,32 @@ def _facts(path: Path) -> dict[str, Any]:
     model = load_model(path)
     header, _ = read_model(path)
     try:
+        fitted, bound = header["fitted"], header["certificate"]
         return {
             "file": str(path),
             "bytes": path.stat().st_size,
             "class": header["class"],
             "format": header["format"],
-            "n_samples": header["fitted"].get("n_samples_"),
+            "n_samples": fitted.get("n_samples_"),
             "n_features": model.components_.shape[1],
             "n_components": model.components_.shape[0],
             "dtype": str(model.components_.dtype),
             "centred": model.mean_ is not None,
             "feature_names": bool(header["feature_names"]),
-            "fit": _fit(header["fitted"]),
+            "fit": {name.rstrip("_"): fitted[name] for name in fitted if name not in SHOWN},
             "solver": _solver(header["solver"]),
-            "certificate": _certificate(header["certificate"]),
+            "certificate": bound and {"gap": bound["gap"], "rigorous": bound["rigorous"]},
             "parameter": dict(header["parameters"]),
             "version": dict(header["versions"]),
         }
     except (KeyError, RecursionError, TypeError, ValueError, AttributeError) as error:
-        reason = printable(repr(error), 200)
-        raise DataError(
-            f"{str(path)!r} is not a whole model ({reason})", remedy="save it again"
-        ) from None
-
-
-def _fit(fitted: dict[str, Any]) -> dict[str, Any]:
-    shown = ("n_samples_", "n_features_in_")  # elsewhere
-    return {name.rstrip("_"): fitted[name] for name in fitted if name not in shown}
+        value = f"{str(path)!r} is not a whole model ({printable(repr(error), 200)})"
+        raise DataError(value, remedy="save it again") from None
 
 
 def _solver(record: dict[str, Any]) -> str:
     options = ", ".join(f"{name}={value!r}" for name, value in record["options"].items())
     return f"{record['name']}({options})"
-
-
-def _certificate(record: dict[str, Any] | None) -> dict[str, Any] | None:
-    return None if record is None else {name: record[name] for name in ("gap", "rigorous")}
 
 
 def _lines(facts: dict[str, Any]) -> list[list[str]]:

@@ -14,11 +14,11 @@ from sphericalpca.files import check_writable, refuse_devices
 
 __all__ = [
     "check_apart",
-    "check_checkpoint",
     "check_folder",
     "check_model_output",
     "check_output",
     "check_picture",
+    "check_place",
     "not_left_empty",
 ]
 
@@ -28,22 +28,26 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 
     What the command `reads`, files or patterns, is never overwritten, not even with force.
     """
-    _check_name(output)
-    refuse_devices(output)
+    check_place(output)
     if output.exists() and _is_among(output, reads):
         raise FileExistsError(f"{output} is read by this command: choose another output.")
     if output.exists() and not force:
         raise FileExistsError(f"{output} exists: choose another name, or add --force.")
-    _check_parent(output)
     with _writing(output):
         check_writable(output)
 
 
-def check_checkpoint(checkpoint: Path) -> None:
-    """Refuse a file whose folder does not exist."""
-    _check_name(checkpoint)
-    refuse_devices(checkpoint)
-    _check_parent(checkpoint)
+def check_place(output: Path) -> None:
+    """Refuse pipes, devices, and files in folders that do not exist."""
+    if str(output) == "-":
+        value = "- is not the name of a file, and nothing is written to a pipe"
+        raise ParameterError(value, remedy="pass a file name")
+    if output.name in {"", ".."}:
+        remedy = f"use {output / 'reducer'}, say"
+        raise ParameterError(f"{output} is a folder", "must be a new name", remedy)
+    refuse_devices(output)
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"The folder {output.parent} does not exist: create it first.")
 
 
 def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
@@ -78,9 +82,10 @@ def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> 
 
 def check_apart(**files: Path | None) -> None:
     """Refuse one file for two options."""
-    named = [(option, path) for option, path in files.items() if path is not None]
     roles: dict[str, str] = {}
-    for option, path in named:
+    for option, path in files.items():
+        if path is None:
+            continue
         first = roles.setdefault(os.path.realpath(path), option)
         if first != option:
             raise click.UsageError(f"--{first} and --{option} are the same file, {path}: use two.")
@@ -96,23 +101,6 @@ def not_left_empty(folder: Path) -> Iterator[None]:
         with suppress(OSError):  # something is in it, or it was not made
             for place in absent:
                 place.rmdir()
-
-
-def _check_name(output: Path) -> None:
-    if str(output) == "-":
-        raise ParameterError(
-            "- is not the name of a file, and nothing is written to a pipe",
-            remedy="pass a file name",
-        )
-    if output.name in {"", ".."}:
-        raise ParameterError(
-            f"{output} is a folder", "must be a new name", f"use {output / 'reducer'}, say"
-        )
-
-
-def _check_parent(output: Path) -> None:
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: create it first.")
 
 
 @contextmanager

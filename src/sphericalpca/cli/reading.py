@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import open_console, write_line
+from sphericalpca.cli.console import open_console, with_options, write_line
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.registry.formats import FORMATS, format_of, joined, titles
 
@@ -30,21 +30,13 @@ __all__ = [
 _KEYS = joined([known.key for known in FORMATS.values() if known.key], "or")
 _TABLES = titles(lambda known: known.table)
 
-_OPTIONS = (
+# They select what is read from the files.
+reading_options = with_options(
     click.option("--column", help=f"Column that holds the vectors ({_TABLES})."),
     click.option("--columns", help="Numeric columns or patterns, separated by commas."),
     click.option("--key", help=f"Which {_KEYS}."),
-    click.option(
-        "--memory-budget", default="512MB", show_default=True, help="Memory for reading rows."
-    ),
+    click.option("--memory-budget", default="512MB", help="Memory for reading rows."),
 )
-
-
-def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The options that select what is read from the files."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
 
 
 def load_model(path: Path) -> SphericalPCA:
@@ -56,11 +48,9 @@ def load_model(path: Path) -> SphericalPCA:
     except DataError:
         if format_of(path) is None:
             raise
-        raise DataError(
-            f"{str(path)!r} has the suffix of a file of rows",
-            "the first argument must be a model",
-            "pass a file that 'sphericalpca fit' wrote",
-        ) from None
+        value = f"{str(path)!r} has the suffix of a file of rows"
+        remedy = "pass a file that 'sphericalpca fit' wrote"
+        raise DataError(value, "the first argument must be a model", remedy) from None
 
 
 def open_files(
@@ -72,9 +62,8 @@ def open_files(
 
     names = getattr(model, "feature_names_in_", None)
     if "-" in files and not Path("-").exists():
-        raise DataError(
-            "Cannot read from a pipe, because rows are read several times", remedy="pass a file"
-        )
+        value = "Cannot read from a pipe, because rows are read several times"
+        raise DataError(value, remedy="pass a file")
     rows = open_rows_for(
         names,
         list(files),
@@ -114,15 +103,10 @@ def showing_rows(total: int, *, quiet: bool) -> Iterator[Callable[[int], None] |
     if quiet or not console.is_terminal:
         yield None
         return
-    from rich.progress import (  # noqa: PLC0415 - slow to import
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeRemainingColumn,
-    )
+    from rich import progress as bars  # noqa: PLC0415 - slow to import
 
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("rows"), TimeRemainingColumn())
-    with Progress(*columns, console=console, transient=True) as progress:
+    done = (bars.BarColumn(), bars.MofNCompleteColumn(), bars.TextColumn("rows"))
+    columns = (*done, bars.TimeRemainingColumn())
+    with bars.Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=total)
         yield lambda rows: progress.advance(task, rows)

@@ -41,7 +41,7 @@ __all__ = ["transform"]
     help=f"Output file: {joined(writable_suffixes(), 'or')}.",
 )
 @reading_options
-@click.option("--name", default="vector", show_default=True, help="Name of the column of vectors.")
+@click.option("--name", default="vector", help="Name of the column of vectors.")
 @click.option(
     "--keep", help="Other columns to copy, separated by commas.  Default: all; '' for none."
 )

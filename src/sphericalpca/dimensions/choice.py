@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
-from itertools import chain
 from math import floor, isnan, nan
 from typing import TYPE_CHECKING, Any
 
@@ -113,11 +112,6 @@ class DimensionChoice:
         """
         return np.array([getattr(point, name) for point in self.curve])
 
-    @property
-    def is_doubtful(self) -> bool:
-        """Whether the target is missed by the interval only, which more queries make narrower."""
-        return not self.reached and self.chosen.recall >= self.recall
-
     def to_dict(self) -> dict[str, Any]:
         """All numbers, for JSON; NaN becomes None.
 
@@ -126,8 +120,8 @@ class DimensionChoice:
         numbers : dict
             The attributes but the model; "curve" is a list of dicts.
         """
-        found = {name: value for name, value in vars(self).items() if name not in LONG}
-        return found | {"curve": [_plain(asdict(point)) for point in self.curve]}
+        found = {name: value for name, value in vars(self).items() if name != "model"}
+        return found | {"curve": [_without_nan(asdict(point)) for point in self.curve]}
 
     def plot(self, ax: Any = None) -> DimensionsDisplay:
         """Draw recall and mean cosine against the number of components.
@@ -152,39 +146,33 @@ class DimensionChoice:
             f"{'keeps' if self.n_components == 1 else 'keep'} {point.recall:.3f} of the "
             f"{self.k} nearest neighbours by cosine ({self.confidence:.0%} interval "
             f"{point.interval}, {self.n_queries:,} held-out queries, "
-            f"{self.n_base:,} other rows) in {point.bytes_per_vector:,} bytes per vector."
-            + f" The target {self.recall:g} {'is' if self.reached else 'was not'} reached by the "
+            f"{self.n_base:,} other rows) in {point.bytes_per_vector:,} bytes per vector. "
+            f"The target {self.recall:g} {'is' if self.reached else 'was not'} reached by the "
             "lower end of the interval."
         )
 
 
-LONG = ("model", "curve")
-
-
 def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
-    """Tell of a target that was not reached, and what would help."""
+    """Warn of a target that was not reached, and say what would help."""
     if choice.reached:
         return
     point = choice.chosen
     # At most a fifth of the rows is held out.
     larger = choice.n_queries < (choice.n_base + choice.n_queries) // 5
-    possible: dict[tuple[str | Parameter, ...], bool] = {
-        ("raise ", Parameter("largest")): more_are_possible,
-        ("raise ", Parameter("queries")): larger,
-        ("pass more rows",): not larger and choice.is_doubtful,
-        ("lower ", Parameter("recall")): True,
-    }
-    remedies = [(*remedy, " or ") for remedy, helps in possible.items() if helps]
-    warn_caller(
-        ShortfallWarning(
-            f"No number of components up to {choice.n_components} surely keeps a recall of "
-            f"{choice.recall:g}; {point.n_components} keep {point.recall:.3f} "
-            f"({choice.confidence:.0%} interval {point.interval}), and are taken",
-            remedy=tuple(chain.from_iterable(remedies))[:-1],
-        )
+    remedy: list[str | Parameter] = []
+    if more_are_possible:
+        remedy += ["raise ", Parameter("largest"), " or "]
+    if larger:
+        remedy += ["raise ", Parameter("queries"), " or "]
+    elif point.recall >= choice.recall:  # missed by the interval only: more queries narrow it
+        remedy += ["pass more rows or "]
+    value = (
+        f"No number of components up to {point.n_components} surely keeps a recall of "
+        f"{choice.recall:g}; {point.n_components} keep {point.recall:.3f} "
+        f"({choice.confidence:.0%} interval {point.interval}), and are taken"
     )
+    warn_caller(ShortfallWarning(value, remedy=(*remedy, "lower ", Parameter("recall"))))
 
 
-def _plain(point: dict[str, Any]) -> dict[str, Any]:
-    """JSON does not know NaN."""
+def _without_nan(point: dict[str, Any]) -> dict[str, Any]:
     return {name: None if isnan(value) else value for name, value in point.items()}

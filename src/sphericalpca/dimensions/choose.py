@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from math import nan
 from numbers import Integral, Real
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -51,8 +52,8 @@ def choose_components(
     them that are among the k nearest of the reduced rows.  The choice is conservative:
     the lower end of the recall's confidence interval must reach the target.
 
-    The SVD with unit rows tells where to look.  A first fit, not finished, tells closer and
-    gives the rest of the curve; as a rule one fit follows, that of the number chosen.
+    The SVD with unit rows tells where to look.  A first, unfinished fit narrows that down and
+    gives the rest of the curve; as a rule one fit follows, that of the chosen number.
 
     Parameters
     ----------
@@ -77,8 +78,7 @@ def choose_components(
     Returns
     -------
     choice : DimensionChoice
-        With `n_components`, the fitted `model`, the `curve` and `plot()`.  A target that is
-        not reached is told in a `ShortfallWarning`.
+        With `n_components`, the fitted `model`, the `curve` and `plot()`.
 
     Raises
     ------
@@ -110,8 +110,8 @@ def choose_components(
     rng, clock = generator(random_state), Clock()
     with clock.running("search"):
         held = HeldOut.draw(X, queries, k, rng)
-    aim, measure = _Aim(recall, limit, tol), Measure(held, confidence, clock)
-    search = _Search(X, door, measure, clock=clock, aim=aim, rng=rng, tell=progress)
+    measure = Measure(held, confidence, clock)
+    search = _Search(X, door, measure, target=recall, limit=limit, rng=rng, tell=progress)
     model = search.run()
     report_fit(model, search.rows, only_tol=True)
     choice = DimensionChoice(
@@ -139,12 +139,12 @@ def geometric_sizes(largest: int) -> list[int]:
     return [*(int(size) for size in sizes if size < largest), largest]
 
 
-class _Aim(NamedTuple):
-    """The recall wanted, the largest number of components, and the tolerance of fits."""
-
-    recall: float
-    limit: int
-    tol: float
+def _bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
+    """The smallest size above `low` that reaches the target, if `high` does and `low` does not."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
 
 
 class _Search:
@@ -156,17 +156,17 @@ class _Search:
         door: SphericalPCA,
         measure: Measure,
         *,
-        clock: Clock,
-        aim: _Aim,
+        target: float,
+        limit: int,
         rng: np.random.Generator,
         tell: Callable[[CurvePoint], Any] | None,
     ) -> None:
-        self._door, self._measure, self._clock = door, measure, clock
-        self._aim, self._tell = aim, tell
+        self._door, self._measure, self._clock = door, measure, measure.clock
+        self._target, self._limit, self._tell = target, limit, tell
         self._weight = measure.held.weight
         self._svd_recalls: dict[int, float] = {}
         self.points: dict[int, CurvePoint] = {}
-        with clock.fitting():
+        with self._clock.fitting():
             self._problem = checked_problem(as_rows(X, weight=self._weight))
             self._svd = SvdProjections(self._problem, rng)
 
@@ -180,11 +180,11 @@ class _Search:
         first = ladder = self._ladder(self._draft(self._svd_size()))
         size = self._smallest(ladder, 0)
         model = self._fit_and_measure(ladder, size)
-        while not self._reached(size) and size < self._aim.limit:
+        while self.points[size].low < self._target and size < self._limit:
             ladder = self._ladder(np.ascontiguousarray(model.components_.T))
             size = self._smallest(ladder, size)
             model = self._fit_and_measure(ladder, size)
-        for rung in geometric_sizes(self._aim.limit):
+        for rung in geometric_sizes(self._limit):
             if rung <= first.highest and rung not in self.points:
                 self._reaches(first, rung)
         self._svd_reaches(size)
@@ -196,20 +196,17 @@ class _Search:
 
     def _svd_size(self) -> int:
         """The smallest number of singular vectors that reaches the target."""
-        low, high = 0, min(SMALLEST, self._aim.limit)
-        while high < self._aim.limit and not self._svd_reaches(high):
-            low, high = high, min(2 * high, self._aim.limit)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._svd_reaches(middle) else (middle, high)
-        return high
+        low, high = 0, min(SMALLEST, self._limit)
+        while high < self._limit and not self._svd_reaches(high):
+            low, high = high, min(2 * high, self._limit)
+        return _bisected(low, high, self._svd_reaches)
 
     def _smallest(self, ladder: Ladder, low: int) -> int:
         """How many components above `low` reach the target, as far as the ladder can tell.
 
         That takes searches only, where a fit of every size would take as many fits.
         """
-        high, step, limit = ladder.size, 1, min(ladder.highest, self._aim.limit)
+        high, step, limit = ladder.size, 1, min(ladder.highest, self._limit)
         if high > low and self._reaches(ladder, high):
             while high - low > 1:
                 size = max(high - step, low + 1)
@@ -218,20 +215,17 @@ class _Search:
                 else:
                     low, step = size, max(step // 2, 1)
             return high
-        low, high = high, min(high + step, self._aim.limit)
+        low, high = high, min(high + step, self._limit)
         while high < limit and not self._reaches(ladder, high):
             low, step = high, 2 * step
-            high = min(low + step, self._aim.limit)
-        while high - low > 1:
-            middle = (low + high) // 2
-            low, high = (low, middle) if self._reaches(ladder, middle) else (middle, high)
-        return high
+            high = min(low + step, self._limit)
+        return _bisected(low, high, partial(self._reaches, ladder))
 
     def _fit_and_measure(self, ladder: Ladder, size: int) -> SphericalPCA:
         start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
-        model = self._fit(size, start, tol=self._aim.tol)
+        model = self._fit(size, start, tol=self._door.tol)
         with self._clock.fitting():
-            Z = self._problem.rows.project(model.components_.T)
+            Z = self.rows.project(model.components_.T)
         self._record(Z)
         return model
 
@@ -248,7 +242,7 @@ class _Search:
                 if step is not None and here.residual < NEAR:
                     Q = canonical_rotation(here.moment)[0].astype(step.dtype)
                     return polar(product(here.U + step, Q)).factor
-        draft = self._fit(size, start.U, tol=max(self._aim.tol, DRAFT))
+        draft = self._fit(size, start.U, tol=max(self._door.tol, DRAFT))
         return np.ascontiguousarray(draft.components_.T)
 
     def _fit(self, size: int, start: Array, tol: float) -> SphericalPCA:
@@ -261,14 +255,14 @@ class _Search:
         with self._clock.fitting():
             size = U.shape[1]
             further = self._svd.vectors(max(self._svd.projected, size))[:, size:]
-            return Ladder(U, self._problem.rows, self._weight, further)
+            return Ladder(U, self.rows, self._weight, further)
 
     def _svd_reaches(self, size: int) -> bool:
         with self._clock.fitting():
             Z = self._svd.project(size)
         share = self._measure.recall(Z)
         self._svd_recalls[size] = share.mean
-        return share.low >= self._aim.recall
+        return share.low >= self._target
 
     def _reaches(self, ladder: Ladder, size: int) -> bool:
         """Measure a subspace of the ladder."""
@@ -282,10 +276,7 @@ class _Search:
         self.points[point.n_components] = point
         if self._tell is not None:
             self._tell(point)
-        return self._reached(point.n_components)
-
-    def _reached(self, size: int) -> bool:
-        return self.points[size].low >= self._aim.recall
+        return point.low >= self._target
 
 
 def _check_options(recall: float, k: int, queries: int, confidence: float) -> None:

@@ -28,10 +28,8 @@ class Clock:
     def running(self, what: str) -> Iterator[None]:
         """Count the time within this context."""
         began = time.perf_counter()
-        try:
-            yield
-        finally:
-            self.seconds[what] += time.perf_counter() - began
+        yield
+        self.seconds[what] += time.perf_counter() - began
 
     @contextmanager
     def fitting(self) -> Iterator[None]:
@@ -41,23 +39,15 @@ class Clock:
 
 
 class Measure:
-    """Recall of the held-out queries' neighbours, and what else a curve tells.
-
-    Parameters
-    ----------
-    held : HeldOut
-    confidence : float
-        Of the intervals.
-    clock : Clock
-    """
+    """Recall of the held-out queries' neighbours with its interval, and the points of a curve."""
 
     def __init__(self, held: HeldOut, confidence: float, clock: Clock) -> None:
-        self.held, self._confidence, self._clock = held, confidence, clock
+        self.held, self._confidence, self.clock = held, confidence, clock
 
     def recall(self, Z: Array) -> Share:
         """The mean recall of a search by cosine among the rows of Z, shape (n, r)."""
         k = self.held.k
-        with self._clock.running("search"):
+        with self.clock.running("search"):
             found = self.held.recall(self.held.search(Z, k), k)
         return mean_share(found, k, self._confidence)
 

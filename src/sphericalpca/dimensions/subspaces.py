@@ -34,15 +34,8 @@ ITERATIONS = 20
 class Ladder:
     """A subspace near the best of its dimension, and others made from it.
 
-    Parameters
-    ----------
-    U : array of shape (m, r)
-        Orthonormal, components with large shares first.
-    rows : Rows
-        Unit rows.
-    weight : array of shape (n,)
-    further : array of shape (m, c)
-        Orthonormal directions that join beyond U, where they lead out of it.
+    U (m x r) is orthonormal, components with large shares first, and rows have unit length.
+    The orthonormal directions `further` (m x c) join beyond U, where they lead out of it.
     """
 
     def __init__(self, U: Array, rows: Rows, weight: Array, further: Array) -> None:
@@ -82,13 +75,7 @@ class SvdProjections:
     """Leading right singular vectors of the rows, and the rows' projections on them.
 
     Up to 1024 features all singular vectors come from the Gram matrix at once, and only
-    columns that are new are projected; beyond, a larger SVD takes the place of a smaller.
-
-    Parameters
-    ----------
-    problem : Problem
-    rng : Generator
-        For the randomized SVD of wide data.
+    columns that are new are projected; beyond, a larger randomized SVD replaces a smaller one.
     """
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
@@ -96,9 +83,8 @@ class SvdProjections:
         n, m = problem.rows.shape
         self._limit = min(n, m)
         self._at_once = m <= GRAM_FEATURES
-        everything = svd_start(problem, self._limit, rng) if self._at_once else None
-        self._curvature = None if everything is None else everything.curvature
-        self._U = np.empty((m, 0)) if everything is None else everything.U
+        start = svd_start(problem, self._limit, rng) if self._at_once else Start(np.empty((m, 0)))
+        self._U, self._curvature = start.U, start.curvature
         self._Z = np.empty((n, 0), dtype=problem.rows.dtype)
 
     @property
@@ -113,7 +99,7 @@ class SvdProjections:
         return self._U[:, :count]
 
     def start(self, U: Array) -> Start:
-        """Where to begin a fit: at U, knowing of the curvature what these vectors tell."""
+        """Where to begin a fit: at U, with the curvature known from these vectors."""
         return Start(U, curvature=self._curvature)
 
     def project(self, count: int) -> Array:

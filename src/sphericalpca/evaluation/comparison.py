@@ -41,12 +41,11 @@ def evaluate(
 ) -> Evaluation:
     """Recall of the nearest neighbours by cosine, beside the rivals that people use.
 
-    Rows are held out as queries; their true neighbours are the nearest of all other rows
-    by cosine in the full space.  The model is taken as it is: if it was fitted to these rows,
-    it has seen the queries.  Its rivals, and a second Spherical PCA, are fitted to the other
-    rows only, with as many components: the uncentred SVD (dot product, unit rows), centred
-    PCA (dot product, cosine, Euclidean distance), the first coordinates and a random
-    projection (unit rows).  All see rows of unit length.
+    Rows are held out as queries; their true neighbours are the nearest of all other rows by
+    cosine in the full space.  The model is used as it is: if it was fitted to these rows, it has
+    seen the queries.  A second Spherical PCA and its rivals are fitted to the other rows, scaled
+    to unit length: the uncentred SVD (dot product, unit rows), centred PCA (dot product, cosine,
+    Euclidean distance), the first coordinates and a random projection (unit rows).
 
     Parameters
     ----------
@@ -59,7 +58,7 @@ def evaluate(
     random_state : int, RandomState or None, default=None
         Seed of the draw of queries and of the random projection.
     progress : callable, optional
-        Told what is being done.
+        Called with what is being done.
 
     Returns
     -------
@@ -86,10 +85,10 @@ def evaluate(
     """
     check_model(model, "evaluate")
     at = _checked_at(at)
-    tell = progress or _nobody
+    tell = progress or _ignore
     X = check_matrix(model, X, reset=False, on_host=True)
     model = copy(model_on_host(model))
-    # Names were compared; now there shall be no further word about them.
+    # Names were compared above; no warning about them must follow.
     set_names(model, X.columns if isinstance(X, RowSource) else None)
     rng = generator(random_state)
     tell("true neighbours")
@@ -109,7 +108,7 @@ def evaluate(
         n_queries=len(held.ids),
         at=at,
         k=k,
-        recalls=_in_order(recalls),
+        recalls=recalls,
         drift=check_drift(model, X),
         svd_ratio=float(model.svd_ratio_),
     )
@@ -128,16 +127,11 @@ def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: in
         found = held.search(Z[:, :size], k, method.metric)
         recalls[method.name, size, k, k] = held.recall(found, k)
         size //= 2
-    return recalls
+    return {key: recalls[key] for key in sorted(recalls)}
 
 
-def _nobody(what: str) -> None:
-    """Is told of the progress."""
-
-
-def _in_order(recalls: Recalls) -> Recalls:
-    order = {method.name: place for place, method in enumerate(METHODS)}
-    return dict(sorted(recalls.items(), key=lambda item: (order[item[0][0]], *item[0][1:])))
+def _ignore(what: str) -> None:
+    """Stands in where nobody follows the progress."""
 
 
 def _checked_at(at: Sequence[int]) -> tuple[int, ...]:

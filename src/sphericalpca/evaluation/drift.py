@@ -31,12 +31,10 @@ __all__ = ["NEGLIGIBLE", "Drift", "check_drift", "check_model"]
 # A difference below half a point is called none, however many rows show it.
 NEGLIGIBLE = 0.005
 
-# Of the fits that measure optimism: cosines are known to six digits then, long before the
-# subspace is.
+# Of the fits that measure optimism: they give cosines to six digits, long before the subspace.
 TOL, MAX_ITER = 1e-3, 100
-# With n rows optimism falls like one over n where the components stand out, and like one over the
-# root of n on isotropic rows, there a little slower while rows are hardly more than features: this
-# power is below what was seen in all cases.
+# With n rows optimism falls like 1 / n where the components stand out, and like 1 / sqrt(n), or a
+# little slower, on isotropic rows: this power is below what was seen in all cases.
 POWER = 1 / 3
 
 
@@ -47,8 +45,7 @@ class Drift:
     Attributes
     ----------
     then : float
-        At the fit, on the rows that it was fitted to; NaN for a truncated model, which does
-        not know it.
+        On the rows of the fit; NaN for a truncated model, which does not know it.
     now : float
         On the rows at hand.
     low, high : float
@@ -58,13 +55,11 @@ class Drift:
     cosines : array of shape (n_samples,)
         Of each row.
     margin : float
-        How far `now` may be from what is expected by chance, if nothing has changed: the rows of
-        the fit were a sample, too.
+        How far `now` may be off by chance if nothing has changed; the fit's rows vary, too.
     optimism : float
-        By how much rows of the same kind have less than those of the fit, which knows its own
-        rows better, the more so the fewer there were and the flatter the spectrum: as seen in
-        fits to halves of the rows at hand.  NaN where it was not looked for, because the mean
-        has not fallen, or where there are too few rows for that.
+        By how much new rows of the same kind are expected to fall short of those of the fit, as
+        seen in fits to halves of the rows at hand; more for few rows and flat spectra.  NaN if it
+        was not measured, because the mean has not fallen or there are too few rows.
     """
 
     then: float
@@ -80,9 +75,9 @@ class Drift:
     def verdict(self) -> Literal["none", "lower", "higher", "unknown"]:
         """Whether the mean has moved: half a point at least, and beyond chance.
 
-        "Lower" is said of what optimism does not explain; rows that are new but of the same
-        kind, and those of the fit itself, are "none" both.  "Unknown" is the verdict on truncated
-        models, and on a mean that has fallen where the optimism is not known.
+        "lower" means more than optimism explains; the fit's own rows and new ones of the same kind
+        are both "none".  "unknown" is for truncated models, and for a mean that has fallen where
+        the optimism is not known.
         """
         enough = max(self.margin, NEGLIGIBLE)
         fall = self.then - self.now
@@ -138,9 +133,8 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     everywhere = _cosines_to(model, X)
     counted = np.isfinite(everywhere)
     if not counted.any():
-        raise DataError(
-            "No row of X has a direction, so no cosine can be measured", remedy="pass others"
-        )
+        value = "No row of X has a direction, so no cosine can be measured"
+        raise DataError(value, remedy="pass others")
     cosines = everywhere[counted]
     n, now, n_fit = len(cosines), float(cosines.mean()), _rows_of_fit(model) or len(cosines)
     quantile = float(stats.t.ppf((1 + confidence) / 2, n - 1)) if n > 1 else math.inf
@@ -158,17 +152,15 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
 
 
 def check_model(model: Any, caller: str) -> None:
-    """Refuse what is no fitted SphericalPCA, such as X in its place."""
+    """Refuse what is not a fitted SphericalPCA, such as X in its place."""
     if not isinstance(model, SphericalPCA):
-        raise TypeError(
-            f"model is of type {type(model).__name__}, but must be a fitted SphericalPCA: call "
-            f"{caller}(model, X)."
-        )
+        found = f"model is of type {type(model).__name__}"
+        raise TypeError(f"{found}, but must be a fitted SphericalPCA: call {caller}(model, X).")
     check_is_fitted(model)
 
 
 def _cosines_to(model: SphericalPCA, X: Any) -> Array:
-    """Cosine between each row and its image, shape (n_samples,); NaN for rows without a direction.
+    """Cosine between each row and its image; NaN for rows without a direction.
 
     The model's arrays are NumPy's.
     """
@@ -186,13 +178,12 @@ def _cosines_to(model: SphericalPCA, X: Any) -> Array:
 def _optimism(model: SphericalPCA, X: Any, counted: Array) -> tuple[float, float]:
     """What a fit as large as the model's would lose on new rows like those of X.
 
-    Two models are fitted to two disjoint random samples of the rows, of as many rows as the
-    model's fit had, or of half of those at hand.  Each row of a sample has a cosine to the
-    subspace that was fitted to it and one to the other subspace; their mean difference is the
-    optimism.  If the model's fit had more rows, that is too much: it is lowered, with care.
+    Two models are fitted to disjoint random samples of the rows that have a direction (`counted`),
+    of the size of the model's fit or half of the rows.  Each row of a sample has a cosine to its
+    own subspace and one to the other; their mean difference is the optimism.  If the model's fit
+    had more rows, that is too much: it is lowered, with care.
 
-    Returns the optimism and its standard error over rows; NaN if there are too few rows for two
-    fits.  `counted` says which rows have a direction.
+    Returns the optimism and its standard error over rows; NaN if rows are too few for two fits.
     """
     there = np.flatnonzero(counted)
     n_fit = _rows_of_fit(model)
@@ -216,14 +207,8 @@ def _cosines_to_fit(model: SphericalPCA, X: Any, n: int, sample: Array) -> Array
     """Cosines of all rows to a subspace that was fitted to some of them."""
     weight = np.zeros(n)
     weight[sample] = 1.0
-    fitted = SphericalPCA(
-        model.n_components_,
-        normalize=model.normalize,
-        center=model.center,
-        tol=TOL,
-        max_iter=MAX_ITER,
-        random_state=0,
-    )
+    how = {"normalize": model.normalize, "center": model.center}
+    fitted = SphericalPCA(model.n_components_, **how, tol=TOL, max_iter=MAX_ITER, random_state=0)
     with silently(ConvergenceWarning, NoDirectionWarning):
         fitted.fit(X, sample_weight=weight)
     return _cosines_to(model_on_host(fitted), X)

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.evaluation.methods import METHODS, MODEL, REFIT, SVD_UNIT
-from sphericalpca.evaluation.result import Evaluation, EvaluationRow
+from sphericalpca.evaluation.methods import LABELS, MODEL, SVD_UNIT
+from sphericalpca.evaluation.result import Evaluation, EvaluationRow, stages
 from sphericalpca.pages.pictures import Panel, Picture, Sample, flat_axes
 from sphericalpca.plotting.style import INK, LINE_STYLES, PALETTE
 
@@ -33,20 +33,9 @@ STYLES = {
 
 def curves_picture(found: Evaluation) -> Picture:
     """Recall against the dimension, and against the candidates of a second stage."""
-    labels = {method.name: method.label for method in METHODS if method.name != REFIT}
     k = found.k
-    panels = (
-        Panel(
-            SIZE,
-            partial(_against_dimension, found=found),
-            f"recall@{k} against the number of leading dimensions, for all methods.",
-        ),
-        Panel(
-            SIZE,
-            partial(_against_candidates, found=found),
-            f"recall@{k} after ranking with full vectors, against the number of candidates.",
-        ),
-    )
+    left = f"recall@{k} against the number of leading dimensions, for all methods."
+    right = f"recall@{k} after ranking with full vectors, against the number of candidates."
     return Picture(
         name="curves",
         caption=(
@@ -54,8 +43,11 @@ def curves_picture(found: Evaluation) -> Picture:
             f"{found.n_components} dimensions, after the candidates of the search were ranked with "
             "full vectors. Band: 95 % interval of this model."
         ),
-        panels=panels,
-        legend=tuple(Sample(label, *STYLES[name]) for name, label in labels.items()),
+        panels=(
+            Panel(SIZE, partial(_against_dimension, found=found), left),
+            Panel(SIZE, partial(_against_candidates, found=found), right),
+        ),
+        legend=tuple(Sample(LABELS[name], *style) for name, style in STYLES.items()),
         across=2,
     )
 
@@ -85,8 +77,7 @@ def _against_dimension(figure: Any, *, found: Evaluation) -> None:
 
 def _against_candidates(figure: Any, *, found: Evaluation) -> None:
     ax = flat_axes(figure, text=f"recall@{found.k} in two stages")
-    rows = [row for row in found.rows if row.n_components == found.n_components]
-    rows = [row for row in rows if row.k == found.k]
+    rows = stages(found)
     _draw(ax, rows, "candidates")
     lowest = min(row.recall for row in rows)
     ax.set(xlabel="candidates ranked with full vectors", ylim=(max(lowest - 0.05, 0), 1.02))

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from sphericalpca.evaluation.methods import METHODS, MODEL, SVD_UNIT
-from sphericalpca.evaluation.result import Evaluation, Outcome, Standing
+from sphericalpca.evaluation.methods import LABELS, MODEL, SVD_UNIT
+from sphericalpca.evaluation.result import Evaluation, Outcome, Standing, stages
 from sphericalpca.pages.tables import share, shift
 
 __all__ = ["findings", "listed"]
 
 # A second stage that loses less than this finds all, for practical purposes.
 ENOUGH = 0.99
-
-LABELS = {method.name: method.label for method in METHODS}
 
 
 def findings(found: Evaluation) -> list[str]:
@@ -84,8 +82,7 @@ def _other_rivals(found: Evaluation) -> list[str]:
 
 
 def _second_stage(found: Evaluation) -> str:
-    rows = [row for row in found.rows if row.method == MODEL and row.k == found.k]
-    rows = [row for row in rows if row.n_components == found.n_components]
+    rows = [row for row in stages(found) if row.method == MODEL]
     enough = next((row for row in rows if row.recall >= ENOUGH), rows[-1])
     candidates = f"the first {enough.candidates:,} with full vectors"
     if enough.candidates == found.k:
@@ -98,17 +95,14 @@ def _second_stage(found: Evaluation) -> str:
 
 
 def _refit(found: Evaluation) -> str:
-    gap = found.standings(found.k)[MODEL]
-    if gap.outcome == "level":
-        return (
-            f"Spherical PCA fitted anew to these rows, the queries left out, is level with this "
-            f"model ({_gap(gap)} at recall@{found.k})."
-        )
-    word = "more" if gap.outcome == "ahead" else "less"
+    standing = found.standings(found.k)[MODEL]
+    words = {"level": "is level with", "ahead": "finds more than", "behind": "finds less than"}
+    gap = standing.difference
     return (
-        f"Spherical PCA fitted anew to these rows, the queries left out, finds {word} than this "
-        f"model ({_gap(gap)} at recall@{found.k})"
-        f"{': a new fit is worth it.' if word == 'more' else '.'}"
+        "Spherical PCA fitted anew to these rows, the queries left out, "
+        f"{words[standing.outcome]} this model ({shift(gap.mean)}, 95 % interval {shift(gap.low)} "
+        f"to {shift(gap.high)} at recall@{found.k})"
+        f"{': a new fit is worth it.' if standing.outcome == 'ahead' else '.'}"
     )
 
 
@@ -140,11 +134,6 @@ def _neighbours(k: int) -> str:
 
 def _places(ks: Iterable[int]) -> str:
     return f"recall{listed(f'@{k}' for k in ks)}"
-
-
-def _gap(standing: Standing) -> str:
-    gap = standing.difference
-    return f"{shift(gap.mean)}, 95 % interval {shift(gap.low)} to {shift(gap.high)}"
 
 
 def _differences(standings: Iterable[Standing]) -> str:

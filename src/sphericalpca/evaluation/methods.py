@@ -17,7 +17,7 @@ from sphericalpca.problem import Problem
 from sphericalpca.rows import Block
 from sphericalpca.solvers.start import GRAM_FEATURES, svd_start
 
-__all__ = ["METHODS", "MODEL", "REFIT", "SVD_UNIT", "Method", "centred_pca", "projections"]
+__all__ = ["LABELS", "METHODS", "MODEL", "REFIT", "SVD_UNIT", "Method", "projections"]
 
 # Centred PCA.  Powers of the covariance that are applied where it is too large to be formed.
 POWERS = 3
@@ -27,18 +27,7 @@ SPARE_COLUMNS = 10
 
 @dataclass(frozen=True)
 class Method:
-    """One way to reduce and search.
-
-    Attributes
-    ----------
-    name : str
-    label : str
-        For people.
-    source : str
-        Which projections it searches; several methods share some.
-    metric : {"cosine", "inner", "euclidean"}
-        Cosine among projections is the inner product of unit rows.
-    """
+    """One way to reduce and search: several methods may share the projections of a `source`."""
 
     name: str
     label: str
@@ -59,6 +48,8 @@ METHODS = (
     Method("truncation", "first coordinates + unit rows", "truncation", "cosine"),
     Method("random", "random projection + unit rows", "random", "cosine"),
 )
+
+LABELS = {method.name: method.label for method in METHODS}
 
 
 def projections(

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from sphericalpca.evaluation.figures import cosines_picture, curves_picture
 from sphericalpca.evaluation.findings import findings
-from sphericalpca.evaluation.methods import METHODS, MODEL, REFIT
-from sphericalpca.evaluation.result import Evaluation
+from sphericalpca.evaluation.methods import LABELS, MODEL, REFIT
+from sphericalpca.evaluation.result import Evaluation, stages
 from sphericalpca.pages import document
-from sphericalpca.pages.tables import (
-    HIGHER,
-    LEVEL,
-    LOWER,
-    NOTHING,
-    Entry,
-    Row,
-    Table,
-    share,
-    shift,
-)
+from sphericalpca.pages.tables import HIGHER, LEVEL, LOWER, NOTHING, Entry, Row, Table, share, shift
 
 __all__ = ["render"]
 
@@ -29,14 +19,7 @@ SIGNS = {
 
 
 def render(found: Evaluation, *, model: str, data: str) -> str:
-    """The page as text.
-
-    Parameters
-    ----------
-    found : Evaluation
-    model, data : str
-        What to call the model and the rows.
-    """
+    """The page as text; `model` and `data` are what to call the model and the rows."""
     row = found.row(MODEL, k=found.k)
     return document.render(
         "sphericalpca.evaluation",
@@ -55,13 +38,11 @@ def render(found: Evaluation, *, model: str, data: str) -> str:
 def _recall_table(found: Evaluation) -> Table:
     """Every method at every number of neighbours."""
     standings = {k: found.standings(k) for k in found.at}
-    best = {k: max(found.row(method.name, k=k).recall for method in METHODS) for k in found.at}
+    best = {k: max(found.row(name, k=k).recall for name in LABELS) for k in found.at}
 
     def entry(method: str, k: int) -> Entry:
         row = found.row(method, k=k)
-        sign, meaning = ("", "")
-        if method != REFIT:
-            sign, meaning = SIGNS[standings[k][method].outcome]
+        sign, meaning = SIGNS[standings[k][method].outcome] if method != REFIT else ("", "")
         below = (f"{share(row.low)} to {share(row.high)}",)
         top = row.recall == best[k]
         return Entry(share(row.recall), "", below, best=top, sign=sign, meaning=meaning)
@@ -79,25 +60,15 @@ def _recall_table(found: Evaluation) -> Table:
         corner="Method",
         columns=(*(f"recall@{k}" for k in found.at), f"gap at {found.k}"),
         rows=tuple(
-            Row(
-                method.label,
-                "",
-                (*(entry(method.name, k) for k in found.at), _gap(found, method.name)),
-            )
-            for method in METHODS
+            Row(label, "", (*(entry(name, k) for k in found.at), _gap(found, name)))
+            for name, label in LABELS.items()
         ),
     )
 
 
 def _stages_table(found: Evaluation) -> Table:
     """Recall after ranking the first candidates with full vectors."""
-    stages = sorted(
-        {
-            row.candidates
-            for row in found.rows
-            if row.n_components == found.n_components and row.k == found.k
-        }
-    )
+    counts = sorted({row.candidates for row in stages(found)})
 
     def entry(method: str, candidates: int) -> Entry:
         return Entry(share(found.row(method, k=found.k, candidates=candidates).recall))
@@ -107,10 +78,10 @@ def _stages_table(found: Evaluation) -> Table:
         title=f"Two stages: recall@{found.k} after ranking the first candidates with full vectors",
         caption="Columns: how many candidates of the first stage are ranked.",
         corner="Method",
-        columns=tuple(f"{candidates:,}" for candidates in stages),
+        columns=tuple(f"{candidates:,}" for candidates in counts),
         rows=tuple(
-            Row(method.label, "", tuple(entry(method.name, stage) for stage in stages))
-            for method in METHODS
+            Row(label, "", tuple(entry(name, candidates) for candidates in counts))
+            for name, label in LABELS.items()
         ),
     )
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
@@ -94,13 +94,13 @@ def race(
         rule = "scikit-learn's methods need at least 2 rows and 2 columns"
         raise DataError(f"X has shape {X.shape}", rule, "pass more")
     X = normalize(X)
-    makers = _methods(n_components, tol, random_state, dense=not sparse.issparse(X))
+    methods = _methods(n_components, tol, random_state, dense=not sparse.issparse(X))
     models: dict[str, Any] = {}
-    seconds: dict[str, list[float]] = {name: [] for name in makers}
+    seconds: dict[str, list[float]] = {name: [] for name in methods}
     with silently(NoDirectionWarning, ConvergenceWarning):
         for _ in range(rounds):
-            for name, make in makers.items():
-                model, began = make(), time.perf_counter()
+            for name, method in methods.items():
+                model, began = clone(method), time.perf_counter()
                 # Equal rows have no variance about their mean, and PCA divides by it.
                 with np.errstate(divide="ignore", invalid="ignore"):
                     models[name] = model.fit(X)
@@ -120,11 +120,7 @@ def race(
     ]
 
 
-def _methods(r: int, tol: float, random_state: Any, *, dense: bool) -> dict[str, Callable[[], Any]]:
-    makers: dict[str, Callable[[], Any]] = {
-        OURS: lambda: SphericalPCA(r, tol=tol, random_state=random_state),
-        "TruncatedSVD": lambda: TruncatedSVD(r, random_state=random_state),
-    }
-    if dense:
-        makers["PCA"] = lambda: PCA(r, random_state=random_state)
-    return makers
+def _methods(r: int, tol: float, random_state: Any, *, dense: bool) -> dict[str, Any]:
+    ours = SphericalPCA(r, tol=tol, random_state=random_state)
+    rivals = [TruncatedSVD, PCA] if dense else [TruncatedSVD]
+    return {OURS: ours} | {rival.__name__: rival(r, random_state=random_state) for rival in rivals}

@@ -13,11 +13,11 @@ from typing import Any, Literal
 import numpy as np
 
 from sphericalpca.evaluation.drift import NEGLIGIBLE, Drift
-from sphericalpca.evaluation.methods import METHODS, REFIT
+from sphericalpca.evaluation.methods import LABELS, REFIT
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import PairedDifference, holm, mean_share, paired_difference
 
-__all__ = ["Evaluation", "EvaluationRow", "Outcome", "Standing"]
+__all__ = ["Evaluation", "EvaluationRow", "Outcome", "Standing", "stages"]
 
 # How one method stands to another.
 Outcome = Literal["ahead", "behind", "level"]
@@ -81,7 +81,7 @@ class Evaluation:
     drift : Drift
         Of all rows against those of the model's fit.
     svd_ratio : float
-        Of the model: above 0.9999 the plain SVD would have done.
+        Of the model: above 0.9999 a plain SVD would be enough.
     """
 
     n_samples: int
@@ -97,22 +97,14 @@ class Evaluation:
     @cached_property
     def rows(self) -> list[EvaluationRow]:
         """All numbers, one row each."""
-        labels = {method.name: method.label for method in METHODS}
         found = []
         for (method, r, k, candidates), values in self.recalls.items():
             share = mean_share(values, k)
-            row = EvaluationRow(
-                method, labels[method], r, k, candidates, share.mean, share.low, share.high
-            )
+            numbers = [share.mean, share.low, share.high]
             if method != REFIT:
                 gap = paired_difference(self.recalls[REFIT, r, k, candidates], values)
-                row = dataclasses.replace(
-                    row,
-                    difference=gap.mean,
-                    difference_low=gap.low,
-                    difference_high=gap.high,
-                )
-            found.append(row)
+                numbers += [gap.mean, gap.low, gap.high]
+            found.append(EvaluationRow(method, LABELS[method], r, k, candidates, *numbers))
         return found
 
     def row(
@@ -160,9 +152,9 @@ class Evaluation:
         r = self.n_components
         mine = self.recalls[REFIT, r, k, k]
         gaps = {
-            method.name: paired_difference(mine, self.recalls[method.name, r, k, k])
-            for method in METHODS
-            if method.name != REFIT
+            name: paired_difference(mine, self.recalls[name, r, k, k])
+            for name in LABELS
+            if name != REFIT
         }
         adjusted = holm([gap.p_value for gap in gaps.values()])
         return {
@@ -209,6 +201,12 @@ class Evaluation:
                 for row in self.rows
             ],
         }
+
+
+def stages(found: Evaluation) -> list[EvaluationRow]:
+    """The rows of all components at `k` neighbours, by method and number of candidates."""
+    r, k = found.n_components, found.k
+    return [row for row in found.rows if (row.n_components, row.k) == (r, k)]
 
 
 def _outcome(gap: PairedDifference, p: float) -> Outcome:

@@ -4,19 +4,13 @@ from sphericalpca.metrics.clustering import clustering_accuracy, match_clusters,
 from sphericalpca.metrics.heldout import HeldOut, Share, mean_share
 from sphericalpca.metrics.neighbours import nearest_neighbours, recall_at_k, recall_per_query
 from sphericalpca.metrics.search import Neighbours
-from sphericalpca.metrics.significance import (
-    PairedDifference,
-    bootstrap_difference,
-    holm,
-    paired_difference,
-)
+from sphericalpca.metrics.significance import PairedDifference, holm, paired_difference
 
 __all__ = [
     "HeldOut",
     "Neighbours",
     "PairedDifference",
     "Share",
-    "bootstrap_difference",
     "clustering_accuracy",
     "holm",
     "match_clusters",

@@ -124,10 +124,9 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
 def check_normalisation(normalisation: str) -> None:
     """Refuse a mean of entropies that does not exist."""
     if normalisation not in get_args(Normalisation):
+        rule = f"must be one of {', '.join(map(repr, get_args(Normalisation)))}"
         raise ParameterError(
-            Parameter("normalisation", normalisation),
-            f"must be one of {', '.join(map(repr, get_args(Normalisation)))}",
-            "'max' is the paper's",
+            Parameter("normalisation", normalisation), rule, "'max' is the paper's"
         )
 
 

@@ -12,7 +12,7 @@ from scipy import sparse, stats
 
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
 from sphericalpca.linalg import Array
-from sphericalpca.metrics.neighbours import nearest_neighbours, recall_per_query
+from sphericalpca.metrics.neighbours import check_k, nearest_neighbours, recall_per_query
 from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbours
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.rows import Matrix, RowSource, as_rows
@@ -88,11 +88,9 @@ class HeldOut:
             If `count` is less than 2.
         """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
-            raise DataError(
-                f"X is a {type(X).__name__}",
-                "neighbours are searched in this process",
-                "pass an array, a sparse matrix, or files opened by open_rows",
-            )
+            remedy = "pass an array, a sparse matrix, or files opened by open_rows"
+            rule = "neighbours are searched in this process"
+            raise DataError(f"X is a {type(X).__name__}", rule, remedy)
         norms = as_rows(X).stats.norm
         there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
         if count < 2:
@@ -103,16 +101,12 @@ class HeldOut:
         if count < 2 or not 1 <= k <= n_base:
             fewer = f", or ask for at most {n_base} neighbours" if count >= 2 else ""
             rows = "1 row" if len(there) == 1 else f"{len(there)} rows"
-            raise DataError(
-                f"X has {rows} with a direction, too few to hold out queries and look "
-                f"for k={k} neighbours among the rest",
-                remedy=f"pass at least {max(10, 2 * k)} rows{fewer}",
-            )
+            few = f"X has {rows} with a direction, too few to hold out queries and look for "
+            remedy = f"pass at least {max(10, 2 * k)} rows{fewer}"
+            raise DataError((few, Parameter("k", k), " neighbours among the rest"), remedy=remedy)
         ids = np.sort(rng.choice(there, count, replace=False))
-        absent = np.concatenate([ids, zero])
-        found = nearest_neighbours(
-            X, _take_rows(X, ids), min(k + SPARE, n_base), left_out=absent, metric="cosine"
-        )
+        wanted, absent = min(k + SPARE, n_base), np.concatenate([ids, zero])
+        found = nearest_neighbours(X, _take_rows(X, ids), wanted, left_out=absent)
         return HeldOut(ids, found, k, X.shape[0])
 
     @property
@@ -145,11 +139,8 @@ class HeldOut:
             If the true neighbours are not known as far as that.
         """
         if not isinstance(k, Integral) or not 1 <= k <= self.k:
-            raise ParameterError(
-                Parameter("k", k),
-                f"must be an integer from 1 to {self.k}, the neighbours that were looked for",
-                "draw again for more",
-            )
+            rule = f"must be an integer from 1 to {self.k}, the neighbours that were looked for"
+            raise ParameterError(Parameter("k", k), rule, "draw again for more")
         scores = self.truth.scores
         slack = ROUNDING * float(np.finfo(scores.dtype).eps)
         ties = scores >= scores[:, k - 1 : k] - slack
@@ -208,8 +199,8 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     Raises
     ------
     ParameterError
-        If there are no shares or some are outside 0 to 1, if `k` is no count, or if `confidence`
-        is not between 0 and 1.
+        If there are no shares or some are outside 0 to 1, if `k` is not a positive integer, or if
+        `confidence` is not between 0 and 1.
 
     Examples
     --------
@@ -237,13 +228,9 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
 def _check_shares(values: Array, k: int, confidence: float) -> None:
     numbers = values.dtype.kind in "biuf" and values.ndim == 1 and values.size > 0
     if not numbers or not ((values >= 0) & (values <= 1)).all():
-        raise ParameterError(
-            f"shares has shape {values.shape} and type {values.dtype}",
-            "must be a list of numbers from 0 to 1, one for each query, with at least one query",
-        )
-    if not isinstance(k, Integral) or k < 1:
-        rule = "must be a positive integer, the trials that a share consists of"
-        raise ParameterError(Parameter("k", k), rule)
+        rule = "must be a list of numbers from 0 to 1, one per query, for at least one query"
+        raise ParameterError(f"shares has shape {values.shape} and type {values.dtype}", rule)
+    check_k(k, "the trials that a share consists of")
     check_confidence(confidence)
 
 

@@ -8,19 +8,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError, Parameter, ParameterError
+from sphericalpca.exceptions import DataError, Parameter, ParameterError, check_choice
 from sphericalpca.linalg import Array
-from sphericalpca.metrics.search import (
-    Ids,
-    Metric,
-    Neighbours,
-    Question,
-    blocked_search,
-    faiss_search,
-)
+from sphericalpca.metrics.search import Metric, Neighbours, Question, blocked_search, faiss_search
 from sphericalpca.rows import Matrix, RowSource, first_non_finite
 
-__all__ = ["Ids", "Metric", "Neighbours", "nearest_neighbours", "recall_at_k", "recall_per_query"]
+__all__ = ["check_k", "nearest_neighbours", "recall_at_k", "recall_per_query"]
 
 BACKENDS = ("auto", "numpy", "faiss")
 
@@ -79,8 +72,8 @@ def nearest_neighbours(
     >>> nearest_neighbours(base, np.array([[2.0, 1.0]]), k=2).ids.tolist()
     [[1, 0]]
     """
-    _check_choice("metric", metric, get_args(Metric))
-    _check_choice("backend", backend, BACKENDS)
+    check_choice("metric", metric, get_args(Metric))
+    check_choice("backend", backend, BACKENDS)
     base = _as_matrix("base", base)
     if queries is None:
         members = np.arange(base.shape[0]) if members is None else members
@@ -118,7 +111,8 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
     Raises
     ------
     ParameterError
-        If the two are no tables of row numbers with one line for each query, or `k` is no count.
+        If the two are not tables of row numbers with one line for each query, or `k` is not a
+        positive integer.
 
     Examples
     --------
@@ -134,9 +128,7 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
             "both must be tables of row numbers, with one line for each query",
         )
     k = true.shape[1] if k is None else k
-    if not isinstance(k, Integral) or k < 1:
-        rule = "must be a positive integer, the number of neighbours to find"
-        raise ParameterError(Parameter("k", k), rule)
+    check_k(k, "the number of neighbours to find")
     lines = max(1, PAIRS // max(1, true.shape[1] * found.shape[1]))
     hits = np.zeros(len(true))
     for first in range(0, len(true), lines):
@@ -176,9 +168,10 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
     return float(recalls.mean())
 
 
-def _check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise ParameterError(Parameter(name, value), f"must be one of {', '.join(choices)}")
+def check_k(k: Any, meaning: str) -> None:
+    """Refuse a `k` that is not a positive integer."""
+    if not isinstance(k, Integral) or k < 1:
+        raise ParameterError(Parameter("k", k), f"must be a positive integer, {meaning}")
 
 
 def _as_matrix(name: str, given: Any) -> Any:
@@ -197,24 +190,16 @@ def _as_matrix(name: str, given: Any) -> Any:
 def _check(base: Any, question: Question) -> None:
     (n, m), shape = base.shape, question.queries.shape
     members, left_out = question.members, question.left_out
-    if len(shape) != 2 or shape[1] != m:
-        raise DataError(
-            f"The queries have shape {shape}",
-            f"the base has {m} columns",
-            f"pass queries of shape (n_queries, {m})",
-        )
+    if shape[1] != m:
+        remedy = f"pass queries of shape (n_queries, {m})"
+        raise DataError(f"The queries have shape {shape}", f"the base has {m} columns", remedy)
     if members is not None and members.shape != shape[:1]:
-        raise DataError(
-            f"members has shape {members.shape}",
-            f"there are {shape[0]} queries",
-            "pass one row number for each",
-        )
+        rule, remedy = f"there are {shape[0]} queries", "pass one row number for each"
+        raise DataError(f"members has shape {members.shape}", rule, remedy)
     for name, ids in (("members", members), ("left_out", left_out)):
         if ids is not None and ids.size and not (ids.min() >= 0 and ids.max() < n):
-            raise DataError(
-                f"{name} holds numbers from {ids.min()} to {ids.max()}",
-                f"must hold row numbers of the base, from 0 to {n - 1}",
-            )
+            rule = f"must hold row numbers of the base, from 0 to {n - 1}"
+            raise DataError(f"{name} holds numbers from {ids.min()} to {ids.max()}", rule)
     there = n - len(left_out) - (members is not None)
     if not isinstance(question.k, Integral) or not 1 <= question.k <= there:
         raise DataError(
@@ -226,8 +211,5 @@ def _check(base: Any, question: Question) -> None:
         # Files are checked by whoever opens them.
         place = None if isinstance(matrix, RowSource) else first_non_finite(matrix)
         if place is not None:
-            raise DataError(
-                f"Row {place[0]} of the {name} holds {place[2]} in column {place[1]}",
-                "every entry must be finite",
-                "repair or drop that row",
-            )
+            value = f"Row {place[0]} of the {name} holds {place[2]} in column {place[1]}"
+            raise DataError(value, "every entry must be finite", "repair or drop that row")

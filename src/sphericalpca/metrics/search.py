@@ -6,7 +6,6 @@ finding such a value is many times faster than finding where the k best ones are
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -16,21 +15,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError, MissingExtraError, Parameter
+from sphericalpca.exceptions import DataError, Parameter, import_extra
 from sphericalpca.linalg import Array, row_norms, unit_rows
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.products import times
 from sphericalpca.rows import Matrix, RowSource, in_memory
 
-__all__ = [
-    "NOBODY",
-    "Ids",
-    "Metric",
-    "Neighbours",
-    "Question",
-    "blocked_search",
-    "faiss_search",
-]
+__all__ = ["NOBODY", "Ids", "Metric", "Neighbours", "Question", "blocked_search", "faiss_search"]
 
 # Rows of the base at a time, if they are short; long rows make smaller blocks.
 BLOCK_ROWS = 16_384
@@ -106,10 +97,7 @@ def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
 
 def faiss_search(base: Any, question: Question) -> Neighbours:
     """The answer in float32; faiss knows no rows left out, so the base is copied without them."""
-    try:
-        faiss = importlib.import_module("faiss")
-    except ImportError:
-        raise MissingExtraError("backend='faiss'", "faiss", "faiss") from None
+    faiss = import_extra("faiss", "backend='faiss'", "faiss", "faiss")
     if not isinstance(base, np.ndarray) or sparse.issparse(question.queries):
         raise DataError(
             "the base or the queries are sparse or in files",
@@ -129,10 +117,7 @@ def faiss_search(base: Any, question: Question) -> Neighbours:
     # A row that is a query itself is found too, and struck out afterwards.
     wanted = min(question.k + (question.members is not None), len(rows))
     scores, places = faiss.knn(single(question.queries), single(rows), wanted, metric=kind)
-    return _faiss_order(numbers[places], -scores if distance else scores, question)
-
-
-def _faiss_order(ids: Any, scores: Array, question: Question) -> Neighbours:
+    ids, scores = numbers[places], -scores if distance else scores
     if question.members is not None:
         own = ids == question.members[:, None]
         scores[own], ids[own] = -np.inf, NOBODY
@@ -190,14 +175,15 @@ def _refuse_overflow(block: _Block, largest: float, metric: Metric) -> None:
         assert block.lengths is not None
         _refuse_too_long(block.lengths, block.rows.dtype)
         return
-    peak = _peak(block.rows)
-    bound = 4.0 * block.rows.shape[1] * max(peak, 1.0) * max(largest, 1.0)
-    if metric == "euclidean":
-        bound = 4.0 * block.rows.shape[1] * max(peak, largest, 1.0) * max(peak, largest, 1.0)
-    if not bound < float(np.finfo(block.rows.dtype).max):
+    m, dtype, peak = block.rows.shape[1], block.rows.dtype, _peak(block.rows)
+    if metric == "euclidean":  # which squares both
+        a = b = max(peak, largest, 1.0)
+    else:
+        a, b = max(peak, 1.0), max(largest, 1.0)
+    if not 4.0 * m * a * b < float(np.finfo(dtype).max):
         raise DataError(
             f"The largest numbers are {peak:.3g} in the base and {largest:.3g} in the queries, too "
-            f"large for products in {block.rows.dtype}",
+            f"large for products in {dtype}",
             remedy=("rescale both, or use ", Parameter("metric", "cosine")),
         )
 
@@ -206,10 +192,8 @@ def _refuse_too_long(lengths: Array, dtype: Any) -> None:
     """Every number of a row may be within range, and its length beyond."""
     longest = float(lengths.max(initial=0.0))
     if not longest < float(np.finfo(dtype).max):
-        raise DataError(
-            f"The longest row has length {longest:.3g}, beyond the largest number of {dtype}",
-            remedy="rescale base and queries",
-        )
+        value = f"The longest row has length {longest:.3g}, beyond the largest number of {dtype}"
+        raise DataError(value, remedy="rescale base and queries")
 
 
 def _query_parts(count: int, width: int) -> list[slice]:
@@ -269,7 +253,8 @@ def _floor(scores: Array, k: int) -> Array:
     count, width = scores.shape
     depth = min(DEPTH, width // (GROUPS * k))
     if depth < 2:
-        return np.partition(scores, width - min(k, width), axis=1)[:, width - min(k, width)]
+        place = width - min(k, width)
+        return np.partition(scores, place, axis=1)[:, place]
     groups = width // depth
     maxima = scores[:, : depth * groups].reshape(count, depth, groups).max(axis=1)
     return np.asarray(np.partition(maxima, groups - k, axis=1)[:, groups - k])

@@ -13,7 +13,7 @@ from scipy import stats
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 
-__all__ = ["PairedDifference", "bootstrap_difference", "holm", "paired_difference"]
+__all__ = ["PairedDifference", "holm", "paired_difference"]
 
 # Up to this many differences the distribution of the rank sum is counted out.
 EXACT_SIZE = 50
@@ -31,8 +31,7 @@ class PairedDifference:
         Ends of the confidence interval (Student's t over pairs).  One pair tells nothing
         of the spread: then they are -inf and inf.
     p_value : float
-        Wilcoxon's signed-rank test, two-sided; 1 if all differences are zero.  NaN for
-        bootstrap replicates, which are no independent measurements.
+        Wilcoxon's signed-rank test, two-sided; 1 if all differences are zero.
     n : int
         Number of pairs.
     """
@@ -74,47 +73,15 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
     >>> round(found.mean, 3), found.p_value
     (0.25, 0.125)
     """
+    check_confidence(confidence)
     d = _differences(a, b)
-    mean, half = _mean(d), _t_spread(d, confidence) / math.sqrt(len(d))
-    return PairedDifference(mean, mean - half, mean + half, _signed_rank_p(d), len(d))
-
-
-def bootstrap_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDifference:
-    """Compare two methods measured on the same bootstrap replicates.
-
-    The spread of the replicates estimates the standard error itself, so the interval is
-    mean ± t · sd and not that of a mean: more replicates make it more certain, not
-    narrower.  There is no p value, because replicates of one sample are not independent
-    measurements.
-
-    Parameters
-    ----------
-    a, b : array-like of shape (n_replicates,)
-        One measurement of each method per replicate, in the same order.
-    confidence : float, default=0.95
-        Coverage of the interval.
-
-    Returns
-    -------
-    difference : PairedDifference
-        Its `p_value` is NaN.
-
-    Raises
-    ------
-    ParameterError
-        If a and b are not lists of finite numbers of the same length, or `confidence` is not
-        between 0 and 1.
-
-    Examples
-    --------
-    >>> from sphericalpca.metrics import bootstrap_difference
-    >>> found = bootstrap_difference([0.8, 0.7, 0.9, 0.8], [0.7, 0.5, 0.6, 0.4])
-    >>> round(found.low, 3), round(found.high, 3)
-    (-0.161, 0.661)
-    """
-    d = _differences(a, b)
-    mean, half = _mean(d), _t_spread(d, confidence)
-    return PairedDifference(mean, mean - half, mean + half, math.nan, len(d))
+    n, scale = len(d), float(np.abs(d).max()) or 1.0
+    mean, half = float((d / scale).mean()) * scale, math.inf
+    if n > 1:
+        # Divided by the largest difference, squares and sums stay in range.
+        deviation = float((d / scale).std(ddof=1)) * scale
+        half = float(stats.t.ppf((1 + confidence) / 2, n - 1)) * deviation / math.sqrt(n)
+    return PairedDifference(mean, mean - half, mean + half, _signed_rank_p(d), n)
 
 
 def holm(p_values: Any) -> Array:
@@ -145,9 +112,8 @@ def holm(p_values: Any) -> Array:
     """
     p = np.asarray(p_values, dtype=np.float64)
     if p.ndim != 1 or not ((p >= 0) & (p <= 1)).all():
-        raise ParameterError(
-            Parameter("p_values", p_values), "must be a list of numbers from 0 to 1"
-        )
+        rule = "must be a list of numbers from 0 to 1"
+        raise ParameterError(Parameter("p_values", p_values), rule)
     order = np.argsort(p, kind="stable")
     stepped = p[order] * np.arange(len(p), 0, -1)
     adjusted = np.empty_like(p)
@@ -158,19 +124,14 @@ def holm(p_values: Any) -> Array:
 def _differences(a: Any, b: Any) -> Array:
     a, b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if a.ndim != 1 or a.shape != b.shape or not a.size:
-        raise ParameterError(
-            f"a has shape {a.shape} and b shape {b.shape}",
-            "they must be two lists of the same length, one measurement per draw, with at least "
-            "one draw",
-        )
+        rule = "they must be two non-empty lists of the same length, one measurement per draw"
+        raise ParameterError(f"a has shape {a.shape} and b shape {b.shape}", rule)
     with np.errstate(over="ignore", invalid="ignore"):
         d = np.asarray(a - b)
     broken = int((~np.isfinite(d)).sum())
     if broken:
-        raise ParameterError(
-            f"{broken} of {len(a)} pairs are not finite numbers",
-            remedy="drop those pairs from both",
-        )
+        value = f"{broken} of {len(a)} pairs are not finite numbers"
+        raise ParameterError(value, remedy="drop those pairs from both")
     return d
 
 
@@ -179,24 +140,6 @@ def check_confidence(confidence: float) -> None:
     if not isinstance(confidence, Real) or not 0 < confidence < 1:
         rule = "must lie between 0 and 1, such as 0.95"
         raise ParameterError(Parameter("confidence", confidence), rule)
-
-
-def _size(d: Array) -> float:
-    """The largest difference: divided by it, squares and sums stay in range."""
-    return float(np.abs(d).max()) or 1.0
-
-
-def _mean(d: Array) -> float:
-    return float((d / _size(d)).mean()) * _size(d)
-
-
-def _t_spread(d: Array, confidence: float) -> float:
-    """Student's t times the standard deviation; infinite for a single value."""
-    check_confidence(confidence)
-    if len(d) < 2:
-        return math.inf
-    deviation = float((d / _size(d)).std(ddof=1)) * _size(d)
-    return float(stats.t.ppf((1 + confidence) / 2, len(d) - 1)) * deviation
 
 
 def _signed_rank_p(d: Array) -> float:

@@ -24,20 +24,11 @@ def render(
     finalize: Callable[[Any], Any] | None = None,
     **shown: Any,
 ) -> str:
-    """The page as text.
+    """The page as text, from a template of the package, which extends "document.html.j2".
 
-    Parameters
-    ----------
-    package, template : str
-        Where the template is, which extends "document.html.j2", and its name.
-    pictures, tables : mapping from name to Picture or Table
-        What the template may show with the macros `picture` and `table`.
-    scripts : mapping from name to str, optional
-        Scripts that may run.  A page with any has a theme button, too.
-    finalize : callable, optional
-        Typesets each value that the template prints.
-    **shown
-        What else the template asks for by name.
+    The template shows pictures and tables by name, with the macros `picture` and `table`, and asks
+    for what else is `shown`.  Only the given scripts may run; a page with any has a theme button,
+    too.  `finalize` typesets each value that the template prints.
     """
     from jinja2 import (  # noqa: PLC0415 - an optional package
         ChoiceLoader,

@@ -82,24 +82,13 @@ class Panel:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture of several panels.
+    """A picture of several panels."""
 
-    Attributes
-    ----------
-    name : str
-        Its file name, without the ending.
-    caption : str
-    panels : tuple of Panel
-    legend : tuple of Sample
-    across : int
-        How many panels stand side by side in the file.
-    """
-
-    name: str
+    name: str  # of its file, without the suffix
     caption: str
     panels: tuple[Panel, ...]
     legend: tuple[Sample, ...] = ()
-    across: int = 3
+    across: int = 3  # how many panels stand side by side in the file
 
     @property
     def label(self) -> str:

@@ -30,29 +30,14 @@ HIGHER, LOWER, LEVEL = "▲", "▼", "≈"
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell, from what is read first to what is read last.
-
-    Attributes
-    ----------
-    text : str
-    beside : str
-        In smaller type behind it, such as a standard deviation.
-    below : tuple of str
-        Further lines in smaller type.
-    best : bool
-        Bold, with a star.
-    sign : str
-        One character that says how the number compares, and
-    meaning : str
-        the same in words.
-    """
+    """One cell, from what is read first to what is read last."""
 
     text: str
-    beside: str = ""
-    below: tuple[str, ...] = ()
-    best: bool = False
-    sign: str = ""
-    meaning: str = ""
+    beside: str = ""  # in smaller type behind it, such as a standard deviation
+    below: tuple[str, ...] = ()  # further lines in smaller type
+    best: bool = False  # bold, with a star
+    sign: str = ""  # one character that says how the number compares
+    meaning: str = ""  # the same in words
 
 
 NOTHING = Entry(NONE)
@@ -71,36 +56,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, ready to be written.
+    """A table, ready to be written."""
 
-    Attributes
-    ----------
-    name : str
-        Its file name, without the ending.
-    title : str
-    caption : str
-        What must be known to read it.
-    corner : str
-        The heading of the first column.
-    columns : tuple of str
-    rows : tuple of Row
-    subcorner : str
-        The heading of the second column; none where the rows have no second heading.
-    accent : int or None
-        The column to be set off, that of Spherical PCA.
-    over : tuple of (str, int)
-        Headings over several columns each, and how many.
-    """
-
-    name: str
+    name: str  # of its file, without the suffix
     title: str
     caption: str
-    corner: str
+    corner: str  # the heading of the first column
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
-    subcorner: str = ""
-    accent: int | None = None
-    over: tuple[tuple[str, int], ...] = ()
+    subcorner: str = ""  # the heading of the second column, if rows have a second heading
+    accent: int | None = None  # the column to be set off, that of Spherical PCA
+    over: tuple[tuple[str, int], ...] = ()  # headings over several columns each, and how many
 
 
 def share(value: float) -> str:

@@ -15,6 +15,7 @@ from sphericalpca.plotting.style import INK, PALETTE, new_axes, tidy
 __all__ = ["ComponentWeightsDisplay", "DimensionsDisplay"]
 
 RECALL, SVD, COSINE = PALETTE[:3]
+BARS, LINE = PALETTE[:2]
 
 # Beyond this many components markers on the cumulative line would run together.
 MOST_MARKERS = 30
@@ -24,8 +25,6 @@ MOST_TICKS = 16
 # first bar; lower bars get a scale of their own, or they could not be seen.
 COMMON_SCALE = 0.3
 HEADROOM = 1.05
-
-BARS, LINE = PALETTE[:2]
 
 
 class DimensionsDisplay:
@@ -83,8 +82,8 @@ class DimensionsDisplay:
         self.low: Array = np.asarray(low, dtype=np.float64)
         self.high: Array = np.asarray(high, dtype=np.float64)
         self.mean_cosine: Array = np.asarray(mean_cosine, dtype=np.float64)
-        nothing = np.full(len(self.recall), np.nan)
-        self.svd_recall: Array = nothing if svd_recall is None else np.asarray(svd_recall)
+        known = np.full(len(self.recall), np.nan) if svd_recall is None else svd_recall
+        self.svd_recall: Array = np.asarray(known)
         self.chosen, self.target, self.k = chosen, target, k
 
     @classmethod
@@ -101,14 +100,10 @@ class DimensionsDisplay:
         -------
         display : DimensionsDisplay
         """
-        names = ("n_components", "recall", "low", "high", "mean_cosine")
-        return cls(
-            *(choice.column(name) for name in names),
-            svd_recall=choice.column("svd_recall"),
-            chosen=choice.n_components,
-            target=choice.recall,
-            k=choice.k,
-        ).plot(ax=ax)
+        names = ("n_components", "recall", "low", "high", "mean_cosine", "svd_recall")
+        columns = {name: choice.column(name) for name in names}
+        marks = {"chosen": choice.n_components, "target": choice.recall, "k": choice.k}
+        return cls(**columns, **marks).plot(ax=ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw, on `ax` or on a new figure.
@@ -140,12 +135,10 @@ class DimensionsDisplay:
             # Often the two are the same: larger marks look out from under the other curve.  No
             # line: it would cut the corners where the SVD was not measured, and seem ahead.
             style = {"linestyle": "none", "marker": "s", "markersize": 6, "zorder": 1.5}
-            (self.svd_line_,) = ax.plot(
-                r[known], self.svd_recall[known], color=SVD, label="SVD + unit rows", **style
-            )
-        (self.cosine_line_,) = ax.plot(
-            r, self.mean_cosine, color=COSINE, linestyle="-.", linewidth=1.2, label="mean cosine"
-        )
+            style |= {"color": SVD, "label": "SVD + unit rows"}
+            (self.svd_line_,) = ax.plot(r[known], self.svd_recall[known], **style)
+        style = {"color": COSINE, "linestyle": "-.", "linewidth": 1.2, "label": "mean cosine"}
+        (self.cosine_line_,) = ax.plot(r, self.mean_cosine, **style)
 
     def _mark_choice(self) -> None:
         thin = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
@@ -208,10 +201,8 @@ class ComponentWeightsDisplay:
         self.component_weights: Array = np.asarray(component_weights, dtype=np.float64)
         known = self.component_weights
         if known.ndim != 1 or known.size == 0 or not np.isfinite(known).all():
-            raise ParameterError(
-                f"component_weights has shape {known.shape}",
-                "it must be a list of finite numbers, one for each component, with at least one",
-            )
+            rule = "it must be a non-empty list of finite numbers, one for each component"
+            raise ParameterError(f"component_weights has shape {known.shape}", rule)
         self.cumulative: Array = np.cumsum(self.component_weights)
 
     @classmethod

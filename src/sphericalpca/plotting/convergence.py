@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Literal, Self
+import itertools
+from collections.abc import Mapping
+from typing import Any, Literal, Self, get_args
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.exceptions import ParameterError, check_choice
 from sphericalpca.linalg import Array
 from sphericalpca.plotting.style import INK, LINE_STYLES, group_colors, new_axes, tidy
 
@@ -16,6 +17,7 @@ __all__ = ["ConvergenceDisplay"]
 
 Quantity = Literal["gap", "residual", "delta_U", "delta_V"]
 Cost = Literal["passes", "seconds"]
+Scale = Literal["linear", "log"]
 
 LABELS: dict[str, str] = {
     "gap": "loss above the best reached",
@@ -25,11 +27,9 @@ LABELS: dict[str, str] = {
 }
 
 COSTS: dict[str, str] = {"passes": "passes over the data", "seconds": "seconds"}
-SCALES = ("linear", "log")
 
 # A loss this close to the best one, in units of eps times the loss, is rounding alone.
 ROUNDING = 64
-
 SHORT_CURVE = 10
 
 
@@ -89,7 +89,7 @@ class ConvergenceDisplay:
         name: str | None = None,
         quantity: Quantity = "gap",
         against: Cost = "passes",
-        xscale: Literal["linear", "log"] = "linear",
+        xscale: Scale = "linear",
         ax: Any = None,
     ) -> Self:
         """Draw one fitted estimator.
@@ -118,7 +118,7 @@ class ConvergenceDisplay:
         *,
         quantity: Quantity = "gap",
         against: Cost = "passes",
-        xscale: Literal["linear", "log"] = "linear",
+        xscale: Scale = "linear",
         ax: Any = None,
     ) -> Self:
         """Draw several fitted estimators on one picture.
@@ -139,7 +139,7 @@ class ConvergenceDisplay:
         Raises
         ------
         TypeError
-            If it is no mapping.
+            If it is not a mapping.
         ParameterError
             If a fit has no such history, or a choice is unknown.
         """
@@ -162,7 +162,7 @@ class ConvergenceDisplay:
         *,
         quantity: Quantity = "gap",
         against: Cost = "passes",
-        xscale: Literal["linear", "log"] = "linear",
+        xscale: Scale = "linear",
     ) -> Self:
         """Draw, on `ax` or on a new figure.
 
@@ -181,28 +181,30 @@ class ConvergenceDisplay:
         -------
         self : ConvergenceDisplay
         """
-        _check_choice("against", against, COSTS)
-        _check_choice("xscale", xscale, SCALES)
+        check_choice("against", against, COSTS)
+        check_choice("xscale", xscale, get_args(Scale))
         for name, history in self.histories.items():
             _check_history(name, history, against)
         curves = {name: self.curve(name, quantity) for name in self.histories}
         self.ax_ = new_axes((5.6, 3.6)) if ax is None else ax
         self.figure_ = self.ax_.figure
         self.lines_ = []
-        for index, (color, (name, values)) in enumerate(
-            zip(group_colors(len(curves)), curves.items(), strict=True)
-        ):
-            style = {"color": color, "linestyle": LINE_STYLES[index % len(LINE_STYLES)]}
+        looks = zip(group_colors(len(curves)), itertools.cycle(LINE_STYLES), strict=False)
+        for (name, values), (color, line) in zip(curves.items(), looks, strict=True):
             spent = self.histories[name][against]
             # A short curve may have a single point, which a line alone would not show.
-            style["marker"] = "o" if len(spent) <= SHORT_CURVE else ""
-            self.lines_ += self.ax_.plot(
-                spent, values, label=name, linewidth=1.6, markersize=4, **style
-            )
+            marker = "o" if len(spent) <= SHORT_CURVE else ""
+            style = {"color": color, "linestyle": line, "marker": marker, "markersize": 4}
+            self.lines_ += self.ax_.plot(spent, values, label=name, linewidth=1.6, **style)
         self.ax_.set(xscale=xscale, yscale="log")
-        self._label(quantity, against)
+        tidy(self.ax_, grid="y")
+        self.ax_.set(xlabel=COSTS[against], ylabel=LABELS[quantity])
+        if len(self.histories) > 1:
+            self.ax_.legend(frameon=False, fontsize=9)
         if not any(np.isfinite(values).any() for values in curves.values()):
-            self._say_why_empty()
+            reason = "the best loss was reached at once:\nsee quantity='residual'"
+            place = {"transform": self.ax_.transAxes, "ha": "center", "va": "center"}
+            self.ax_.text(0.5, 0.5, reason, color=INK, fontsize=9, **place)
         return self
 
     def curve(self, name: str, quantity: Quantity = "gap") -> Array:
@@ -223,40 +225,20 @@ class ConvergenceDisplay:
         ParameterError
             If the history of this fit has no such quantity.
         """
-        _check_choice("quantity", quantity, LABELS)
+        check_choice("quantity", quantity, LABELS)
         history = self.histories[name]
         if quantity != "gap":
             if quantity not in history:
-                raise ParameterError(
-                    f"The history of {name!r} has no {quantity!r}, which only "
-                    "solver='linearized' records",
-                    remedy="leave this fit out, or choose quantity='gap' or 'residual'",
-                )
+                why = f"has no {quantity!r}, which only solver='linearized' records"
+                remedy = "leave this fit out, or choose quantity='gap' or 'residual'"
+                raise ParameterError(f"The history of {name!r} {why}", remedy=remedy)
             return np.where(history[quantity] > 0, history[quantity], np.nan)
         loss = history["loss"]
         gap = loss - self.best
         return np.where(gap > ROUNDING * np.finfo(np.float64).eps * np.abs(loss), gap, np.nan)
 
-    def _say_why_empty(self) -> None:
-        reason = "the best loss was reached at once:\nsee quantity='residual'"
-        place = {"transform": self.ax_.transAxes, "ha": "center", "va": "center"}
-        self.ax_.text(0.5, 0.5, reason, color=INK, fontsize=9, **place)
-
-    def _label(self, quantity: Quantity, against: Cost) -> None:
-        tidy(self.ax_, grid="y")
-        self.ax_.set(xlabel=COSTS[against], ylabel=LABELS[quantity])
-        if len(self.histories) > 1:
-            self.ax_.legend(frameon=False, fontsize=9)
-
 
 def _check_history(name: str, history: Mapping[str, Array], column: str) -> None:
     if column not in history or len(history[column]) == 0:
-        raise ParameterError(
-            f"The history of {name!r} has no {column!r}",
-            remedy="draw a SphericalPCA or an R1PCA after fit; partial_fit keeps no history",
-        )
-
-
-def _check_choice(name: str, value: str, choices: Iterable[str]) -> None:
-    if value not in choices:
-        raise ParameterError(Parameter(name, value), f"must be one of {', '.join(choices)}")
+        remedy = "draw a SphericalPCA or an R1PCA after fit; partial_fit keeps no history"
+        raise ParameterError(f"The history of {name!r} has no {column!r}", remedy=remedy)

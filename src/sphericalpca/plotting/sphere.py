@@ -59,11 +59,9 @@ class SphereDisplay:
         _check_dimension(self.V.shape[1])
         self.labels: npt.NDArray[Any] | None = None if labels is None else np.asarray(labels)
         if self.labels is not None and self.labels.shape != self.V.shape[:1]:
-            raise ParameterError(
-                f"labels has shape {self.labels.shape}",
-                f"there are {len(self.V)} samples",
-                "pass one label for each",
-            )
+            found = f"labels has shape {self.labels.shape}"
+            rule = f"there are {len(self.V)} samples"
+            raise ParameterError(found, rule, "pass one label for each")
 
     @classmethod
     def from_estimator(
@@ -115,11 +113,8 @@ class SphereDisplay:
         if ax is None:
             ax = new_axes((5.6, 4.6), "3d" if solid else None)
         elif solid and ax.name != "3d":
-            raise ParameterError(
-                f"ax has projection {ax.name!r}",
-                "r = 3 is drawn in space",
-                "make it with projection='3d'",
-            )
+            rule, remedy = "r = 3 is drawn in space", "make it with projection='3d'"
+            raise ParameterError(f"ax has projection {ax.name!r}", rule, remedy)
         self.ax_, self.figure_ = ax, ax.figure
         if solid:
             _draw_sphere(ax, self.V.sum(axis=0))
@@ -148,14 +143,11 @@ class SphereDisplay:
 
 def _check_dimension(n_components: int) -> None:
     if n_components not in (2, 3):
+        rule = "cannot be drawn, only r = 2 (a circle) and r = 3 (a sphere) can"
         remedy = "fit with n_components=2 or 3"
         if n_components > 3:
             remedy = f"draw model.truncate(3) or {remedy}"
-        raise ParameterError(
-            Parameter("n_components", n_components),
-            "cannot be drawn, only r = 2 (a circle) and r = 3 (a sphere) can",
-            remedy,
-        )
+        raise ParameterError(Parameter("n_components", n_components), rule, remedy)
 
 
 def _draw_circle(ax: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from sphericalpca.exceptions import MissingExtraError, ParameterError
+from sphericalpca.exceptions import ParameterError, import_extra
 from sphericalpca.files import replacing
 
 __all__ = [
@@ -31,18 +31,8 @@ FAINT = "#c8c8c8"
 
 # Told apart under the common kinds of colour blindness: Okabe and Ito's colours without
 # the yellow, which vanishes on white, then darker ones after Paul Tol.
-PALETTE = (
-    "#0072B2",
-    "#D55E00",
-    "#009E73",
-    "#CC79A7",
-    "#E69F00",
-    "#56B4E9",
-    "#332288",
-    "#882255",
-    "#999933",
-    "#666666",
-)
+OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+PALETTE = (*OKABE_ITO, "#332288", "#882255", "#999933", "#666666")
 
 # A second cue beside colour, for print and for colour-blind readers.
 LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":")
@@ -53,10 +43,9 @@ FORMATS = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
 
 def pyplot() -> Any:
     """matplotlib.pyplot, or an error that says how to install it."""
-    try:
-        import matplotlib.pyplot as plt  # noqa: PLC0415 - an optional package
-    except ImportError:
-        raise MissingExtraError("Plotting", "matplotlib", "plot") from None
+    import_extra("matplotlib", "Plotting", "matplotlib", "plot")
+    import matplotlib.pyplot as plt  # noqa: PLC0415 - an optional package
+
     return plt
 
 
@@ -98,26 +87,14 @@ def picture_format(path: Path) -> str:
     """What matplotlib calls the format that a file's name asks for."""
     suffix = path.suffix.lower()
     if suffix not in FORMATS:
-        raise ParameterError(
-            f"{path} has {f'the suffix {suffix!r}' if suffix else 'no suffix'}",
-            f"pictures are written to {', '.join(FORMATS)}",
-            "choose one of these",
-        )
+        value = f"{path} has {f'the suffix {suffix!r}' if suffix else 'no suffix'}"
+        rule = f"pictures are written to {', '.join(FORMATS)}"
+        raise ParameterError(value, rule, "choose one of these")
     return FORMATS[suffix]
 
 
 def save_picture(figure: Any, path: Path, *, dpi: int = 160) -> None:
-    """Write a figure, whole or not at all.
-
-    Parameters
-    ----------
-    figure : matplotlib Figure
-    path : Path
-        Its suffix tells the format, ``.png``, ``.pdf`` or ``.svg``.  An older file of that name is
-        replaced, but only by a complete new one.
-    dpi : int, default=160
-        Of what is made of pixels.
-    """
+    """Write a figure in the format of the file's suffix; an older file is replaced as a whole."""
     kind = picture_format(path)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=kind, dpi=dpi)

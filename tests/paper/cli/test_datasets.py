@@ -6,6 +6,7 @@ import dataclasses
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -20,6 +21,9 @@ from rich.console import Console
 from paper.datasets import DATASETS, load_uci, registry
 from paper.datasets.integrity import write_content
 from paper.datasets.tables import Table, table_facts
+
+ESCAPE = r"\x1b\[[0-9;]*m"
+NOTE = "Left out, as the terminal is narrow: "
 
 TINY = Table(np.array([[1.5, 2.0], [0.25, 3.0], [4.0, 1.0]]), np.array([1, 1, 2]))
 
@@ -333,3 +337,22 @@ def test_the_program_itself_on_missing_data(home):
     assert "absent" in done.stdout
     assert done.stderr.startswith(f"Error: Damaged or absent in {home}: glass:")
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("width", [60, 80])
+@pytest.mark.parametrize("command", ["list", "check"])
+def test_tables_break_no_words(run, monkeypatch, command, width):
+    """What a terminal shows are words that a pipe gets, too."""
+    piped, sent = run("datasets", command).stdout, io.StringIO()
+    monkeypatch.setattr(
+        "rich.console.Console",
+        lambda **options: Console(file=sent, force_terminal=True, width=width, **options),
+    )
+    assert run("datasets", command).exit_code == 0
+    text = re.sub(ESCAPE, "", sent.getvalue())
+    table, _, note = text.partition(NOTE)
+    words = (table + note.partition(".")[2]).replace("\u2500", " ").split()
+    assert set(words) <= set(piped.split())
+    assert all(len(line.rstrip()) <= width for line in text.splitlines())
+    if width == 80:
+        assert note == ""
