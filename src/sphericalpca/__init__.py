@@ -30,23 +30,26 @@ if TYPE_CHECKING:
     from sphericalpca.exceptions import ShortfallWarning as ShortfallWarning
     from sphericalpca.rows import open_rows as open_rows
 
-# Public names, and the rooms they are in.
+# Rooms, and the public names in them.
 _ROOMS = {
-    **dict.fromkeys(["Certificate"], "certificate"),
-    **dict.fromkeys(["DimensionChoice", "choose_components"], "dimensions"),
-    **dict.fromkeys(["KSVD", "R1PCA", "SphericalKMeans", "SphericalPCA"], "estimators"),
-    **dict.fromkeys(["Evaluation", "evaluate"], "evaluation"),
-    **dict.fromkeys(["DataError", "MissingExtraError", "ParameterError"], "exceptions"),
-    **dict.fromkeys(["NoDirectionWarning", "ShortfallWarning"], "exceptions"),
-    **dict.fromkeys(["open_rows"], "rows"),
+    "certificate": ("Certificate",),
+    "dimensions": ("DimensionChoice", "choose_components"),
+    "estimators": ("KSVD", "R1PCA", "SphericalKMeans", "SphericalPCA"),
+    "evaluation": ("Evaluation", "evaluate"),
+    "exceptions": (
+        *("DataError", "MissingExtraError", "ParameterError"),
+        *("NoDirectionWarning", "ShortfallWarning"),
+    ),
+    "rows": ("open_rows",),
 }
-__all__ = list(_ROOMS)
+_PLACES = {name: room for room, names in _ROOMS.items() for name in names}
+__all__ = sorted(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
     """A public name, or a room of the package, on its first use."""
-    if name in _ROOMS:
-        value = getattr(importlib.import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    if name in _PLACES:
+        value = getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
         globals()[name] = value
         return value
     if not name.startswith("_") and importlib.util.find_spec(f"{__name__}.{name}"):

@@ -145,13 +145,13 @@ def test_any_number_of_threads_gives_the_same(X, source, reading, random_U, thre
 def test_a_model_of_other_columns_is_refused_with_the_rule(X, source):
     model = SphericalPCA(2).fit(X[:100, :5])
     for call in (model.transform, model.score, model.certify):
-        with pytest.raises(DataError, match=r"20 features, but .* 5 features.*Pass the columns"):
+        with pytest.raises(DataError, match=r"20 features, but .* 5 features.*pass the columns"):
             call(source)
 
 
 @pytest.mark.parametrize("model", [R1PCA(2), KSVD(2), SphericalKMeans(2)])
 def test_estimators_that_hold_data_in_memory_say_so(source, model):
-    with pytest.raises(DataError, match=f"{type(model).__name__} wants its data in memory"):
+    with pytest.raises(DataError, match=f"{type(model).__name__} needs its data in memory"):
         model.fit(source)
 
 
