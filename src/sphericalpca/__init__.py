@@ -43,7 +43,7 @@ _ROOMS = {
     "rows": ("open_rows",),
 }
 _PLACES = {name: room for room, names in _ROOMS.items() for name in names}
-__all__ = sorted(_PLACES)
+__all__ = [*sorted(_PLACES)]
 
 
 def __getattr__(name: str) -> Any:
