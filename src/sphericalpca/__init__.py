@@ -42,8 +42,8 @@ _ROOMS = {
     ),
     "rows": ("open_rows",),
 }
-_PLACES = {name: room for room, names in _ROOMS.items() for name in names}
-__all__ = [*sorted(_PLACES)]
+_PLACES = dict(sorted((name, room) for room, names in _ROOMS.items() for name in names))
+__all__ = list(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
