@@ -29,6 +29,7 @@ __all__ = [
     "ParameterError",
     "Phrase",
     "ShortfallWarning",
+    "SolverError",
     "check_choice",
     "import_extra",
     "printable",
@@ -121,6 +122,10 @@ class DataError(Explained, ValueError):
 
 class ParameterError(Explained, ValueError):
     """An argument of a function, or an option of a solver, cannot be used."""
+
+
+class SolverError(Explained, TypeError):
+    """A solver lacks what it is asked for, such as the methods that a checkpoint needs."""
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> None:

@@ -103,9 +103,9 @@ def test_a_solver(copy):
     package = copy / "src" / "sphericalpca"
     (package / "solvers" / "damped.py").write_text(code("solver.rst"), encoding="utf-8")
     registry = package / "registry" / "solvers.py"
-    after = "            moves_pairs=True,\n        ),\n"
+    end = "        ),\n    )\n}\n"
     entry = re.search(r"\n( +SolverEntry\(.*?\n +\))\n", page("solver.rst"), re.DOTALL)[1]
-    edit(registry, after, f"{after}{entry},\n")
+    edit(registry, end, end.replace("    )\n}", f"{entry},\n    )\n}}"))
     row = '   * - ``"damped"``\n     - exact alternation with shorter steps\n     - \n     - \n\n'
     edit(copy / "docs" / "guide" / "solvers.rst", ":doc:`/gallery/plot_solvers`", f"{row}:doc:`x`")
     assert "has no method 'saved'" in run(copy, "-c", FIT_DAMPED)
@@ -118,8 +118,6 @@ def test_a_solver(copy):
 
 
 def test_a_source_of_rows(copy):
-    for name in ("tests/rows", "tests/hostile", "tests/cli", "reliability"):
-        copytree(ROOT / name, copy / name, ignore=ignore_patterns("__pycache__"))
     package, samples = copy / "src" / "sphericalpca", copy / "reliability" / "samples.py"
     write, module, entry, sample = (code("rows.rst", number) for number in (1, 4, 5, 6))
     (package / "rows" / "sources" / "sqlite.py").write_text(module, encoding="utf-8")

@@ -47,7 +47,7 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 # Errors whose message is enough; anything else is a bug of ours.
-EXPECTED = (ValueError, ImportError, OSError, MemoryError)
+EXPECTED = (Explained, ValueError, ImportError, OSError, MemoryError)
 
 # They have their own way out: usage errors with exit code 2, help, a closed pipe.
 PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError)

@@ -183,7 +183,7 @@ def _argument(value: Any) -> str:
     """A value as it is typed: lists are separated by commas."""
     if isinstance(value, (list, tuple)):
         return shlex.quote(",".join(map(str, value)))
-    return "..." if value is ... else repr(value)
+    return "..." if value is ... else shlex.quote(str(value))
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:

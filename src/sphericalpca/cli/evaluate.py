@@ -43,7 +43,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option(
-    "--out", type=FOLDER, help="Folder for the page and the rows; needs the extra 'reproduce'."
+    "--out", type=FOLDER, help="Folder for the page and the rows; needs the extra 'pages'."
 )
 @click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
 @click.option("--at", default="1,10,100", help="Numbers of neighbours, separated by commas.")

@@ -102,7 +102,7 @@ class HeldOut:
             fewer = f", or ask for at most {n_base} neighbours" if count >= 2 else ""
             rows = "1 row" if len(there) == 1 else f"{len(there)} rows"
             few = f"X has {rows} with a direction, too few to hold out queries and look for "
-            remedy = f"pass at least {max(10, 2 * k)} rows{fewer}"
+            remedy = f"pass at least {max(10, math.ceil(k / (1 - LARGEST_PART)))} rows{fewer}"
             raise DataError((few, Parameter("k", k), " neighbours among the rest"), remedy=remedy)
         ids = np.sort(rng.choice(there, count, replace=False))
         wanted, absent = min(k + SPARE, n_base), np.concatenate([ids, zero])

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.exceptions import Parameter, ParameterError, SolverError
 from sphericalpca.iterate import (
     AnySolver,
     Monitor,
@@ -192,7 +192,9 @@ def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:
     if isinstance(solver, Resumable):
         return solver
     missing = next(name for name in ("saved", "resume") if not hasattr(solver, name))
-    raise TypeError(
-        f"solver={type(solver).__name__} has no method {missing!r}, which a checkpoint "
-        "needs: add it, as in sphericalpca.solvers.Alternating, or leave the checkpoint out."
+    able = ", ".join(repr(entry.name) for entry in SOLVERS.values() if entry.resumable)
+    raise SolverError(
+        f"solver={type(solver).__name__} has no method {missing!r}",
+        "a checkpoint needs it",
+        ("leave out ", Parameter("checkpoint"), f", or use one of the solvers {able}"),
     )

@@ -182,9 +182,9 @@ def test_what_is_no_path(path):
 @pytest.mark.parametrize(
     ("option", "words"),
     [
-        ({"column": "v"}, "column=... is for Parquet and Arrow files"),
-        ({"columns": ["v"]}, "columns=... is for Parquet and Arrow files"),
-        ({"key": "train"}, "key=... is for .npz and HDF5 files"),
+        ({"column": "v"}, "column='v' is for Parquet and Arrow files"),
+        ({"columns": ["v"]}, "columns=['v'] is for Parquet and Arrow files"),
+        ({"key": "train"}, "key='train' is for .npz and HDF5 files"),
     ],
 )
 def test_options_of_other_formats_are_a_mistake(X, tmp_path, option, words):

@@ -20,7 +20,7 @@ def chain(files: Sequence[RowSource]) -> RowSource:
     parts = [file for file in files if file.shape[0] > 0]
     if not parts:
         words = "holds" if len(files) == 1 else "and the other files hold"
-        raise DataError(f"{files[0].name} {words} no rows", remedy="name at least one that does")
+        raise DataError(f"{files[0].name} {words} no rows", remedy="pass a file that has rows")
     for part in parts:
         _check_alike(parts[0], part)
     # All compute in one type: the widest.

@@ -170,9 +170,11 @@ def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:
     """Options that say nothing to this format are a mistake."""
     for name, trait in (("column", "table"), ("columns", "table"), ("key", "key")):
         suits = attrgetter(trait)
-        if getattr(options, name) is not None and not suits(known):
+        given = getattr(options, name)
+        if given is not None and not suits(known):
+            given = list(given) if name == "columns" else given
             raise DataError(
-                (Parameter(name, ...), f" is for {titles(suits)} files"),
+                (Parameter(name, given), f" is for {titles(suits)} files"),
                 f"{file.name} is not one",
                 "leave it out",
             )
