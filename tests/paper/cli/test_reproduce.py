@@ -194,7 +194,7 @@ def test_where_nobody_may_write_is_told_before_the_work(invoke, tmp_path, monkey
     monkeypatch.setattr("sphericalpca.cli.outputs.check_writable", denied)
     monkeypatch.setattr("paper.reproduction.run", work)
     line = one_line(invoke("figures", "--quick", "--embedded", "--out", out))
-    assert line.startswith(f"Error: {out} cannot be written (Permission denied): make room or get")
+    assert line.startswith(f"Error: {out} cannot be written (Permission denied): free some space")
 
 
 def test_report_without_rows(invoke, tmp_path):
