@@ -98,7 +98,7 @@ def _solve_options(model: Any) -> dict[str, Any]:
 
 def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> FittedAttributes:
     found = outcome.solution
-    return FittedAttributes.at(
+    return FittedAttributes.of_problem(
         model,
         problem,
         _closed(problem, found),

@@ -228,7 +228,7 @@ class CallbackMonitor(Monitor):
         rows.passes, rows.flops = counts  # what a callback reads is not the solver's doing
         known = {"mean_": self._mean, "residual_": state.residual}
         model = self._data["estimator"]
-        return FittedAttributes.at(model, self._problem, form, **known).as_dict()
+        return FittedAttributes.of_problem(model, self._problem, form, **known).as_dict()
 
 
 def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:

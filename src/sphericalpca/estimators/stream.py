@@ -65,18 +65,14 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
         if (past := _past(model, rows)) is not None:
             streaming = isinstance(getattr(model, "solver_", None), Stream)
             stream = past.after(rows)
-            form = stream.canonical()
-            fitted = FittedAttributes(
-                components_=np.ascontiguousarray(form.U.T),
-                component_weights_=form.shares,
-                mean_cosine_=form.mean_cosine,
+            fitted = FittedAttributes.at(
+                model,
+                stream.canonical(),
                 total_weight_=stream.weight,
                 n_iter_=1 + (model.n_iter_ if streaming else 0),
-                n_features_in_=rows.shape[1],
                 n_samples_=getattr(model, "n_samples_", 0) + rows.shape[0],
                 stop_reason_="stream",
                 solver_=stream,
-                feature_names_in_=getattr(model, "feature_names_in_", None),
             )
             fitted.moved(backend.put).store(model)
     return rows
