@@ -15,17 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from sphericalpca.estimators.foreign import (
-    as_numpy_or_namespace,
-    check_dask,
+from sphericalpca.estimators.columns import (
+    DataTypeError,
     check_source,
     column_names,
-    is_dask,
-    is_foreign,
     is_table,
     learn_columns,
 )
-from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.estimators.foreign import as_numpy_or_namespace, check_dask, is_dask, is_foreign
+from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.products import times
@@ -239,8 +237,7 @@ def _check_objects(values: Array, where: str) -> None:
         found = f"X holds integers too large for float64{where}"
         raise DataError(found, remedy="rescale them") from None
     except TypeError as error:
-        refusal = DataError(f"{error}{where}", f"X {NUMBERS_ONLY}", ENCODE)
-        raise TypeError(str(refusal)) from None
+        raise DataTypeError(f"{printable(error)}{where}", f"X {NUMBERS_ONLY}", ENCODE) from None
     except ValueError:
         raise DataError(f"X has lists or vectors for entries{where}", NUMBERS_ONLY, STACK) from None
 
