@@ -114,7 +114,7 @@ def column_names(X: Any) -> list[str] | None:
     if not is_table(X):
         return None
     if getattr(X.columns, "is_unique", None) is False:  # scikit-learn 1.6 lets these in
-        remedy = "give every column a name of its own"
+        remedy = "give every column a unique name"
         raise DataError("X does not have unique column names", remedy=remedy)
     names = list(X.columns)
     return names if names and all(isinstance(name, str) for name in names) else None

@@ -20,7 +20,7 @@ import numpy as np
 from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
 from sphericalpca.estimators.foreign import backend_of
 from sphericalpca.estimators.monitoring import ProgressMonitor, report_fit, watch_fit
-from sphericalpca.estimators.validation import check_count, check_matrix, check_weights, generator
+from sphericalpca.estimators.validation import check_matrix, check_rank, check_weights, generator
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.iterate import Monitor, Solution, State, StopReason
 from sphericalpca.linalg import Array
@@ -51,8 +51,7 @@ def fit_model(
         watch = None if watcher is None else watcher.watch
         X = check_matrix(model, X, reset=True, watch=watch)
         weight = check_weights(sample_weight, X.shape[0])
-        rule = "min(n_samples, n_features)"
-        check_count("n_components", model.n_components, rule, min(X.shape), X.shape)
+        check_rank(model.n_components, X.shape)
         mean = mean_of_rows(X, weight, watch).astype(X.dtype) if model.center else None
         rows = as_rows(X, weight=weight, normalize=model.normalize, mean=mean, watch=watch)
         problem = checked_problem(rows, centred=model.center, weighted=weight is not None)
@@ -130,7 +129,8 @@ def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False
     if totals.weight == 0:
         why = f"{' after centring' if centred else ''}{' or have weight zero' if weighted else ''}"
         found = f"All rows of X (n_samples = {n}) are zero{why}, so none has a direction"
-        raise DataError(found, remedy="pass at least one row that is not")
+        more = " and a positive weight" if weighted else ""
+        raise DataError(found, remedy=f"pass at least one row with a direction{more}")
     # A sum over all rows must stay in range too, in the type of the data.
     largest = float(np.finfo(rows.dtype).max)  # compared in float64, where nothing overflows
     if not (totals.energy < LARGEST_ENERGY and totals.longest * n < largest):

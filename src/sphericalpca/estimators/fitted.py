@@ -34,7 +34,7 @@ __all__ = ["FittedAttributes", "keep_last_fit", "load_model", "model_on_host", "
 
 # Traits of fields, which can be joined by "|".
 FOLLOWS_DATA = {"follows_data": True}  # an array of the library and on the device of the data
-NEEDS_DATA = {"needs_data": True}  # a float that only the data can tell: NaN after truncation
+NEEDS_DATA = {"needs_data": True}  # a float measured on the data: NaN after truncation
 ADDED_LATER = {"added_later": True}  # a number that older files may lack
 
 
@@ -114,7 +114,7 @@ class FittedAttributes:
         return {name: array for name, array in arrays.items() if array is not None}
 
     def truncated(self, n_components: int) -> Self:
-        """Of the first components; what only the data can tell is unknown."""
+        """Of the first components; what is measured on the data is NaN."""
         shares = self.component_weights_[:n_components]
         known: dict[str, Any] = {
             "components_": deepcopy(self.components_[:n_components, :]),
@@ -217,7 +217,7 @@ def _plain_fields(record: Any) -> dict[str, Any]:
 # Before the names of arrays of the history.
 HISTORY = "history."
 
-# What version 0.1 called otherwise.
+# Names in files of version 0.1, and what they are now.
 RENAMED = {"objective_": "loss_", "history.objective": "history.loss"}
 
 # What reading something other than a model may raise.

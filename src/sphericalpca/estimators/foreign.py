@@ -155,7 +155,7 @@ def _type_of(dtypes: list[Any], names: list[str] | None) -> np.dtype[Any]:
 def lazy_components(estimator: Any, X: Any) -> Any:
     """Components of the rows of a Dask array or data frame, as a lazy Dask array, chunk by chunk.
 
-    Rows that point nowhere become zero rows, without a warning.
+    Rows without a direction become zero rows, without a warning.
     """
     dtype = check_dask(estimator, X, reset=False)
     estimator = model_on_host(estimator)
@@ -163,7 +163,7 @@ def lazy_components(estimator: Any, X: Any) -> Any:
     r = len(estimator.components_)
     return array.map_blocks(
         _chunk_components,
-        # As a value of its own it is in the graph once, not once for every chunk.
+        # As a separate value it is in the graph once, not once for every chunk.
         components_=importlib.import_module("dask").delayed(estimator.components_),
         options={"normalize": estimator.normalize, "mean": estimator.mean_},
         kind=dtype,

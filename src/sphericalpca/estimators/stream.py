@@ -13,7 +13,7 @@ import numpy as np
 from sphericalpca.estimators.fit import checked_problem
 from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
 from sphericalpca.estimators.foreign import backend_of
-from sphericalpca.estimators.validation import check_count, check_matrix, check_weights, generator
+from sphericalpca.estimators.validation import check_at_most, check_matrix, check_weights, generator
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
@@ -88,7 +88,7 @@ def _checked_batch(model: Any, X: Any) -> Matrix:
         rule = f"the model has learned {model.n_components_} components already"
         remedy = "set it back, truncate the model, or call fit"
         raise ParameterError((Parameter("n_components", r),), rule, remedy)
-    check_count("n_components", r, "n_features", X.shape[1], X.shape)
+    check_at_most("n_components", r, X.shape[1], "number of columns")
     return X
 
 
@@ -131,7 +131,7 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
 
 
 def _fitted_weight(model: Any) -> float:
-    """The weight of all rows that a model has learned from; 0 where it does not tell.
+    """The weight of all rows that a model has learned from; 0 where it is unknown.
 
     Files of earlier versions lack it, but for unit rows the loss is 2 sum(w) (1 - mean cosine).
     """
