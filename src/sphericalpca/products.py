@@ -102,7 +102,7 @@ def scalar_products(A: Array, matrices: Sequence[Array]) -> Array:
 
 
 def pieces(first: int, last: int, length: int) -> list[slice]:
-    """All from the first to the last, excluded, in pieces of at most so many."""
+    """Slices of at most `length` that cover first to last, last excluded."""
     return _slices([*range(first, last, length), last])
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.columns import check_source
 from sphericalpca.estimators.fitted import model_on_host
-from sphericalpca.estimators.foreign import check_source
 from sphericalpca.estimators.monitoring import warn_of_zero_rows
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array

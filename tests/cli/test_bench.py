@@ -78,7 +78,7 @@ def test_a_fit_without_convergence_is_told_once_by_options_that_there_are(run, f
     result = run("bench", file, "-r", 5, "--rounds", 2, "--tol", 0)
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
-    assert line.startswith("Warning: SphericalPCA stopped after 1000 iterations")
+    assert line.startswith("Warning: SphericalPCA did not converge in 1000 iterations")
     assert line.endswith("set --tol > 0 to stop at convergence.")
 
 

@@ -169,7 +169,7 @@ def test_one_row_has_no_direction(run, X, file, model):
 def test_warnings_are_lines(run, file, model):
     result = run("fit", file, "-r", 3, "-o", model, "--tol", 0, "--max-iter", 2)
     assert result.exit_code == 0
-    assert "Warning: SphericalPCA stopped after --max-iter 2 iterations" in result.stderr
+    assert "Warning: SphericalPCA did not converge in 2 iterations" in result.stderr
 
 
 def test_the_checkpoint_goes_when_the_model_is_safe(run, file, model, tmp_path):

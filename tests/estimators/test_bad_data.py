@@ -141,7 +141,7 @@ def test_a_plan_of_rows_is_not_asked_for_its_columns(method):
 def test_columns_of_the_same_name():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(np.eye(3), columns=["a", "b", "a"])
-    fails(lambda: SphericalPCA(2).fit(frame), "unique column names", "a name of its own")
+    fails(lambda: SphericalPCA(2).fit(frame), "unique column names", "a unique name")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array, sparse.csc_matrix])
@@ -249,7 +249,7 @@ def test_dates(unit):
 @pytest.mark.parametrize("which", ["all", "some"])
 @pytest.mark.parametrize("unit", ["datetime64[ns]", "timedelta64[ns]"])
 def test_dates_in_a_frame(X, which, unit):
-    """Nanoseconds since 1970 are no coordinates."""
+    """Nanoseconds since 1970 are not coordinates."""
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X[:, :3], columns=["x", "when", "y"])
     columns = frame.columns if which == "all" else ["when"]

@@ -31,9 +31,9 @@ def test_n_components_below_1_or_no_integer(X, value):
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 def test_n_components_above_the_data(X, kind):
-    words = ("n_components=8", "min(n_samples, n_features), here 7", "n_features = 7", "lower it")
+    words = ("n_components=8", "must be at most 7", "smaller of 40 rows and 7 columns", "lower it")
     fails(lambda: SphericalPCA(8).fit(kind(X)), *words, error=DataError)
-    words = ("n_components=6", "min(n_samples, n_features), here 5", "n_samples = 5", "lower it")
+    words = ("n_components=6", "must be at most 5", "smaller of 5 rows and 7 columns", "lower it")
     fails(lambda: SphericalPCA(6).fit(kind(X[:5])), *words, error=DataError)
 
 
@@ -188,7 +188,7 @@ def test_components_of_the_wrong_shape(X, shape):
 
 
 def test_components_that_are_not_finite(X):
-    """They are called what the caller calls them; imputing components is no remedy."""
+    """They are called what the caller calls them; imputing components does not help."""
     model = SphericalPCA(3).fit(X)
     components = np.ones((4, 3))
     components[2, 1] = np.nan
@@ -213,7 +213,7 @@ def test_sparse_components(X):
     fails(lambda: model.inverse_transform(V), "sparse", "dense", error=(DataError, TypeError))
 
 
-@pytest.mark.parametrize("q", [0, -1, 4, 1.5, "1", None])
+@pytest.mark.parametrize("q", [0, -1, 4, 1.5, "1", None, True])
 def test_truncate(X, q):
     model = SphericalPCA(3).fit(X)
     words = (f"n_components={q!r}", "from 1 to 3", "fit again for more")

@@ -17,7 +17,7 @@ callback = pytest.importorskip("sklearn.callback")
 
 
 class Recorder:
-    """Writes down what it is told; stops the fit at the end of iteration `stop`."""
+    """Records its calls; stops the fit at the end of iteration `stop`."""
 
     def __init__(self, stop=None):
         self.stop = stop
@@ -138,7 +138,7 @@ def test_looking_on_changes_nothing(X, solver):
     np.testing.assert_array_equal(watched.components_, plain.components_)
     assert watched.n_iter_ == plain.n_iter_
     np.testing.assert_array_equal(watched.history_["loss"], plain.history_["loss"])
-    assert watched.n_passes_ == plain.n_passes_, "reads for a callback are no reads of the solver"
+    assert watched.n_passes_ == plain.n_passes_, "reads for a callback do not count for the solver"
     np.testing.assert_array_equal(watched.history_["flops"], plain.history_["flops"])
 
 

@@ -120,7 +120,7 @@ def test_rows_and_their_negatives(X, kind, solver):
 
 
 def test_the_saddle_of_two_directions(kind):
-    """10 times e1 and 9 times e2: the SVD start has residual 0 but is no optimum."""
+    """10 times e1 and 9 times e2: the SVD start has residual 0 but is not optimal."""
     X = np.eye(2)[[0] * 10 + [1] * 9]
     model = SphericalPCA(1).fit(kind(X))
     assert 19 * model.mean_cosine_ == pytest.approx(np.sqrt(10**2 + 9**2))

@@ -280,7 +280,7 @@ def test_equal_first_atoms_are_parted(rng):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_atoms_without_work_do_not_keep_it_running(seed):
-    """Three lines, eight atoms: rounding errors are no rows to be represented."""
+    """Three lines, eight atoms: rounding errors are not rows to be represented."""
     X, _ = planted((100, 6), (3, 1), np.random.default_rng(seed))
     assert KSVD(8, n_nonzero_coefs=1, tol=1e-6, random_state=0).fit(X).n_iter_ < 30
 
@@ -348,7 +348,7 @@ def test_stopping_early_and_running_out(X):
     assert early.n_iter_ < 30
     changes = np.abs(np.diff(early.history_["loss"])) / early.history_["loss"][:-1]
     assert changes[-1] <= 1e-2 < changes[:-1].min()
-    with pytest.warns(ConvergenceWarning, match="max_iter=2 iterations.*tol=1e-15.*raise max_iter"):
+    with pytest.warns(ConvergenceWarning, match="in 2 iterations .*tol 1e-15.*raise max_iter"):
         KSVD(6, tol=1e-15, max_iter=2, random_state=0).fit(X)
 
 
@@ -356,7 +356,7 @@ def test_stopping_early_and_running_out(X):
     ("data", "words"),
     [
         (np.zeros((9, 3)), ["n_samples = 9", "zero", "at least one row"]),
-        (np.eye(3), ["n_components=8", "n_samples", "here 3", "lower it"]),
+        (np.eye(3), ["n_components=8", "at most 3", "number of rows", "lower it"]),
         (np.full((9, 2), 1e200), ["sum to inf", "between", "rescale X"]),
     ],
 )

@@ -149,7 +149,7 @@ def test_columns_of_text_are_refused(lazy_frame):
 def test_columns_of_the_same_name_are_refused(frame):
     dd = pytest.importorskip("dask.dataframe")
     lazy = dd.from_pandas(frame.set_axis(["a"] * frame.shape[1], axis=1), npartitions=2)
-    with pytest.raises(DataError, match=r"(?s)unique column names.*a name of its own"):
+    with pytest.raises(DataError, match=r"(?s)unique column names.*a unique name"):
         SphericalPCA(2).fit(lazy)
 
 

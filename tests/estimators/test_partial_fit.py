@@ -395,7 +395,7 @@ def test_centred_data_cannot_be_streamed(X):
 
 
 def test_more_components_than_features(X):
-    with pytest.raises(DataError, match="n_components=8 must be at most n_features"):
+    with pytest.raises(DataError, match="n_components=8 must be at most 7, the number of columns"):
         SphericalPCA(8).partial_fit(X)
 
 

@@ -144,7 +144,7 @@ def test_certificate_of_wide_data_agrees_for_dense_and_sparse(center):
 @pytest.mark.parametrize("options", [{}, {"center": True}, {"normalize": False}])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_weights_equal_repetition(X, kind, solver, options):
-    times = np.arange(40) % 4  # weight 0 is no row at all
+    times = np.arange(40) % 4  # weight 0 leaves a row out
     kept = SphericalPCA(3, solver=solver, max_iter=60, **options)
     kept.fit(kind(X), sample_weight=times)
     many = SphericalPCA(3, solver=solver, max_iter=60, **options)

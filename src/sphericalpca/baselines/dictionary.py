@@ -136,7 +136,7 @@ def _update_atoms(X: Matrix, D: Array, C: Array) -> None:
 
 
 def _merge_twins(D: Array, C: Array) -> None:
-    """Of atoms that have become one the first takes all codes; the others are then unused."""
+    """Merge equal atoms: the first takes all codes, the others are then unused."""
     cosines = D @ D.T
     for j, k in np.argwhere(np.triu(np.abs(cosines) > 1 - TWINS, 1)):
         C[:, j] += np.sign(cosines[j, k]) * C[:, k]
@@ -146,7 +146,7 @@ def _merge_twins(D: Array, C: Array) -> None:
 def _replace_unused(
     X: Matrix, lengths: Array, D: Array, C: Array, *, products: Array, errors: Array
 ) -> bool:
-    """Unused atoms become the rows that are represented worst; True if there were any."""
+    """Replace unused atoms by the worst represented rows; True if there were any."""
     errors = np.where(errors > REPRESENTED * lengths**2, errors, 0.0)
     renewed = False
     for k in np.flatnonzero(~C.any(axis=0)):

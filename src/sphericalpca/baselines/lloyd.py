@@ -24,7 +24,7 @@ ROUNDING = 64 * np.finfo(np.float32).eps
 
 @dataclass(frozen=True)
 class Assignment:
-    """Every row given to the centre that is nearest in angle."""
+    """The centre nearest in angle to each row."""
 
     centers: Array  # shape (k, m)
     labels: Labels
@@ -100,7 +100,7 @@ def _assign(block: Block, centers: Array, labels: Labels, cosines: Array) -> tup
 
 
 def _renewed(Z: Matrix, found: Assignment, weight: Array) -> Array:
-    """Mean directions; an empty cluster begins anew at the row that is represented worst."""
+    """Mean directions; an empty cluster restarts at the worst represented row."""
     k = len(found.centers)
     total = np.bincount(found.labels, weights=weight, minlength=k)
     directions, lengths = unit_rows(found.sums)
@@ -113,7 +113,7 @@ def _renewed(Z: Matrix, found: Assignment, weight: Array) -> Array:
         if cosines[worst] >= 1 - ROUNDING:
             break
         centers[cluster] = _dense(Z[[worst]])[0]
-        # Rows near the new centre are no candidates for the next one.
+        # Rows near the new centre are not candidates for the next one.
         cosines = np.maximum(cosines, times(Z, centers[cluster]))
     return centers
 

@@ -57,7 +57,7 @@ def open_files(
     files: Sequence[str], options: dict[str, Any], *, model: SphericalPCA | None = None
 ) -> RowSource:
     """The rows of the files named on the command line; for a model by the names of its columns."""
-    from sphericalpca.estimators.foreign import refuse_other_names  # noqa: PLC0415 - slow to import
+    from sphericalpca.estimators.columns import refuse_other_names  # noqa: PLC0415 - slow to import
     from sphericalpca.rows.sources.opening import open_rows_for  # noqa: PLC0415
 
     names = getattr(model, "feature_names_in_", None)

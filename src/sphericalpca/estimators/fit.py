@@ -20,9 +20,9 @@ import numpy as np
 from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
 from sphericalpca.estimators.foreign import backend_of
 from sphericalpca.estimators.monitoring import ProgressMonitor, report_fit, watch_fit
-from sphericalpca.estimators.validation import check_count, check_matrix, check_weights, generator
+from sphericalpca.estimators.validation import check_matrix, check_rank, check_weights, generator
 from sphericalpca.exceptions import DataError, Parameter
-from sphericalpca.iterate import Solution, State, StopReason
+from sphericalpca.iterate import Monitor, Solution, State, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem
@@ -51,24 +51,30 @@ def fit_model(
         watch = None if watcher is None else watcher.watch
         X = check_matrix(model, X, reset=True, watch=watch)
         weight = check_weights(sample_weight, X.shape[0])
-        rule = "min(n_samples, n_features)"
-        check_count("n_components", model.n_components, rule, min(X.shape), X.shape)
+        check_rank(model.n_components, X.shape)
         mean = mean_of_rows(X, weight, watch).astype(X.dtype) if model.center else None
         rows = as_rows(X, weight=weight, normalize=model.normalize, mean=mean, watch=watch)
         problem = checked_problem(rows, centred=model.center, weighted=weight is not None)
         data = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
         monitor = watch_fit(model, problem, mean, data, watcher)
-        options = _solve_options(model) | {"monitor": monitor}
         if isinstance(model.n_components, Integral):
             r = int(model.n_components)
-            options["solver"] = choose_solver(model.solver, rows, r, model.tol)
-            if checkpoint is not None:
-                about = _about_fit(model, options["solver"], rows)
-                options["checkpoint"] = Checkpoint(checkpoint, about)
-            outcome = solve(problem, r, init=model.init, **options)
+            solver = choose_solver(model.solver, rows, r, model.tol)
+            outcome = solve(
+                problem,
+                r,
+                solver=solver,
+                init=model.init,
+                n_init=model.n_init,
+                tol=model.tol,
+                max_iter=model.max_iter,
+                rng=generator(model.random_state),
+                monitor=monitor,
+                checkpoint=_checkpoint(checkpoint, model, solver, rows),
+            )
         else:
             _check_share_options(model, checkpoint)
-            outcome = _solve_share(problem, model, options)
+            outcome = _solve_share(problem, model, monitor)
         fitted = _attributes(model, problem, outcome, mean)
         fitted.moved(backend.put).store(model)
         monitor.close()
@@ -86,19 +92,23 @@ def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
     rows.passes = rows.flops = 0
     solver = choose_solver(model.solver, rows, r, model.tol)
     with parallel():
-        outcome = solve(problem, r, solver=solver, init=model.init, **_solve_options(model))
+        outcome = solve(
+            problem,
+            r,
+            solver=solver,
+            init=model.init,
+            n_init=model.n_init,
+            tol=model.tol,
+            max_iter=model.max_iter,
+            rng=generator(model.random_state),
+        )
         _attributes(model, problem, outcome, None).store(model)
     return model
 
 
-def _solve_options(model: Any) -> dict[str, Any]:
-    rng = generator(model.random_state)
-    return {"n_init": model.n_init, "tol": model.tol, "max_iter": model.max_iter, "rng": rng}
-
-
 def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> FittedAttributes:
     found = outcome.solution
-    return FittedAttributes.at(
+    return FittedAttributes.of_problem(
         model,
         problem,
         _closed(problem, found),
@@ -119,7 +129,8 @@ def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False
     if totals.weight == 0:
         why = f"{' after centring' if centred else ''}{' or have weight zero' if weighted else ''}"
         found = f"All rows of X (n_samples = {n}) are zero{why}, so none has a direction"
-        raise DataError(found, remedy="pass at least one row that is not")
+        more = " and a positive weight" if weighted else ""
+        raise DataError(found, remedy=f"pass at least one row with a direction{more}")
     # A sum over all rows must stay in range too, in the type of the data.
     largest = float(np.finfo(rows.dtype).max)  # compared in float64, where nothing overflows
     if not (totals.energy < LARGEST_ENERGY and totals.longest * n < largest):
@@ -129,9 +140,11 @@ def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False
     return Problem(rows)
 
 
-def _about_fit(model: Any, solver: Any, rows: Rows) -> dict[str, Any]:
-    """What a checkpoint belongs to: the data's shape and type, and the parameters."""
-    return {
+def _checkpoint(path: Any, model: Any, solver: Any, rows: Rows) -> Checkpoint | None:
+    """A checkpoint that belongs to the data's shape and type, and to the parameters."""
+    if path is None:
+        return None
+    about = {
         "n_samples": rows.shape[0],
         "n_features": rows.shape[1],
         "dtype": rows.dtype.name,
@@ -142,6 +155,7 @@ def _about_fit(model: Any, solver: Any, rows: Rows) -> dict[str, Any]:
         "normalize": bool(model.normalize),
         "center": bool(model.center),
     }
+    return Checkpoint(path, about)
 
 
 def _digest(start: Any) -> str:
@@ -207,19 +221,28 @@ def _check_share_options(model: Any, checkpoint: Any) -> None:
         raise DataError((size, several), "", remedy)
 
 
-def _solve_share(problem: Problem, model: Any, options: dict[str, Any]) -> Outcome:
+def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
     """The smallest fit whose mean cosine reaches `n_components`.
 
     A fit with one component less, from its leading components, does not.  Where no fit does (but
     for rounding, only if the target is 1 up to rounding), all min(n, m) components are taken.
     """
+    target, rng = float(model.n_components), generator(model.random_state)
 
     def fit(start: Start) -> Outcome:
         r = start.U.shape[1]
-        solver = choose_solver(model.solver, problem.rows, r, model.tol)
-        return solve(problem, r, solver=solver, init=start, **options)
+        return solve(
+            problem,
+            r,
+            solver=choose_solver(model.solver, problem.rows, r, model.tol),
+            init=start,
+            n_init=model.n_init,
+            tol=model.tol,
+            max_iter=model.max_iter,
+            rng=rng,
+            monitor=monitor,
+        )
 
-    target, rng = float(model.n_components), options["rng"]
     svd, start = _svd_to_reach(problem, target, rng)
     enough = start.U.shape[1]
     found = _Candidate.of(problem, fit(start))

@@ -32,22 +32,28 @@ from sphericalpca.version import __version__
 __all__ = ["FittedAttributes", "keep_last_fit", "load_model", "model_on_host", "save_model"]
 
 
+# Traits of fields, which can be joined by "|".
+FOLLOWS_DATA = {"follows_data": True}  # an array of the library and on the device of the data
+NEEDS_DATA = {"needs_data": True}  # a float measured on the data: NaN after truncation
+ADDED_LATER = {"added_later": True}  # a number that older files may lack
+
+
 @dataclass(frozen=True, kw_only=True)
 class FittedAttributes:
     """All that a fit finds out; `SphericalPCA` documents each of them.  Unknown floats are NaN."""
 
-    components_: Array
-    component_weights_: Array
-    mean_: Array | None = None
-    mean_cosine_: float = math.nan
-    loss_: float = math.nan
-    svd_ratio_: float = math.nan
-    residual_: float = math.nan
+    components_: Array = field(metadata=FOLLOWS_DATA)
+    component_weights_: Array = field(metadata=FOLLOWS_DATA)
+    mean_: Array | None = field(default=None, metadata=FOLLOWS_DATA)
+    mean_cosine_: float = field(default=math.nan, metadata=NEEDS_DATA)
+    loss_: float = field(default=math.nan, metadata=NEEDS_DATA)
+    svd_ratio_: float = field(default=math.nan, metadata=NEEDS_DATA)
+    residual_: float = field(default=math.nan, metadata=NEEDS_DATA)
     n_passes_: float = math.nan
-    total_weight_: float = math.nan
+    total_weight_: float = field(default=math.nan, metadata=ADDED_LATER)
     n_iter_: int = 0
     n_features_in_: int = 0
-    n_samples_: int = 0
+    n_samples_: int = field(default=0, metadata=ADDED_LATER)
     stop_reason_: str = ""
     solver_: Any = None
     history_: dict[str, Array] = field(default_factory=dict)
@@ -61,18 +67,27 @@ class FittedAttributes:
         return cls(**{name: known[name] for name in ATTRIBUTES if name in known})
 
     @classmethod
-    def at(cls, model: Any, problem: Problem, form: CanonicalForm, **known: Any) -> Self:
+    def at(cls, model: Any, form: CanonicalForm, **known: Any) -> Self:
         """Those of a model that is being fitted, at a subspace."""
         return cls(
             components_=np.ascontiguousarray(form.U.T),
             component_weights_=form.shares,
             mean_cosine_=form.mean_cosine,
+            n_features_in_=form.U.shape[0],
+            feature_names_in_=getattr(model, "feature_names_in_", None),
+            **known,
+        )
+
+    @classmethod
+    def of_problem(cls, model: Any, problem: Problem, form: CanonicalForm, **known: Any) -> Self:
+        """Those at a subspace for a problem whose rows are all at hand."""
+        return cls.at(
+            model,
+            form,
             loss_=max(problem.loss(form.value), 0.0),  # rounding aside it is positive
             n_passes_=problem.rows.passes,
             total_weight_=problem.rows.totals.weight,
-            n_features_in_=problem.rows.shape[1],
             n_samples_=problem.rows.shape[0],
-            feature_names_in_=getattr(model, "feature_names_in_", None),
             **known,
         )
 
@@ -95,22 +110,26 @@ class FittedAttributes:
 
     def arrays(self) -> dict[str, Array]:
         """Those of the library and on the device of the data."""
-        arrays = {name: getattr(self, name) for name in ARRAYS}
+        arrays = {name: getattr(self, name) for name in _with_trait(FOLLOWS_DATA)}
         return {name: array for name, array in arrays.items() if array is not None}
 
     def truncated(self, n_components: int) -> Self:
-        """Of the first components; what only the data can tell is unknown."""
+        """Of the first components; what is measured on the data is NaN."""
         shares = self.component_weights_[:n_components]
         known: dict[str, Any] = {
             "components_": deepcopy(self.components_[:n_components, :]),
             "component_weights_": shares / float(on_host(shares).sum()),
         }
-        unknown = ("mean_cosine_", "loss_", "residual_", "svd_ratio_")
-        return replace(self, **dict.fromkeys(unknown, math.nan) | known)
+        return replace(self, **dict.fromkeys(_with_trait(NEEDS_DATA), math.nan) | known)
+
+
+def _with_trait(trait: Mapping[str, bool]) -> tuple[str, ...]:
+    """Names of the fields that have it."""
+    fields = dataclasses.fields(FittedAttributes)
+    return tuple(entry.name for entry in fields if trait.items() <= entry.metadata.items())
 
 
 ATTRIBUTES = get_type_hints(FittedAttributes)
-ARRAYS = ("components_", "component_weights_", "mean_")
 FACTS = {name: kind for name, kind in ATTRIBUTES.items() if kind in (float, int, str)}
 
 
@@ -198,9 +217,8 @@ def _plain_fields(record: Any) -> dict[str, Any]:
 # Before the names of arrays of the history.
 HISTORY = "history."
 
-# What version 0.1 called otherwise, and what its files may lack.
+# Names in files of version 0.1, and what they are now.
 RENAMED = {"objective_": "loss_", "history.objective": "history.loss"}
-ADDED_LATER = ("total_weight_", "n_samples_")
 
 # What reading something other than a model may raise.
 DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
@@ -240,8 +258,8 @@ def _set_parameters(model: Any, parameters: Mapping[str, Any]) -> None:
 def _attributes_from(
     header: Mapping[str, Any], facts: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> FittedAttributes:
-    values: dict[str, Any] = {name: arrays.get(name.removesuffix("_")) for name in ARRAYS}
-    values = {name: array for name, array in values.items() if array is not None}
+    stored = {name: name.removesuffix("_") for name in _with_trait(FOLLOWS_DATA)}
+    values: dict[str, Any] = {name: arrays[key] for name, key in stored.items() if key in arrays}
     return FittedAttributes(
         **values,
         **{name: _fact(name, kind, facts) for name, kind in FACTS.items()},
@@ -253,13 +271,14 @@ def _attributes_from(
 
 
 def _fact(name: str, kind: type, facts: Mapping[str, Any]) -> Any:
-    if name not in facts and name not in ADDED_LATER:
+    may_lack = name in _with_trait(ADDED_LATER)
+    if name not in facts and not may_lack:
         raise ValueError(f"{name} is missing")
     value = facts.get(name)
     if kind is not str:
         number = _number(name, value)
         is_count = isinstance(number, int) and number >= 0
-        if kind is float or is_count or (name in ADDED_LATER and value is None):
+        if kind is float or is_count or (may_lack and value is None):
             return number
     elif isinstance(value, str):
         return value
@@ -272,7 +291,7 @@ def _number(name: str, value: Any) -> Any:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is {value!r}")
-    float(value)  # an integer of hundreds of digits is no number to compute with
+    float(value)  # fails for an integer of hundreds of digits
     return value
 
 

@@ -1,4 +1,4 @@
-"""Data of other libraries: arrays on devices, tables with column names, Dask's collections.
+"""Data of other libraries: arrays on devices, and Dask's collections.
 
 With ``sklearn.config_context(array_api_dispatch=True)`` results are of the kind of X, on its
 device.  Memory that NumPy can address is not copied: NumPy looks at it in place, and all
@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 from sklearn import get_config
 from sklearn.utils._array_api import _max_precision_float_dtype, get_namespace_and_device
-from sklearn.utils.validation import _get_feature_names, validate_data
 
+from sphericalpca.estimators.columns import DataTypeError, column_names, learn_columns
 from sphericalpca.estimators.fitted import model_on_host
-from sphericalpca.exceptions import DataError, FeatureNamesWarning, Phrase, warn_caller
+from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import components
@@ -30,28 +30,18 @@ __all__ = [
     "backend_of",
     "check_dask",
     "check_same_backend",
-    "check_source",
-    "column_names",
     "is_dask",
     "is_foreign",
-    "is_table",
     "lazy_components",
-    "learn_columns",
-    "refuse_other_names",
-    "set_names",
 ]
 
 # Narrower than float32, in which they are computed.
 NARROW = ("float16", "bfloat16")
-# Where scikit-learn keeps the names of columns.
-NAMES = "feature_names_in_"
-SAME_COLUMNS = "pass the columns that the model was fitted on, in their order"
-REOPEN = "open it with columns=model.feature_names_in_"
 
 
 def is_foreign(X: Any) -> bool:
     """Whether X is an array of another library than NumPy."""
-    # Columns of pyarrow can be handed over, too, but are no arrays.
+    # Columns of pyarrow can be handed over, too, but are not arrays.
     handed = hasattr(X, "__dlpack__") and hasattr(X, "dtype")
     return handed and not isinstance(X, (np.ndarray, np.generic))
 
@@ -87,12 +77,12 @@ def _as_numpy(X: Any) -> Any:
     """What NumPy sees without the dispatch."""
     if str(X.dtype).endswith("bfloat16"):
         remedy = "pass X.float(), or turn on scikit-learn's array_api_dispatch"
-        raise TypeError(f"X has dtype bfloat16, which NumPy does not have: {remedy}.")
+        raise DataTypeError("X has dtype bfloat16", "NumPy does not have it", remedy)
     try:
         return np.asarray(X)
     except TypeError as error:  # it is on a device
-        dispatch = "sklearn.set_config(array_api_dispatch=True)"
-        raise TypeError(f"{error} Or turn on scikit-learn's dispatch: {dispatch}.") from None
+        dispatch = "or turn on scikit-learn's dispatch, sklearn.set_config(array_api_dispatch=True)"
+        raise DataTypeError(printable(error), remedy=dispatch) from None
 
 
 def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
@@ -126,95 +116,6 @@ def _refuse_what_cannot_be_read(X: Any) -> None:
     if str(X.dtype).rpartition(".")[2].startswith("complex"):
         remedy = "pass the real part or the modulus"
         raise DataError(f"Complex data not supported: X has dtype {X.dtype}", remedy=remedy)
-
-
-def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
-    """scikit-learn's `validate_data`: sets, or compares, the number of columns and their names."""
-    fitted = None if reset else getattr(estimator, NAMES, None)
-    others = False
-    try:
-        names = _get_feature_names(X)
-        if names is not None and fitted is not None:
-            others = list(names) != list(fitted)
-        elif not reset:
-            _check_width(estimator, X.shape[1])
-        return validate_data(estimator, X, reset=reset, **options)
-    except DataError:
-        raise
-    except (TypeError, ValueError) as error:
-        if others:
-            raise DataError(str(error).strip(), remedy=SAME_COLUMNS) from None
-        kind = TypeError if isinstance(error, TypeError) else DataError
-        raise kind(str(error).strip().split("\n", maxsplit=1)[0]) from None
-
-
-def _check_width(estimator: Any, width: int) -> None:
-    """Refuse another number of columns than the fit had."""
-    expected = estimator.n_features_in_
-    if width != expected:
-        rule = f"{type(estimator).__name__} is expecting {expected} features as input"
-        raise DataError(f"X has {width} features", rule, SAME_COLUMNS)
-
-
-def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
-    """Set, or compare, the number of features and their names, as scikit-learn does.
-
-    It warns where only the model, or only the rows have names, and refuses names that differ.
-    """
-    if reset:
-        estimator.n_features_in_ = source.shape[1]
-        set_names(estimator, source.columns)
-        return
-    model_named, rows_named = hasattr(estimator, NAMES), source.columns is not None
-    if model_named and rows_named:
-        refuse_other_names(estimator, source)
-        return
-    _check_width(estimator, source.shape[1])
-    if model_named or rows_named:
-        found = "does not have valid" if model_named else "has"
-        fit = f"{type(estimator).__name__} was fitted {'with' if model_named else 'without'}"
-        warn_caller(FeatureNamesWarning(f"X {found} feature names, but {fit} feature names"))
-
-
-def refuse_other_names(estimator: Any, source: RowSource, remedy: Phrase = REOPEN) -> None:
-    """Refuse columns that are not those of the fit, in their order; both must have names."""
-    fitted, given = list(getattr(estimator, NAMES)), list(source.columns or ())
-    if given != fitted:
-        rule = "feature names should match those that were passed during fit, in the same order"
-        raise DataError(_first_difference(fitted, given, source.name), rule, remedy)
-
-
-def _first_difference(fitted: list[str], given: list[str], name: str) -> str:
-    known, found = set(fitted), set(given)
-    for missing in (column for column in fitted if column not in found):
-        return f"{name} is read without column {missing!r}, which the model was fitted to"
-    for unknown in (column for column in given if column not in known):
-        return f"{name} is read with column {unknown!r}, which the model was not fitted to"
-    k = next(k for k, pair in enumerate(zip(fitted, given, strict=False)) if len(set(pair)) > 1)
-    return f"{name} is read with {given[k]!r} as column {k}, where the model has {fitted[k]!r}"
-
-
-def set_names(estimator: Any, names: Sequence[str] | None) -> None:
-    """Let a model call its columns so; None takes the names away."""
-    vars(estimator).pop(NAMES, None)
-    if names is not None:
-        setattr(estimator, NAMES, np.array(names, dtype=object))
-
-
-def is_table(X: Any) -> bool:
-    """Whether X is a data frame, of whatever library."""
-    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "dtypes") and hasattr(X, "columns")
-
-
-def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a data frame, if all are text; None for whatever else X is."""
-    if not is_table(X):
-        return None
-    if getattr(X.columns, "is_unique", None) is False:  # scikit-learn 1.6 lets these in
-        remedy = "give every column a name of its own"
-        raise DataError("X does not have unique column names", remedy=remedy)
-    names = list(X.columns)
-    return names if names and all(isinstance(name, str) for name in names) else None
 
 
 def is_dask(X: Any) -> bool:
@@ -254,7 +155,7 @@ def _type_of(dtypes: list[Any], names: list[str] | None) -> np.dtype[Any]:
 def lazy_components(estimator: Any, X: Any) -> Any:
     """Components of the rows of a Dask array or data frame, as a lazy Dask array, chunk by chunk.
 
-    Rows that point nowhere become zero rows, without a warning.
+    Rows without a direction become zero rows, without a warning.
     """
     dtype = check_dask(estimator, X, reset=False)
     estimator = model_on_host(estimator)
@@ -262,7 +163,7 @@ def lazy_components(estimator: Any, X: Any) -> Any:
     r = len(estimator.components_)
     return array.map_blocks(
         _chunk_components,
-        # As a value of its own it is in the graph once, not once for every chunk.
+        # As a separate value it is in the graph once, not once for every chunk.
         components_=importlib.import_module("dask").delayed(estimator.components_),
         options={"normalize": estimator.normalize, "mean": estimator.mean_},
         kind=dtype,

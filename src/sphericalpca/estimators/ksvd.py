@@ -13,7 +13,7 @@ from sphericalpca.baselines.dictionary import Dictionary, first_atoms, learn_dic
 from sphericalpca.baselines.pursuit import matching_pursuit
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_unfinished
-from sphericalpca.estimators.validation import LinearModel, check_count, check_lengths, generator
+from sphericalpca.estimators.validation import LinearModel, check_at_most, check_lengths, generator
 from sphericalpca.linalg import Array
 from sphericalpca.rows import Matrix, as_rows
 
@@ -128,7 +128,7 @@ class KSVD(LinearModel):
         """
         with keep_last_fit(self):
             X = self._loaded(X, reset=True)
-            check_count("n_components", self.n_components, "n_samples", X.shape[0], X.shape)
+            check_at_most("n_components", self.n_components, X.shape[0], "number of rows")
             found = self._learn(X)
             self.components_ = found.D.astype(X.dtype)
             self.loss_ = float(found.losses[-1])

@@ -1,4 +1,4 @@
-"""What a fit tells while it runs and when it ends: progress, callbacks, a log line, warnings."""
+"""What a fit reports while it runs and when it ends: progress, callbacks, a log line, warnings."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]  # only one of the two exists
-        """Stands in where scikit-learn knows no callbacks."""
+        """Stands in where scikit-learn has no callbacks."""
 
 
 __all__ = [
@@ -99,7 +99,7 @@ class ProgressMonitor(Monitor):
 
     def __init__(self, tell: Callable[[FitProgress], object], tol: float) -> None:
         self._tell, self._tol = tell, tol
-        self._inner = Monitor()
+        self._wrapped = Monitor()
         self._rows: Rows | None = None
         self._lock = Lock()
         self._began = self._last = time.perf_counter()
@@ -108,25 +108,25 @@ class ProgressMonitor(Monitor):
         self._residuals: list[tuple[float, float]] = []  # log residual, seconds
         self._made_before = 0
 
-    def around(self, inner: Monitor, rows: Rows) -> ProgressMonitor:
-        """Itself, once rows and inner monitor are known."""
-        self._inner, self._rows = inner, rows
+    def around(self, wrapped: Monitor, rows: Rows) -> ProgressMonitor:
+        """Itself, once the rows and the wrapped monitor are known."""
+        self._wrapped, self._rows = wrapped, rows
         return self
 
     def watch(self, rows: int) -> None:
-        """So many rows were read."""
+        """Count rows that were read."""
         with self._lock:
             self._read += rows
             self._report(time.perf_counter())
 
     def resume(self, iterations: int) -> None:
-        """A run goes on after so many iterations."""
+        """A run goes on after the iterations of its checkpoint."""
         self._made_before = iterations
-        self._inner.resume(iterations)
+        self._wrapped.resume(iterations)
 
     def begin(self) -> None:
         """An iteration begins."""
-        self._inner.begin()
+        self._wrapped.begin()
 
     def end(self, state: State) -> bool:
         """An iteration ended."""
@@ -135,13 +135,13 @@ class ProgressMonitor(Monitor):
             logarithm = math.log(state.residual) if state.residual > 0 else -math.inf
             self._residuals.append((logarithm, now - self._began))
             self._report(now)
-        return self._inner.end(state)
+        return self._wrapped.end(state)
 
     def close(self) -> None:
         """The fit is over."""
         with self._lock:
             self._report(math.inf)
-        self._inner.close()
+        self._wrapped.close()
 
     def _report(self, now: float) -> None:
         if now - self._last < INTERVAL:
@@ -228,7 +228,7 @@ class CallbackMonitor(Monitor):
         rows.passes, rows.flops = counts  # what a callback reads is not the solver's doing
         known = {"mean_": self._mean, "residual_": state.residual}
         model = self._data["estimator"]
-        return FittedAttributes.at(model, self._problem, form, **known).as_dict()
+        return FittedAttributes.of_problem(model, self._problem, form, **known).as_dict()
 
 
 def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
@@ -248,9 +248,7 @@ def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
 def warn_of_max_iter(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> None:
     """Warn if `max_iter` ended a fit; `only_tol` if the caller can choose nothing but that."""
     if model.stop_reason_ == StopReason.MAX_ITER:
-        most = f"{model.max_iter}" if only_tol else Parameter("max_iter", model.max_iter)
-        residual = f" iterations at residual {model.residual_:.3g}, "
-        value = ("SphericalPCA stopped after ", most, residual, _tol(model))
+        value = _unfinished(model, f"residual {model.residual_:.3g}")
         warn_caller(UnfinishedFitWarning(value, "", _remedy(model, dtype, only_tol=only_tol)))
 
 
@@ -265,12 +263,15 @@ def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
         return ("in float32 residuals end near 1e-6, so raise ", tol, " or pass X in float64")
     if only_tol:
         return ("raise ", tol)
-    return ("raise ", Parameter("max_iter"), ", raise ", tol, ", or try another solver or start")
+    most, solver = Parameter("max_iter"), Parameter("solver")
+    return ("raise ", most, ", raise ", tol, " or try another ", solver)
 
 
-def _tol(model: Any) -> Parameter:
-    """As a plain number, whatever kind of number it is."""
-    return Parameter("tol", float(model.tol) or 0)
+def _unfinished(model: Any, measured: str) -> str:
+    count, tol = model.max_iter, f"tol {float(model.tol):g}"
+    iterations = "iteration" if count == 1 else "iterations"
+    found = f"did not converge in {count} {iterations} ({measured}, {tol})"
+    return f"{type(model).__name__} {found}"
 
 
 def warn_of_zero_rows(count: int, total: int, what: str) -> None:
@@ -282,7 +283,6 @@ def warn_of_zero_rows(count: int, total: int, what: str) -> None:
 
 def warn_unfinished(model: Any, measure: str, value: float) -> None:
     """Warn that `max_iter` ended a fit, and of what was measured then."""
-    most, measured = Parameter("max_iter", model.max_iter), f"{measure} {value:.3g}, "
-    found = (f"{type(model).__name__} stopped after ", most, f" iterations, when {measured}")
+    found = _unfinished(model, f"{measure} {value:.3g}")
     remedy = ("raise ", Parameter("max_iter"), " or ", Parameter("tol"))
-    warn_caller(UnfinishedFitWarning((*found, _tol(model)), remedy=remedy))
+    warn_caller(UnfinishedFitWarning(found, remedy=remedy))

@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sphericalpca.baselines.reweighted import Reweighted, canonical, median_distance
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_unfinished
-from sphericalpca.estimators.validation import LinearModel, check_count, check_lengths, generator
+from sphericalpca.estimators.validation import LinearModel, check_lengths, check_rank, generator
 from sphericalpca.iterate import Solution, State, StopReason, iterate
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
@@ -134,8 +134,7 @@ class R1PCA(LinearModel):
         """
         with keep_last_fit(self):
             X = self._loaded(X, reset=True)
-            rule = "min(n_samples, n_features)"
-            check_count("n_components", self.n_components, rule, min(X.shape), X.shape)
+            check_rank(self.n_components, X.shape)
             self.mean_ = weighted_mean(X).astype(X.dtype) if self.center else None
             rows = self._rows(X)
             empty = "zero after centring" if self.center else "zero"

@@ -18,7 +18,7 @@ from sphericalpca.estimators.monitoring import (
 )
 from sphericalpca.estimators.validation import (
     MatrixTransformer,
-    check_count,
+    check_at_most,
     check_lengths,
     check_weights,
     generator,
@@ -197,8 +197,8 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
     def _check_number(self, rows: Rows) -> None:
         useful = rows.stats.weight > 0
         check_lengths(useful.astype(np.float64), "zero or have weight zero")
-        rule = "the number of rows with a direction"
-        check_count("n_clusters", self.n_clusters, rule, int(useful.sum()), rows.shape)
+        meaning = "number of rows with a direction"
+        check_at_most("n_clusters", self.n_clusters, int(useful.sum()), meaning)
 
     def _report(self, best: Clustering, rows: Rows) -> None:
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "took no part in the fit")

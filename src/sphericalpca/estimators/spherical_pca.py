@@ -31,6 +31,7 @@ from sphericalpca.products import times
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import NamespaceMatrix, Rows, as_rows, on_host
 from sphericalpca.solvers import Start
+from sphericalpca.solvers.base import is_count
 from sphericalpca.solvers.streaming import Stream
 
 __all__ = ["SphericalPCA"]
@@ -99,7 +100,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Passes over the data, from the first start to the closing V step.  A pass makes both
         products, ``X U`` and ``X' V``; a read that makes one of them counts half.
     solver_ : solver object
-        What was used; tells what "auto" chose.
+        The solver used, also if "auto" chose it.
     stop_reason_ : {"converged", "max_iter", "callback", "stream"}
         Why the best start ended; "stream" after `partial_fit`.
     history_ : dict of ndarray of shape (n_iter_,)
@@ -414,7 +415,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         """
         check_is_fitted(self)
         total = self.n_components_
-        if not isinstance(n_components, Integral) or not 1 <= n_components <= total:
+        if not is_count(n_components) or n_components > total:
             found = Parameter("n_components", n_components)
             rule = f"must be an integer from 1 to {total}, the number of components fitted"
             raise ParameterError(found, rule, "fit again for more")
@@ -465,7 +466,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Raises
         ------
         DataError
-            If it is no file of `save`, or a damaged one.
+            If it is not a file of `save`, or is damaged.
         """
         model = cls()
         load_model(model, Path(path))

@@ -13,7 +13,7 @@ import numpy as np
 from sphericalpca.estimators.fit import checked_problem
 from sphericalpca.estimators.fitted import FittedAttributes, keep_last_fit
 from sphericalpca.estimators.foreign import backend_of
-from sphericalpca.estimators.validation import check_count, check_matrix, check_weights, generator
+from sphericalpca.estimators.validation import check_at_most, check_matrix, check_weights, generator
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
@@ -65,18 +65,14 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
         if (past := _past(model, rows)) is not None:
             streaming = isinstance(getattr(model, "solver_", None), Stream)
             stream = past.after(rows)
-            form = stream.canonical()
-            fitted = FittedAttributes(
-                components_=np.ascontiguousarray(form.U.T),
-                component_weights_=form.shares,
-                mean_cosine_=form.mean_cosine,
+            fitted = FittedAttributes.at(
+                model,
+                stream.canonical(),
                 total_weight_=stream.weight,
                 n_iter_=1 + (model.n_iter_ if streaming else 0),
-                n_features_in_=rows.shape[1],
                 n_samples_=getattr(model, "n_samples_", 0) + rows.shape[0],
                 stop_reason_="stream",
                 solver_=stream,
-                feature_names_in_=getattr(model, "feature_names_in_", None),
             )
             fitted.moved(backend.put).store(model)
     return rows
@@ -92,7 +88,7 @@ def _checked_batch(model: Any, X: Any) -> Matrix:
         rule = f"the model has learned {model.n_components_} components already"
         remedy = "set it back, truncate the model, or call fit"
         raise ParameterError((Parameter("n_components", r),), rule, remedy)
-    check_count("n_components", r, "n_features", X.shape[1], X.shape)
+    check_at_most("n_components", r, X.shape[1], "number of columns")
     return X
 
 
@@ -135,7 +131,7 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
 
 
 def _fitted_weight(model: Any) -> float:
-    """The weight of all rows that a model has learned from; 0 where it does not tell.
+    """The weight of all rows that a model has learned from; 0 where it is unknown.
 
     Files of earlier versions lack it, but for unit rows the loss is 2 sum(w) (1 - mean cosine).
     """

@@ -15,17 +15,15 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import check_is_fitted
 
-from sphericalpca.estimators.foreign import (
-    as_numpy_or_namespace,
-    check_dask,
+from sphericalpca.estimators.columns import (
+    DataTypeError,
     check_source,
     column_names,
-    is_dask,
-    is_foreign,
     is_table,
     learn_columns,
 )
-from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.estimators.foreign import as_numpy_or_namespace, check_dask, is_dask, is_foreign
+from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.products import times
@@ -36,10 +34,11 @@ from sphericalpca.rows.cluster import fetched, from_dask
 __all__ = [
     "LinearModel",
     "MatrixTransformer",
+    "check_at_most",
     "check_components",
-    "check_count",
     "check_lengths",
     "check_matrix",
+    "check_rank",
     "check_weights",
     "generator",
 ]
@@ -55,7 +54,7 @@ STACK = "if these are the rows, pass np.stack(column), which is 2D; else drop th
 REAL_ONLY = "pass the real part or the modulus, or real and imaginary parts as separate columns"
 IMPUTE = "impute or drop it, for example with sklearn's SimpleImputer"
 ONE_ROW = "pass a 2D array with at least one row"
-RESHAPE = "Reshape your data to (n_samples, n_features)"
+RESHAPE = "reshape your data to (n_samples, n_features)"
 ONE_OF_BOTH = f"{RESHAPE}, X.reshape(1, -1) if it is one sample, X.reshape(-1, 1) if one feature"
 
 
@@ -239,8 +238,7 @@ def _check_objects(values: Array, where: str) -> None:
         found = f"X holds integers too large for float64{where}"
         raise DataError(found, remedy="rescale them") from None
     except TypeError as error:
-        refusal = DataError(f"{error}{where}", f"X {NUMBERS_ONLY}", ENCODE)
-        raise TypeError(str(refusal)) from None
+        raise DataTypeError(f"{printable(error)}{where}", f"X {NUMBERS_ONLY}", ENCODE) from None
     except ValueError:
         raise DataError(f"X has lists or vectors for entries{where}", NUMBERS_ONLY, STACK) from None
 
@@ -257,9 +255,9 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         raise DataError("X is empty", remedy=ONE_ROW)
     if len(shape) < 2:
         found, remedy = ("1D", ONE_OF_BOTH) if shape else ("scalar", RESHAPE)
-        raise DataError(f"Expected 2D array, got {found} array instead", remedy=remedy)
+        raise DataError(f"Expected 2D array, got {found} array instead.", remedy=remedy)
     if len(shape) > 2:
-        raise DataError(f"Found array with dim {len(shape)}", "expected <= 2", RESHAPE)
+        raise DataError(f"Found array with dim {len(shape)}", "expected <= 2.", RESHAPE)
     if 0 in shape:
         what, one = ("sample", "row") if shape[0] == 0 else ("feature", "column")
         found = f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required"
@@ -324,12 +322,18 @@ def check_components(V: Any, n_components: int) -> Any:
     return V if there else np.asarray(V, dtype=np.float32 if single else np.float64)
 
 
-def check_count(name: str, count: int, rule: str, limit: int, shape: tuple[int, int]) -> None:
+def check_at_most(name: str, count: int, limit: int, meaning: str) -> None:
     """Refuse more components or clusters than the data have room for."""
     if count > limit:
-        n, m = shape
-        most = f"must be at most {rule}, here {limit} (n_samples = {n}, n_features = {m})"
-        raise DataError(Parameter(name, int(count)), most, "lower it")
+        rule = f"must be at most {limit}, the {meaning}"
+        raise DataError(Parameter(name, int(count)), rule, "lower it")
+
+
+def check_rank(count: int, shape: tuple[int, int]) -> None:
+    """Refuse more components than a subspace of the rows can have."""
+    n, m = shape
+    rows, columns = "row" if n == 1 else "rows", "column" if m == 1 else "columns"
+    check_at_most("n_components", count, min(n, m), f"smaller of {n} {rows} and {m} {columns}")
 
 
 def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float64) -> None:
@@ -338,7 +342,7 @@ def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float6
         energy = float(lengths @ lengths)
     if not lengths.any():
         found = f"All rows of X (n_samples = {len(lengths)}) are {empty}"
-        remedy = "pass at least one row that is not"
+        remedy = "pass at least one row with a direction"
         raise DataError(f"{found}, so there is nothing to fit", remedy=remedy)
     info = np.finfo(dtype)
     low, high = float(info.tiny / info.eps), float(info.max / 10)

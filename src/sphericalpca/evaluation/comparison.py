@@ -8,9 +8,9 @@ from numbers import Integral
 from typing import Any
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.columns import set_names
 from sphericalpca.estimators.fit import checked_problem
 from sphericalpca.estimators.fitted import model_on_host
-from sphericalpca.estimators.foreign import set_names
 from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.evaluation.drift import check_drift, check_model
 from sphericalpca.evaluation.methods import METHODS, Method, projections

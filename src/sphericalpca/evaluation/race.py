@@ -16,7 +16,7 @@ from sklearn.preprocessing import normalize
 
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.monitoring import warn_of_max_iter
-from sphericalpca.estimators.validation import check_count, check_matrix
+from sphericalpca.estimators.validation import check_matrix, check_rank
 from sphericalpca.exceptions import DataError, NoDirectionWarning, silently
 from sphericalpca.linalg import orthonormal
 from sphericalpca.problem import Problem
@@ -89,7 +89,7 @@ def race(
     True
     """
     X = check_matrix(SphericalPCA(), X, reset=True, in_memory=True)
-    check_count("n_components", n_components, "min(n_samples, n_features)", min(X.shape), X.shape)
+    check_rank(n_components, X.shape)
     if min(X.shape) < 2:
         rule = "scikit-learn's methods need at least 2 rows and 2 columns"
         raise DataError(f"X has shape {X.shape}", rule, "pass more")

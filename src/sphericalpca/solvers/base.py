@@ -11,7 +11,7 @@ from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Closing, Point
 
-__all__ = ["PointState", "check_count", "is_number"]
+__all__ = ["PointState", "check_count", "is_count", "is_number"]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,12 @@ def is_number(value: Any) -> bool:
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
+def is_count(value: Any) -> bool:
+    """Whether it is a positive integer; booleans are not."""
+    return is_number(value) and isinstance(value, Integral) and int(value) >= 1
+
+
 def check_count(name: str, value: Any, remedy: str) -> None:
     """Raise a `ParameterError` unless an option is a positive integer."""
-    if not (is_number(value) and isinstance(value, Integral) and int(value) >= 1):
+    if not is_count(value):
         raise ParameterError(Parameter(name, value), "must be a positive integer", remedy)

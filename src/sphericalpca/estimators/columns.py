@@ -1,0 +1,120 @@
+"""Columns of data and their names: learned by a fit, compared ever after, as in scikit-learn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _get_feature_names, validate_data
+
+from sphericalpca.exceptions import DataError, FeatureNamesWarning, Phrase, printable, warn_caller
+from sphericalpca.rows import RowSource
+
+__all__ = [
+    "DataTypeError",
+    "check_source",
+    "column_names",
+    "is_table",
+    "learn_columns",
+    "refuse_other_names",
+    "set_names",
+]
+
+# Where scikit-learn keeps the names of columns.
+NAMES = "feature_names_in_"
+SAME_COLUMNS = "pass the columns that the model was fitted on, in their order"
+REOPEN = "open it with columns=model.feature_names_in_"
+
+
+class DataTypeError(DataError, TypeError):
+    """The data are of a type that cannot be computed with; a TypeError, as scikit-learn raises."""
+
+
+def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
+    """scikit-learn's `validate_data`: sets, or compares, the number of columns and their names."""
+    fitted = None if reset else getattr(estimator, NAMES, None)
+    others = False
+    try:
+        names = _get_feature_names(X)
+        if names is not None and fitted is not None:
+            others = list(names) != list(fitted)
+        elif not reset:
+            _check_width(estimator, X.shape[1])
+        return validate_data(estimator, X, reset=reset, **options)
+    except DataError:
+        raise
+    except (TypeError, ValueError) as error:
+        if others:  # in several lines, one for each column
+            raise DataError(str(error).strip(), remedy=SAME_COLUMNS) from None
+        kind = DataTypeError if isinstance(error, TypeError) else DataError
+        raise kind(printable(" ".join(str(error).split()))) from None
+
+
+def _check_width(estimator: Any, width: int) -> None:
+    """Refuse another number of columns than the fit had."""
+    expected = estimator.n_features_in_
+    if width != expected:
+        rule = f"{type(estimator).__name__} is expecting {expected} features as input"
+        raise DataError(f"X has {width} features", rule, SAME_COLUMNS)
+
+
+def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
+    """Set, or compare, the number of features and their names, as scikit-learn does.
+
+    It warns where only the model, or only the rows have names, and refuses names that differ.
+    """
+    if reset:
+        estimator.n_features_in_ = source.shape[1]
+        set_names(estimator, source.columns)
+        return
+    model_named, rows_named = hasattr(estimator, NAMES), source.columns is not None
+    if model_named and rows_named:
+        refuse_other_names(estimator, source)
+        return
+    _check_width(estimator, source.shape[1])
+    if model_named or rows_named:
+        found = "does not have valid" if model_named else "has"
+        fit = f"{type(estimator).__name__} was fitted {'with' if model_named else 'without'}"
+        warn_caller(FeatureNamesWarning(f"X {found} feature names, but {fit} feature names"))
+
+
+def refuse_other_names(estimator: Any, source: RowSource, remedy: Phrase = REOPEN) -> None:
+    """Refuse columns that are not those of the fit, in their order; both must have names."""
+    fitted, given = list(getattr(estimator, NAMES)), list(source.columns or ())
+    if given != fitted:
+        rule = "feature names should match those that were passed during fit, in the same order"
+        raise DataError(_first_difference(fitted, given, source.name), rule, remedy)
+
+
+def _first_difference(fitted: list[str], given: list[str], name: str) -> str:
+    known, found = set(fitted), set(given)
+    for missing in (column for column in fitted if column not in found):
+        return f"{name} is read without column {missing!r}, which the model was fitted to"
+    for unknown in (column for column in given if column not in known):
+        return f"{name} is read with column {unknown!r}, which the model was not fitted to"
+    k = next(k for k, pair in enumerate(zip(fitted, given, strict=False)) if len(set(pair)) > 1)
+    return f"{name} is read with {given[k]!r} as column {k}, where the model has {fitted[k]!r}"
+
+
+def set_names(estimator: Any, names: Sequence[str] | None) -> None:
+    """Let a model call its columns so; None takes the names away."""
+    vars(estimator).pop(NAMES, None)
+    if names is not None:
+        setattr(estimator, NAMES, np.array(names, dtype=object))
+
+
+def is_table(X: Any) -> bool:
+    """Whether X is a data frame, of whatever library."""
+    return len(getattr(X, "shape", ())) == 2 and hasattr(X, "dtypes") and hasattr(X, "columns")
+
+
+def column_names(X: Any) -> list[str] | None:
+    """Names of the columns of a data frame, if all are text; None for whatever else X is."""
+    if not is_table(X):
+        return None
+    if getattr(X.columns, "is_unique", None) is False:  # scikit-learn 1.6 lets these in
+        remedy = "give every column a unique name"
+        raise DataError("X does not have unique column names", remedy=remedy)
+    names = list(X.columns)
+    return names if names and all(isinstance(name, str) for name in names) else None
