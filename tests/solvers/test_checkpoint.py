@@ -27,7 +27,7 @@ from sphericalpca.solvers import (
     checkpoint,
     solve,
 )
-from sphericalpca.solvers.soundness import digest_of
+from sphericalpca.solvers.checkpoint_checks import digest_of
 
 CASES = {
     **{name: (entry.load()(), 1e-3) for name, entry in SOLVERS.items() if entry.resumable},
@@ -47,7 +47,7 @@ class CutShortError(Exception):
 
 
 class Crash(Monitor):
-    """Crashes after so many iterations."""
+    """Crashes after a number of iterations."""
 
     def __init__(self, after):
         self.left = after
@@ -351,7 +351,7 @@ def test_a_forged_subspace_is_refused(run_of_two, part, change):
 
 
 def _claiming(rows):
-    """An array whose header announces so many numbers, of which it has none."""
+    """An array whose header announces a number of entries, of which it has none."""
     text = io.BytesIO()
     header = {"descr": "<f8", "fortran_order": False, "shape": (rows,)}
     np.lib.format.write_array_header_1_0(text, header)

@@ -24,7 +24,7 @@ from sphericalpca.files import check_writable, replacing
 from sphericalpca.iterate import Resumable, Run, Solution, State, StateT, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
-from sphericalpca.solvers.soundness import (
+from sphericalpca.solvers.checkpoint_checks import (
     check_arrays,
     check_header,
     check_sizes,
@@ -187,7 +187,7 @@ class Checkpoint:
                 np.savez(file, header=text, **arrays)
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        # Opened here: np.load leaves open what it cannot read, and no permission is no damage.
+        # Opened here: np.load leaves open what it cannot read, and a permission error is not damage.
         with self.path.open("rb") as file:
             try:
                 check_sizes(file)
@@ -196,7 +196,7 @@ class Checkpoint:
                 header = json.loads(arrays.pop("header").tobytes())
                 version, digest = header["format"], header.pop("digest", None)
                 sound = version != FORMAT or digest == digest_of(header, arrays)
-                arrays = {_today(name): array for name, array in arrays.items()}
+                arrays = {_current_name(name): array for name, array in arrays.items()}
             except Exception:  # decoders fail on a damaged file in many ways
                 raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
@@ -240,7 +240,7 @@ def _refusal(path: Path, reason: str) -> DataError:
     )
 
 
-def _today(name: str) -> str:
+def _current_name(name: str) -> str:
     """Version 0.1 called the loss "objective"."""
     return f"{name.removesuffix('objective')}loss" if name.endswith(".objective") else name
 
@@ -260,7 +260,7 @@ def _over(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _facts(best: Solution[State] | None) -> dict[str, Any] | None:
-    """What of a solution is no array."""
+    """The parts of a solution that are not arrays."""
     if best is None:
         return None
     numbers = ("value", "start_value", "residual", "n_iter", "constants")
