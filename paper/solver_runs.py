@@ -25,9 +25,9 @@ from sphericalpca.convergence import Convergence, Rate, analyse, fit_rate
 from sphericalpca.datasets import make_toy
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.files import refuse_pipes
-from sphericalpca.iterate import AnySolver, Closable, Promising, Start, State
+from sphericalpca.iterate import AnySolver, KnowsFinalSums, Promising, Start, State
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Closing, Problem, components
+from sphericalpca.problem import FinalSums, Problem
 from sphericalpca.rows import Rows, as_rows
 from sphericalpca.solvers import Alternating, Linearized, choose_solver
 
@@ -109,12 +109,12 @@ class Traced:
     def init(self, problem: Problem, start: Start) -> _TracedState:
         """The wrapped solver's first state."""
         state = self.solver.init(problem, start)
-        return _TracedState(state, components(self.rows, state.U), {})
+        return _TracedState(state, self.rows.components(state.U), {})
 
     def step(self, problem: Problem, state: _TracedState) -> _TracedState:
         """The wrapped solver's next state, and the distance to the last."""
         after = self.solver.step(problem, state.state)
-        V = components(self.rows, after.U)
+        V = self.rows.components(after.U)
         moved = {
             "delta_U": float(np.linalg.norm(after.U - state.state.U)),
             "delta_V": float(np.linalg.norm(V - state.V)),
@@ -129,8 +129,8 @@ class _TracedState:
     measures: Mapping[str, float]
 
     @property
-    def closing(self) -> Closing | None:
-        return self.state.closing if isinstance(self.state, Closable) else None
+    def final_sums(self) -> FinalSums | None:
+        return self.state.final_sums if isinstance(self.state, KnowsFinalSums) else None
 
     @property
     def promise(self) -> float:

@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from sphericalpca.linalg import polar
-from sphericalpca.problem import Problem, components, lengths_of_projections, residual
+from sphericalpca.problem import FinalSums, Problem, lengths_of_projections, residual
 from sphericalpca.rows import as_rows
 
 
@@ -75,12 +75,12 @@ def test_restriction_to_a_subspace_is_the_same_problem(problem, explicit, case, 
     m, r = case.X.shape[1], case.r
     S = random_U(m, min(m, r + 2), seed=3)
     C = random_U(S.shape[1], r, seed=4)
-    inner, outer = problem.restrict(S).evaluate(C), problem.evaluate(S @ C)
+    inner, outer = problem.restrict(problem.rows.project(S)).evaluate(C), problem.evaluate(S @ C)
     assert inner.value == pytest.approx(outer.value, rel=1e-13)
     np.testing.assert_allclose(inner.gradient, S.T @ outer.gradient, atol=1e-12)
     D = rng.standard_normal(C.shape)
     np.testing.assert_allclose(
-        problem.restrict(S).hessian_product(C, D),
+        problem.restrict(problem.rows.project(S)).hessian_product(C, D),
         S.T @ problem.hessian_product(S @ C, S @ D),
         atol=1e-10,
     )
@@ -88,7 +88,7 @@ def test_restriction_to_a_subspace_is_the_same_problem(problem, explicit, case, 
 
 def test_restricted_rows_are_not_normalised_again(problem, explicit, case, random_U):
     S = random_U(case.X.shape[1], case.r, seed=3)
-    rows = problem.restrict(S).rows
+    rows = problem.restrict(problem.rows.project(S)).rows
     np.testing.assert_allclose(rows.stats.norm, np.linalg.norm(explicit.X @ S, axis=1), atol=1e-14)
     np.testing.assert_array_equal(rows.stats.weight, problem.rows.stats.weight)
 
@@ -113,13 +113,13 @@ def test_each_question_is_one_pass_or_half_of_one(problem, U, case):
     asks = {
         "project": (lambda: rows.project(U), 0.5, r),
         "canonical": (lambda: problem.canonical(U), 0.5, r),
-        "restrict": (lambda: problem.restrict(U), 0.5, r),
+        "restrict": (lambda: problem.restrict(Y), 0.0, 0),
         "within": (lambda: problem.evaluate_within(Y, np.eye(r)), 0.5, r),
         "evaluate": (lambda: problem.evaluate(U), 1.0, 2 * r),
         "hessian": (lambda: problem.hessian_product(U, U), 1.0, 3 * r),
         "gram": (lambda: problem.gram(ones), 1.0, m),
         "covariance": (lambda: problem.covariance_times(U, ones), 1.0, 2 * r),
-        "form": (lambda: problem.canonical_form(U, 1.0, 1.0, np.eye(r)), 0.0, 0),
+        "form": (lambda: problem.canonical_form(U, FinalSums(1.0, 1.0, np.eye(r))), 0.0, 0),
     }
     for what, (ask, passes, columns) in asks.items():
         before, done = rows.passes, rows.flops
@@ -195,7 +195,7 @@ def test_mean_cosine_is_the_mean_over_the_rows_with_a_direction(problem, explici
 
 
 def test_components_are_unit_or_zero(problem, explicit, U):
-    V = components(problem.rows, U)
+    V = problem.rows.components(U)
     np.testing.assert_allclose(V, explicit.best_V(U), atol=1e-13)
     np.testing.assert_allclose(
         lengths_of_projections(problem, U), np.linalg.norm(explicit.X @ U, axis=1), atol=1e-14
@@ -206,7 +206,7 @@ def test_vanishing_projections_are_zero_for_users_and_unit_for_solvers(layout, p
     X = np.array([[3.0, 0, 0], [0, 2, 0], [0, 0, 0], [0, 0, 5]])
     U = np.eye(3)[:, :1]
     rows = as_rows(sparse.csr_array(X) if layout == "csr" else X)
-    np.testing.assert_array_equal(components(rows, U)[:, 0], [1, 0, 0, 0])
+    np.testing.assert_array_equal(rows.components(U)[:, 0], [1, 0, 0, 0])
     (block,) = rows.blocks()
     V, lengths = block.directions(block.project(U))
     np.testing.assert_array_equal(np.abs(V[:, 0]), [1, 1, 0, 1])
@@ -236,7 +236,7 @@ def test_implicit_centring_of_sparse_rows_equals_explicit_centring(case, random_
             lambda problem: problem.gram(factor),
             lambda problem: problem.covariance_times(U, factor),
             lambda problem: problem.cosines(),
-            lambda problem: components(problem.rows, U),
+            lambda problem: problem.rows.components(U),
             lambda problem: problem.canonical(U).shares,
         ):
             np.testing.assert_allclose(ask(other), ask(explicit), rtol=1e-10, atol=1e-11)

@@ -2,7 +2,7 @@
 
 The loop owns the clock, the record and the reason for stopping.  A solver is an immutable record
 of options that makes states: `Solver` and `State` are what they must have, `Resumable`,
-`Closable` and `Promising` are optional.
+`KnowsFinalSums` and `Promising` are optional.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import numpy as np
 
 from sphericalpca.curvature import Curvature
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Closing, Problem
+from sphericalpca.problem import FinalSums, Problem
 
 __all__ = [
     "AnySolver",
-    "Closable",
+    "KnowsFinalSums",
     "Monitor",
     "Promising",
     "Resumable",
@@ -105,11 +105,11 @@ StateT_co = TypeVar("StateT_co", bound=State, covariant=True)
 
 
 @runtime_checkable
-class Closable(Protocol):
-    """A state that knows what ends a fit; without it that is half a pass more."""
+class KnowsFinalSums(Protocol):
+    """A state that knows the sums that end a fit; otherwise they cost half a pass more."""
 
     @property
-    def closing(self) -> Closing | None:
+    def final_sums(self) -> FinalSums | None:
         """What `Problem.canonical_form` needs to know of U."""
 
 
@@ -180,16 +180,16 @@ class Solution(Generic[StateT_co]):
     state: StateT_co | None = field(default=None, repr=False)
 
     @property
-    def closing(self) -> Closing | None:
+    def final_sums(self) -> FinalSums | None:
         """What `Problem.canonical_form` needs to know of U, if the last state knows."""
-        return self.state.closing if isinstance(self.state, Closable) else None
+        return self.state.final_sums if isinstance(self.state, KnowsFinalSums) else None
 
 
 class Monitor:
     """Watches a run; this one sees nothing.  Subclasses show progress or stop early."""
 
     def resume(self, iterations: int) -> None:
-        """A run goes on after so many iterations."""
+        """A run goes on after this many iterations."""
 
     def begin(self) -> None:
         """An iteration begins."""

@@ -21,7 +21,8 @@ from sphericalpca.registry.formats import check_suffix
 __all__ = ["FORMAT", "check_model_name", "read_model", "require_library", "write_model"]
 
 # Raised when a file of this version could not be read by an older program.
-FORMAT = 1
+FORMAT = 2
+READABLE = (1, 2)  # version 0.1 wrote format 1
 KEY = "sphericalpca"
 
 # What reading something else than a model may end in; types that numpy has not are attributes.
@@ -52,10 +53,10 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     except (library.SafetensorError, *UNREADABLE) as error:
         reason = printable(error, 200)
         raise _refusal(path, f"is not a model of sphericalpca, or is damaged ({reason})") from None
-    if version != FORMAT:
+    if version not in READABLE:
         raise DataError(
             f"{str(path)!r} has format {printable(version, 20)}",
-            f"this version reads format {FORMAT}",
+            f"this version reads formats {READABLE[0]} and {READABLE[1]}",
             "use the version that wrote it, or a later one",
         )
     for name, array in arrays.items():

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,17 +32,21 @@ from sphericalpca.rows import Block, Rows, as_rows
 
 __all__ = [
     "CanonicalForm",
-    "Closing",
+    "FinalSums",
     "Point",
     "Problem",
-    "components",
     "lengths_of_projections",
     "residual",
     "symmetric",
 ]
 
-# What `Problem.canonical_form` needs to know of U: value, cosines and moment of its `Point`.
-Closing = tuple[float, float, Array]
+
+class FinalSums(NamedTuple):
+    """What `Problem.canonical_form` needs to know of U, to end a fit."""
+
+    value: float  # f(U)
+    cosines: float  # sum_j w_j ||U'x_j|| / ||x_j||
+    moment: Array  # V'WV, in float64
 
 
 @dataclass(frozen=True)
@@ -55,12 +59,12 @@ class Point:
     value : float
         f(U) = sum_j w_j ||U'x_j||.
     cosines : float
-        sum_j w_j ||U'x_j|| / ||x_j||.
+        sum_j w_j ||U'x_j|| / ||x_j||; NaN in an auxiliary problem.
     gradient : array, shape (m, r)
         G = X'WV with V the best components at U.
-    moment : float64 array, shape (r, r)
-        V'WV; NaN for a problem that is never closed.
-    loss: float
+    moment : float64 array, shape (r, r), or None
+        V'WV; None in an auxiliary problem.
+    loss : float
         h at U and its best V.
     """
 
@@ -68,7 +72,7 @@ class Point:
     value: float
     cosines: float
     gradient: Array
-    moment: Any
+    moment: Array | None
     loss: float
 
     def not_below(self, other: Point, roundings: float = 1.0) -> bool:
@@ -93,9 +97,9 @@ class Point:
         return frobenius(self.tangent) / size if size > 0 else 0.0
 
     @property
-    def closing(self) -> Closing:
-        """What `Problem.canonical_form` needs to know of U."""
-        return self.value, self.cosines, self.moment
+    def final_sums(self) -> FinalSums | None:
+        """What `Problem.canonical_form` needs to know of U; None in an auxiliary problem."""
+        return None if self.moment is None else FinalSums(self.value, self.cosines, self.moment)
 
     @cached_property
     def delta(self) -> float:
@@ -133,13 +137,13 @@ class Problem:
     Parameters
     ----------
     rows : Rows
-    closing : bool
-        Whether points know what closes a fit; an auxiliary problem is never closed.
+    auxiliary : bool, default=False
+        Whether no fit ends with this problem: its points then lack the final sums.
     """
 
-    def __init__(self, rows: Rows, *, closing: bool = True) -> None:
+    def __init__(self, rows: Rows, *, auxiliary: bool = False) -> None:
         self.rows = rows
-        self._closing = closing
+        self._auxiliary = auxiliary
 
     def loss(self, alignment: float, components_energy: float | None = None) -> float:
         """The loss h from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
@@ -153,19 +157,20 @@ class Problem:
     def evaluate(self, U: Array) -> Point:
         """Everything at U, from one pass."""
         U = self._cast(U)
-        kernel = partial(_evaluate, U=U, closing=self._closing)
+        kernel = partial(_evaluate, U=U, auxiliary=self._auxiliary)
         value, cosines, gradient, moment = self.rows.sweep(kernel, columns=2 * U.shape[1])
-        return Point(U, value, cosines, gradient, moment, self.loss(value))
+        known = None if self._auxiliary else moment
+        return Point(U, value, cosines, gradient, known, self.loss(value))
 
-    def evaluate_within(self, Z: Array, C: Array) -> tuple[float, float, Array, Array]:
-        """Value, cosines, gradient and moment at U = S C where Z = X S is at hand.
+    def evaluate_within(self, Z: Array, C: Array) -> tuple[FinalSums, Array]:
+        """Final sums and gradient at U = S C where Z = X S is at hand.
 
         The data are read for the second product only: half a pass.
         """
         C = self._cast(C)
-        kernel = partial(_evaluate_within, Z=Z, C=C)
+        kernel = partial(_evaluate, U=C, Z=Z)
         value, cosines, gradient, moment = self.rows.sweep(kernel, columns=C.shape[1], passes=0.5)
-        return value, cosines, gradient, moment
+        return FinalSums(value, cosines, moment), gradient
 
     def hessian_product(self, U: Array, D: Array) -> Array:
         """Euclidean Hessian of f at U applied to D: X'W (XD - V <V, XD>) / ||XU||."""
@@ -181,21 +186,19 @@ class Problem:
     def canonical(self, U: Array) -> CanonicalForm:
         """The canonical form of U: one exact V step, then a rotation."""
         U = self._cast(U)
-        found = self.rows.sweep(partial(_close, U=U), columns=U.shape[1], passes=0.5)
-        return self.canonical_form(U, *found)
+        found = self.rows.sweep(partial(_final_sums, U=U), columns=U.shape[1], passes=0.5)
+        return self.canonical_form(U, FinalSums(*found))
 
-    def canonical_form(
-        self, U: Array, value: float, cosines: float, moment: Array
-    ) -> CanonicalForm:
-        """The canonical form of U, from what is known of it: see `Point`."""
-        Q, eigenvalues = canonical_rotation(moment)
+    def canonical_form(self, U: Array, sums: FinalSums) -> CanonicalForm:
+        """The canonical form of U, from its final sums."""
+        Q, eigenvalues = canonical_rotation(sums.moment)
         rotated = fix_signs(product(U, Q.astype(U.dtype)))
         return CanonicalForm(
             U=self._cast(refined(rotated)),
             shares=eigenvalues / eigenvalues.sum(),
-            value=value,
+            value=sums.value,
             # Where all rows lie in the subspace, rounding may step over the end.
-            mean_cosine=min(cosines / self.rows.totals.weight, 1.0),
+            mean_cosine=min(sums.cosines / self.rows.totals.weight, 1.0),
         )
 
     def gram(self, factor: Array | None = None) -> Array:
@@ -222,13 +225,9 @@ class Problem:
                 K[a.span, b.span] = a.cosines(b)
         return symmetric(K)
 
-    def restrict(self, S: Array) -> Problem:
-        """The same problem for U = S C, with S'S = I: rows X S, not normalised again."""
-        return self.restricted_to(self.rows.project(self._cast(S)))
-
-    def restricted_to(self, Z: Array) -> Problem:
-        """The problem for U = S C, when the rows Z = X S are at hand."""
-        return Problem(as_rows(Z, weight=self.rows.stats.weight, normalize=False), closing=False)
+    def restrict(self, Z: Array) -> Problem:
+        """The same problem for U = S C, with S'S = I: rows Z = X S, not normalised again."""
+        return Problem(as_rows(Z, weight=self.rows.stats.weight, normalize=False), auxiliary=True)
 
     def _factors(self, factor: Array | None) -> Callable[[Block], Array]:
         """The factors of a block's rows."""
@@ -247,23 +246,17 @@ def symmetric(A: Array) -> Array:
 
 def residual(U: Array, G: Array) -> float:
     """Relative Riemannian gradient of f on the Stiefel manifold; 0 at critical points."""
-    size = frobenius(G)
-    return frobenius(G - product(U, symmetric(inner_products(U, G)))) / size if size > 0 else 0.0
+    return Point(U, np.nan, np.nan, G, None, np.nan).residual
 
 
-def _evaluate(block: Block, U: Array, *, closing: bool) -> tuple[Any, ...]:
+def _evaluate(
+    block: Block, U: Array, *, Z: Array | None = None, auxiliary: bool = False
+) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
-    V, lengths = block.directions(block.project(U), overwrite=True)
-    if closing:
-        return _sums_at(block, V, lengths)
-    return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
-
-
-def _evaluate_within(block: Block, Z: Array, C: Array) -> tuple[Any, ...]:
-    return _sums_at(block, *block.directions(times(Z[block.span], C), overwrite=True))
-
-
-def _sums_at(block: Block, V: Array, lengths: Array) -> tuple[Any, ...]:
+    Y = block.project(U) if Z is None else times(Z[block.span], U)
+    V, lengths = block.directions(Y, overwrite=True)
+    if auxiliary:
+        return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
     moment = block.moment(V)  # before V is overwritten
     return *block.sums(lengths), block.correlate(V, overwrite=True), moment
 
@@ -273,7 +266,7 @@ def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
     return (block.correlate(block.turned(V, lengths, block.project(D))),)
 
 
-def _close(block: Block, U: Array) -> tuple[Any, ...]:
+def _final_sums(block: Block, U: Array) -> tuple[Any, ...]:
     V, lengths = block.directions(block.project(U))
     return *block.sums(lengths), block.moment(V)
 
@@ -288,14 +281,6 @@ def _gram(block: Block, factor: Callable[[Block], Array], dtype: Any) -> tuple[A
 
 def _covariance_times(block: Block, Q: Array, factor: Callable[[Block], Array]) -> tuple[Any, ...]:
     return (block.covariance_times(Q, factor(block)),)
-
-
-def components(rows: Rows, U: Array) -> Array:
-    """Unit-norm components V of all rows, shape (n, r), for users rather than solvers.
-
-    A row that is zero, or whose projection vanishes, becomes a zero row.
-    """
-    return rows.components(U)
 
 
 def lengths_of_projections(problem: Problem, U: Array) -> Array:

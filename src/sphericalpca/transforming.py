@@ -15,7 +15,6 @@ from sphericalpca.estimators.monitoring import warn_of_zero_rows
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, parallel
-from sphericalpca.problem import components
 from sphericalpca.registry.formats import FORMATS, format_of, joined
 from sphericalpca.rows import RowSource, in_memory
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
@@ -75,7 +74,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
             with parallel():
                 refuse_non_finite(rows, place.start, matrix)
                 options = {"mean": model.mean_, "first": place.start}
-                V = components(in_memory(matrix, normalize=model.normalize, **options), U)
+                V = in_memory(matrix, normalize=model.normalize, **options).components(U)
             yield V
 
 

@@ -258,6 +258,15 @@ def test_what_is_neither_a_dimension_nor_a_cosine_is_refused(run, file, model, w
     assert not model.exists()
 
 
+def test_a_checkpoint_of_other_options_is_refused_in_options(run, file, model, tmp_path):
+    words = ["fit", file, "-o", model, "--force", "--max-iter", 1, "--checkpoint", tmp_path / "c"]
+    run(*words, "-r", 3, "--solver", "anderson")
+    told = run(*words, "-r", 2, "--solver", "anderson").stderr
+    assert "was made with -r 3, but this fit has -r 2: remove it" in told
+    told = run(*words, "-r", 3, "--solver", "newton").stderr
+    assert "was made with --solver anderson, but this fit has --solver newton: remove" in told
+
+
 def test_a_mean_cosine_keeps_no_checkpoint(run, file, model, tmp_path):
     result = run("fit", file, "-r", 0.8, "-o", model, "--checkpoint", tmp_path / "c")
     assert result.exit_code == 1

@@ -141,9 +141,9 @@ def test_few_fits_see_all_the_data(X, monkeypatch):
     """The curve costs little more than its largest fit."""
     fits, fit = [], choose.fitted_to
 
-    def counted(problem, door, **parameters):
+    def counted(problem, template, **parameters):
         fits.append(parameters["n_components"])
-        return fit(problem, door, **parameters)
+        return fit(problem, template, **parameters)
 
     monkeypatch.setattr(choose, "fitted_to", counted)
     for recall in (0.5, 0.7, 0.9):
@@ -275,7 +275,7 @@ def test_what_cannot_be_asked(X, options, match):
         choose_components(X, **options)
 
 
-def test_bad_rows_are_refused_at_the_door():
+def test_bad_rows_are_refused_at_the_template():
     with pytest.raises(DataError, match="row 0, column 1"):
         choose_components([[1.0, np.nan], [1.0, 2.0]])
 

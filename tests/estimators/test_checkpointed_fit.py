@@ -23,7 +23,7 @@ from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows, finite
-from sphericalpca.solvers import checkpoint
+from sphericalpca.solvers import Anderson, checkpoint
 
 RESUMABLE = [n for n, entry in SOLVERS.items() if entry.resumable and not entry.moves_pairs]
 
@@ -72,8 +72,9 @@ def test_a_fit_goes_on_where_it_was_cut_short(X, tmp_path, solver, layout):
         ({"n_components": 4}, "n_components=3, but this fit has n_components=4"),
         ({"normalize": False}, "normalize=True, but this fit has normalize=False"),
         ({"center": True}, "center=False, but this fit has center=True"),
-        ({"solver": "newton"}, r"solver=Anderson\(memory=8\), but this fit has solver=Newton"),
-        ({"init": np.eye(12)[:, :3]}, "init=auto, but this fit has init=given"),
+        ({"solver": "newton"}, "solver='anderson', but this fit has solver='newton'"),
+        ({"solver": Anderson(5)}, r"='anderson', but this fit has solver=Anderson\(memory=5\)"),
+        ({"init": np.eye(12)[:, :3]}, "init='auto', but this fit has init=given"),
         ({"n_init": 2}, "n_init=1, but this fit has n_init=2"),
     ],
     ids=str,
@@ -237,7 +238,7 @@ PROGRAM = """
 import sys, numpy as np
 from sphericalpca import SphericalPCA
 from sphericalpca.estimators import monitoring
-from sphericalpca.solvers import checkpoint
+from sphericalpca.solvers import Anderson, checkpoint
 checkpoint.INTERVAL, checkpoint.PATIENCE, monitoring.INTERVAL = -1.0, 0, 0.0
 X = np.random.default_rng(0).standard_normal((2000, 60)) * np.linspace(1.2, 0.9, 60)
 def tell(progress):

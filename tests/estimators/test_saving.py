@@ -208,7 +208,10 @@ def test_a_wrong_header_is_refused(saved, path, change):
 @pytest.mark.parametrize(
     ("change", "match"),
     [
-        (lambda facts: facts.update(format=99), "has format 99, but this version reads format 1"),
+        (
+            lambda facts: facts.update(format=99),
+            "has format 99, but this version reads formats 1",
+        ),
         (lambda facts: facts.update({"class": "KSVD"}), "holds a KSVD, not a SphericalPCA"),
         (lambda facts: facts.pop("parameters"), "not a whole model"),
         (lambda facts: facts["fitted"].update(n_features_in_=4), "there are 4 features"),

@@ -8,13 +8,12 @@ import numpy as np
 import pytest
 
 from paper.solver_runs import AUTHORS_CONSTANT, Traced, solver_runs
-from sphericalpca.problem import components
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating
 from sphericalpca.solvers.start import Start
 
 STEPS = 60
-SOLVERS = ("Algorithm 1, theory", "Algorithm 1, 75", "exact alternation", "default")
+RUNS = ("Algorithm 1, theory", "Algorithm 1, 75", "exact alternation", "default")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def of(table, data, solver):
 
 def test_four_solvers_on_two_data_sets(tables):
     iterations, runs = tables
-    expected = set(itertools.product(("toy", "digits"), SOLVERS))
+    expected = set(itertools.product(("toy", "digits"), RUNS))
     assert {(run["data"], run["solver"]) for run in runs} == expected
     for run in runs:
         rows = of(iterations, run["data"], run["solver"])
@@ -78,6 +77,6 @@ def test_traced_steps_are_those_of_the_solver_and_cost_no_pass(rng):
         bare, state = Alternating().step(plain, bare), solver.step(traced, state)
         np.testing.assert_array_equal(bare.U, state.U)
         assert state.measures["delta_U"] == np.linalg.norm(state.U - before.U)
-        V, last = (components(as_rows(X), s.U) for s in (state, before))
+        V, last = (as_rows(X).components(s.U) for s in (state, before))
         assert state.measures["delta_V"] == pytest.approx(np.linalg.norm(V - last))
     assert plain.rows.passes == traced.rows.passes

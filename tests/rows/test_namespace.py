@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sphericalpca.estimators.fit import leading_means
-from sphericalpca.problem import Problem, components, lengths_of_projections
+from sphericalpca.problem import Problem, lengths_of_projections
 from sphericalpca.rows import Backend, NamespaceMatrix, as_rows, mean_of_rows
 
 strict = pytest.importorskip("array_api_strict")
@@ -21,7 +21,7 @@ QUESTIONS = {
     "cosines": lambda p, U, D: p.evaluate(U).cosines,
     "gradient": lambda p, U, D: p.evaluate(U).gradient,
     "moment": lambda p, U, D: p.evaluate(U).moment,
-    "auxiliary": lambda p, U, D: Problem(p.rows, closing=False).evaluate(U).gradient,
+    "auxiliary": lambda p, U, D: Problem(p.rows, auxiliary=True).evaluate(U).gradient,
     "hessian": lambda p, U, D: p.hessian_product(U, D),
     "gram": lambda p, U, D: p.gram(),
     "gram with factors": lambda p, U, D: p.gram(np.linspace(0, 1, 40)),
@@ -29,7 +29,7 @@ QUESTIONS = {
     "covariance with factors": lambda p, U, D: p.covariance_times(D, np.linspace(0, 1, 40)),
     "leading values": lambda p, U, D: leading_means(p, U).values,
     "leading cosines": lambda p, U, D: leading_means(p, U).cosines,
-    "components": lambda p, U, D: np.asarray(np.from_dlpack(components(p.rows, U))),
+    "components": lambda p, U, D: np.asarray(np.from_dlpack(p.rows.components(U))),
     "lengths": lambda p, U, D: lengths_of_projections(p, U),
     "cosines of rows": lambda p, U, D: p.cosines(),
     "passes": lambda p, U, D: (p.evaluate(U), p.rows.passes, p.rows.flops)[1:],

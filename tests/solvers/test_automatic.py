@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows, memory
-from sphericalpca.solvers import Anderson, Linearized, Newton, Subspace, automatic, choose_solver
+from sphericalpca.solvers import Anderson, Newton, Subspace, automatic, choose_solver
+
+KEEPING_ROWS = [name for name, entry in SOLVERS.items() if entry.keeps_rows]
 
 
 def _rows(n, m, *, per_row=None, dtype=np.float64, in_memory=True, local=True):
@@ -52,7 +56,7 @@ def test_projections_stay_where_the_rows_are():
     assert isinstance(automatic(_rows(5_000, 3_000, local=False), 10, 1e-4), Anderson)
 
 
-@pytest.mark.parametrize("solver", [Subspace(), Linearized(), "subspace", "linearized"])
+@pytest.mark.parametrize("solver", [*KEEPING_ROWS, *(SOLVERS[n].load()() for n in KEEPING_ROWS)])
 def test_solvers_that_fill_arrays_of_n_rows_are_refused_elsewhere(solver):
     with pytest.raises(ValueError, match=r"keeps arrays of n rows.*solver='auto'"):
         choose_solver(solver, _rows(50, 30, local=False), 5, 1e-4)
@@ -79,6 +83,11 @@ def test_the_basis_is_smaller_than_the_space():
         for r in range(1, m + 1):
             chosen = automatic(_rows(1_000, m), r, 1e-4)
             assert not isinstance(chosen, Subspace) or chosen.capacity(r) < m
+
+
+def test_the_registry_says_which_solvers_may_be_chosen():
+    choices = {entry.load() for entry in SOLVERS.values() if entry.automatic}
+    assert set(get_args(get_type_hints(automatic)["return"])) == choices
 
 
 def test_real_rows_tell_what_is_asked_of_them(rng):

@@ -293,7 +293,8 @@ def test_all_components_are_done_at_once(rng):
 def test_a_state_knows_what_closes_a_fit(make):
     problem, r = make()
     state = Newton().init(problem, _start(problem, r))
-    closed, canonical = problem.canonical_form(state.U, *state.closing), problem.canonical(state.U)
+    closed = problem.canonical_form(state.U, state.final_sums)
+    canonical = problem.canonical(state.U)
     assert closed.mean_cosine == pytest.approx(canonical.mean_cosine, rel=1e-12)
     np.testing.assert_allclose(closed.shares, canonical.shares, rtol=1e-10)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca.linalg import principal_angles
-from sphericalpca.problem import Problem, components
+from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Linearized, solve
@@ -41,7 +41,7 @@ def test_U_is_orthonormal_to_rounding(solved, case):
 
 def test_components_have_unit_rows(solved, case):
     solution, problem = solved
-    length = np.linalg.norm(components(problem.rows, solution.U), axis=1)
+    length = np.linalg.norm(problem.rows.components(solution.U), axis=1)
     np.testing.assert_allclose(length, problem.rows.stats.norm > 0, atol=10 * EPS)
 
 

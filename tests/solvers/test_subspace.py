@@ -50,14 +50,14 @@ def test_the_basis_has_room_for_one_more_step_at_least():
 
 
 @pytest.mark.parametrize("columns", COLUMNS)
-def test_value_residual_and_closing_are_those_of_the_whole_problem(columns, layout, random_U):
+def test_value_residual_and_final_sums_are_those_of_the_whole_problem(columns, layout, random_U):
     problem, other = _problem(layout), _problem(layout)
     for state in _states(problem, Subspace(columns), Start(random_U(M, R)), 15):
         here = other.evaluate(state.U)
         assert state.value == pytest.approx(here.value, rel=1e-8)
         assert state.residual == pytest.approx(here.residual, rel=1e-6, abs=1e-8)
         assert state.loss == pytest.approx(other.loss(here.value), rel=1e-8)
-        for one, two in zip(state.closing, here.closing, strict=True):
+        for one, two in zip(state.final_sums, here.final_sums, strict=True):
             np.testing.assert_allclose(one, two, rtol=1e-8, atol=1e-8)
 
 
@@ -144,7 +144,7 @@ def test_a_span_grows_and_is_cut_back(layout, dtype, random_U):
     assert (span.columns, span.capacity) == (0, 10)
     for part in (S[:, :3], S[:, 3:8]):
         before = problem.rows.passes
-        span.add(part.astype(dtype))
+        problem.rows.project(part, out=span.add(part.astype(dtype)))
         assert problem.rows.passes - before == 0.5
     close = {"atol": 100 * eps * np.abs(problem.rows.stats.norm).max()}
     np.testing.assert_allclose(span.basis, S, **close)
@@ -162,7 +162,7 @@ def test_a_span_grows_and_is_cut_back(layout, dtype, random_U):
 def test_what_is_outside_is_orthogonal_to_the_span_at_any_magnitude(size, random_U, rng):
     problem, S = _problem(), random_U(M, 8)
     span = Span(problem, 10)
-    span.add(S)
+    problem.rows.project(S, out=span.add(S))
     G = rng.standard_normal((M, R)) * size
     found = span.outside(G, S.T @ G)
     expected = G - S @ (S.T @ G)
@@ -173,7 +173,7 @@ def test_what_is_outside_is_orthogonal_to_the_span_at_any_magnitude(size, random
 def test_the_problem_within_the_span_is_the_whole_one_there(layout, random_U):
     problem, S, C = _problem(layout), random_U(M, 8), random_U(8, R, seed=2)
     span = Span(problem, 8)
-    span.add(S)
+    problem.rows.project(S, out=span.add(S))
     inside, outside = span.restricted().evaluate(C), problem.evaluate(S @ C)
     assert inside.value == pytest.approx(outside.value, rel=1e-13)
     np.testing.assert_allclose(inside.gradient, S.T @ outside.gradient, atol=1e-10)

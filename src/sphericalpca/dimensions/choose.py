@@ -103,15 +103,15 @@ def choose_components(
     _check_options(recall, k, queries, confidence)
     # As plain numbers they can be told as JSON.
     recall, k, queries, confidence = float(recall), int(k), int(queries), float(confidence)
-    door = SphericalPCA(tol=tol, random_state=0)
-    door._validate_params()
-    X = check_matrix(door, X, reset=True, on_host=True)
+    template = SphericalPCA(tol=tol, random_state=0)
+    template._validate_params()
+    X = check_matrix(template, X, reset=True, on_host=True)
     limit = _checked_limit(largest, X.shape)
     rng, clock = generator(random_state), Clock()
     with clock.running("search"):
         held = HeldOut.draw(X, queries, k, rng)
     measure = Measure(held, confidence, clock)
-    search = _Search(X, door, measure, target=recall, limit=limit, rng=rng, tell=progress)
+    search = _Search(X, template, measure, target=recall, limit=limit, rng=rng, tell=progress)
     model = search.run()
     report_fit(model, search.rows, only_tol=True)
     choice = DimensionChoice(
@@ -153,7 +153,7 @@ class _Search:
     def __init__(
         self,
         X: Matrix | RowSource,
-        door: SphericalPCA,
+        template: SphericalPCA,
         measure: Measure,
         *,
         target: float,
@@ -161,7 +161,7 @@ class _Search:
         rng: np.random.Generator,
         tell: Callable[[CurvePoint], Any] | None,
     ) -> None:
-        self._door, self._measure, self._clock = door, measure, measure.clock
+        self._template, self._measure, self._clock = template, measure, measure.clock
         self._target, self._limit, self._tell = target, limit, tell
         self._weight = measure.held.weight
         self._svd_recalls: dict[int, float] = {}
@@ -223,7 +223,7 @@ class _Search:
 
     def _fit_and_measure(self, ladder: Ladder, size: int) -> SphericalPCA:
         start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
-        model = self._fit(size, start, tol=self._door.tol)
+        model = self._fit(size, start, tol=self._template.tol)
         with self._clock.fitting():
             Z = self.rows.project(model.components_.T)
         self._record(Z)
@@ -240,15 +240,16 @@ class _Search:
                 here = self._problem.evaluate(start.U)
                 step = start.curvature.step(here)
                 if step is not None and here.residual < NEAR:
+                    assert here.moment is not None
                     Q = canonical_rotation(here.moment)[0].astype(step.dtype)
                     return polar(product(here.U + step, Q)).factor
-        draft = self._fit(size, start.U, tol=max(self._door.tol, DRAFT))
+        draft = self._fit(size, start.U, tol=max(self._template.tol, DRAFT))
         return np.ascontiguousarray(draft.components_.T)
 
     def _fit(self, size: int, start: Array, tol: float) -> SphericalPCA:
         init = self._svd.start(start)
         with self._clock.fitting():
-            model = fitted_to(self._problem, self._door, n_components=size, init=init, tol=tol)
+            model = fitted_to(self._problem, self._template, n_components=size, init=init, tol=tol)
         return cast(SphericalPCA, model.set_params(init="auto"))  # no model tells where it began
 
     def _ladder(self, U: Array) -> Ladder:

@@ -24,7 +24,7 @@ FIRST_COLUMNS = 64
 # Up to this part of a fit's components leading ones are improved (on the MiniLM vectors of the
 # newsgroups they lose .001 of mean cosine at 8 of 200, and .0002 at 32, where it would cost most),
 IMPROVED_PART = 1 / 8
-# within the span of so many times their number,
+# within the span of this many times their number,
 SPAN = 4
 # to this residual.
 TOLERANCE = 1e-2
@@ -65,7 +65,7 @@ class Ladder:
         if r > IMPROVED_PART * self.size:
             return self._Z[:, :r]
         Z = np.ascontiguousarray(self._Z[:, : min(SPAN * r, self.size)])
-        small = Problem(as_rows(Z, weight=self._weight, normalize=False), closing=False)
+        small = Problem(as_rows(Z, weight=self._weight, normalize=False), auxiliary=True)
         start = Start(np.eye(Z.shape[1], r))
         found = iterate(small, Anderson(), start, tol=TOLERANCE, max_iter=ITERATIONS)
         return product(Z, found.U)

@@ -111,7 +111,7 @@ def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> Fi
     return FittedAttributes.of_problem(
         model,
         problem,
-        _closed(problem, found),
+        _canonical_form(problem, found),
         mean_=mean,
         svd_ratio_=outcome.svd_ratio,
         residual_=found.residual,
@@ -167,11 +167,11 @@ def _digest(start: Any) -> str:
     return f"given {hashlib.sha256(content).hexdigest()[:16]}"
 
 
-def _closed(problem: Problem, solution: Solution[State]) -> CanonicalForm:
+def _canonical_form(problem: Problem, solution: Solution[State]) -> CanonicalForm:
     """The canonical form of a solution; Algorithm 1 still owes its last exact V step."""
-    if solution.closing is None:
+    if solution.final_sums is None:
         return problem.canonical(solution.U)
-    return problem.canonical_form(solution.U, *solution.closing)
+    return problem.canonical_form(solution.U, solution.final_sums)
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ class _Candidate:
 
     @staticmethod
     def of(problem: Problem, outcome: Outcome) -> _Candidate:
-        form = _closed(problem, outcome.solution)
+        form = _canonical_form(problem, outcome.solution)
         return _Candidate(outcome.solution, form.U, form.mean_cosine)
 
     @property

@@ -21,7 +21,6 @@ from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
-from sphericalpca.problem import components
 from sphericalpca.rows import Backend, NamespaceMatrix, RowSource, as_rows, column_words, host_view
 from sphericalpca.rows.cluster import checked_chunk, is_frame
 
@@ -200,4 +199,4 @@ def _chunk_components(
     if matrix.shape[0] == 0:
         return np.empty((0, r), dtype=kind)
     with parallel(1):  # Dask runs chunks side by side
-        return components(as_rows(matrix, **options), components_.T)
+        return as_rows(matrix, **options).components(components_.T)

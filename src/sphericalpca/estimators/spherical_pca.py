@@ -26,7 +26,7 @@ from sphericalpca.estimators.validation import (
 )
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Problem, components
+from sphericalpca.problem import Problem
 from sphericalpca.products import times
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import NamespaceMatrix, Rows, as_rows, on_host
@@ -256,7 +256,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         rows = fit_model(self, X, y, sample_weight, checkpoint=checkpoint, progress=progress)
         if is_dask(X):
             return lazy_components(self, X)
-        return backend_of(X).put(components(rows, self._U))
+        return backend_of(X).put(rows.components(self._U))
 
     @where_streamable
     @_fit_context(prefer_skip_nested_validation=True)
@@ -322,7 +322,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
             return lazy_components(self, X)
         backend = check_same_backend(self, X, "transform")
         rows = self._rows(check_matrix(self, X, reset=False))
-        V = components(rows, self._U)
+        V = rows.components(self._U)
         warn_of_zero_rows(backend.zero_rows(V), rows.shape[0], "came out as zero")
         return backend.put(V)
 

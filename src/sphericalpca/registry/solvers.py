@@ -20,7 +20,7 @@ class SolverEntry:
     name: str  # as in ``solver="newton"``
     place: str  # "module:Class"
     summary: str  # what it does, in one line
-    automatic: bool = False  # whether ``solver="auto"`` may choose it
+    automatic: bool = False  # `solvers.automatic` may choose it: what benchmarks and tests expect
     accelerated: bool = False  # fewer passes than exact alternation, and no smaller value
     resumable: bool = True  # a checkpoint can hold its state, by the methods of `Resumable`
     keeps_rows: bool = False  # it needs arrays of n rows, so the data must be in this process
@@ -32,7 +32,7 @@ class SolverEntry:
         return self.place.partition(":")[2]
 
     def load(self) -> type[Any]:
-        """Its class."""
+        """Its class, a `sphericalpca.iterate.Solver`: a room above, which is not imported here."""
         found: type[Any] = resolve(self.place)
         return found
 

@@ -22,8 +22,8 @@ VANISHING = 10.0
 # Products of dense float32 blocks with more rows than that are made piece by piece: BLAS may add
 # one row after the other, and lose digits.  Pieces cost a twentieth of the time.
 TALL, PIECE = 8192, 2048
-# Sparse products always do.  From so many rows on they are made in float64, which costs time; where
-# there are fewer, rows are long and differ, and their rounding errors too.
+# Sparse products always do.  With more rows than that they are made in float64, which costs time;
+# where there are fewer, rows are long and differ, and their rounding errors too.
 TALL_SPARSE = 2**15
 
 
@@ -96,13 +96,22 @@ class Block:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
 
         The heaviest weight is taken out of the product and put back in float64: a large
-        weight times a large scale could leave the range of the data's type.
+        weight times a large scale could leave the range of the data's type.  Long sums are
+        taken in float64: float32 would lose digits.
         """
         default = factor is None
         column = self._pulls if factor is None else self._column(factor * self.scale, V.dtype)
         if column is not None:
             V = np.multiply(V, column, out=V if overwrite else None)
-        G = _transposed_times(self.matrix, V)
+        if sparse.issparse(self.matrix):
+            wide = V.dtype != np.float64 and len(V) > TALL_SPARSE
+            G = np.asarray(self.matrix.T @ (V.astype(np.float64) if wide else V))
+        elif V.dtype == np.float64 or len(V) <= TALL:
+            G = np.asarray(times(self.matrix.T, V))
+        else:
+            G = np.zeros((self.matrix.shape[1], V.shape[1]))
+            for piece in pieces(0, len(V), PIECE):
+                G += times(self.matrix[piece].T, V[piece])
         if self.shift is not None:
             G -= np.outer(self.shift, V.sum(axis=0, dtype=np.float64))
         return G.astype(np.float64) * self.heaviest if default and self.heaviest != 1 else G
@@ -217,16 +226,3 @@ class Block:
 def stored_numbers(X: Matrix) -> int:
     """How many numbers a matrix holds; zeros of a sparse one are not held."""
     return int(X.nnz if sparse.issparse(X) else X.size)
-
-
-def _transposed_times(matrix: Matrix, V: Array) -> Array:
-    """matrix'V, in float64 where so many rows are added up that float32 would lose digits."""
-    if sparse.issparse(matrix):
-        wide = V.dtype != np.float64 and len(V) > TALL_SPARSE
-        return np.asarray(matrix.T @ (V.astype(np.float64) if wide else V))
-    if V.dtype == np.float64 or len(V) <= TALL:
-        return np.asarray(times(matrix.T, V))
-    total = np.zeros((matrix.shape[1], V.shape[1]))
-    for piece in pieces(0, len(V), PIECE):
-        total += times(matrix[piece].T, V[piece])
-    return total

@@ -106,8 +106,8 @@ class _History:
         size = np.sqrt(np.diag(self.products))
         # Steps that differ by rounding only, or in parallel, say nothing new.
         eps = float(np.finfo(self.last_step.dtype).eps)
-        told = size > eps * size.max()
-        scale = np.divide(1.0, size, out=np.zeros_like(size), where=told)
+        informative = size > eps * size.max()
+        scale = np.divide(1.0, size, out=np.zeros_like(size), where=informative)
         scaled = self.products * scale[:, None] * scale
         factors = np.linalg.lstsq(scaled, right * scale, rcond=eps**0.75)[0] * scale
         return combination(factors, self.images)

@@ -9,7 +9,7 @@ from typing import Any
 
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
-from sphericalpca.problem import Closing, Point
+from sphericalpca.problem import FinalSums, Point
 
 __all__ = ["PointState", "check_count", "is_count", "is_number"]
 
@@ -41,9 +41,9 @@ class PointState:
         return self.point.residual
 
     @property
-    def closing(self) -> Closing:
+    def final_sums(self) -> FinalSums | None:
         """What `Problem.canonical_form` needs to know of U."""
-        return self.point.closing
+        return self.point.final_sums
 
     @property
     def measures(self) -> Mapping[str, float]:

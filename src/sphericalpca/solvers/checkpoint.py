@@ -19,12 +19,13 @@ from typing import Any, Generic
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, printable
+from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.files import check_writable, replacing
 from sphericalpca.iterate import Resumable, Run, Solution, State, StateT, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
-from sphericalpca.solvers.soundness import (
+from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.solvers.checkpoint_checks import (
     check_arrays,
     check_header,
     check_sizes,
@@ -35,11 +36,16 @@ from sphericalpca.solvers.soundness import (
 
 __all__ = ["Checkpoint", "MultiStart", "check_place"]
 
-FORMAT = 2
+# Raised when a file of this version could not be read by an older program.
+FORMAT = 3
+READABLE = (2, 3)  # version 0.1 wrote format 2
 
 # Seconds between two writes, unless a write takes long: then this many times as long.
 INTERVAL = 1.0
 PATIENCE = 20
+
+# Starts that users pass by name.
+INITS = ("auto", "svd", "random")
 
 # What a checkpoint that somebody else wrote may end in, though it is whole.
 UNFIT = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
@@ -187,7 +193,7 @@ class Checkpoint:
                 np.savez(file, header=text, **arrays)
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        # Opened here: np.load leaves open what it cannot read, and no permission is no damage.
+        # Opened here: np.load leaves open what it cannot read, and a lacking right is not damage.
         with self.path.open("rb") as file:
             try:
                 check_sizes(file)
@@ -195,16 +201,16 @@ class Checkpoint:
                     arrays = {name: archive[name] for name in archive.files}
                 header = json.loads(arrays.pop("header").tobytes())
                 version, digest = header["format"], header.pop("digest", None)
-                sound = version != FORMAT or digest == digest_of(header, arrays)
-                arrays = {_today(name): array for name, array in arrays.items()}
+                sound = version not in READABLE or digest == digest_of(header, arrays)
+                arrays = {_current_name(name): array for name, array in arrays.items()}
             except Exception:  # decoders fail on a damaged file in many ways
                 raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
             raise _refusal(self.path, "its content does not fit its checksum")
-        if version != FORMAT:
+        if version not in READABLE:
             raise DataError(
                 f"checkpoint {self._name} has format {printable(version, 20)}",
-                f"this version reads format {FORMAT}",
+                f"this version reads formats {READABLE[0]} and {READABLE[1]}",
                 "remove it, or choose another file",
             )
         return header, arrays
@@ -214,8 +220,8 @@ class Checkpoint:
             there = theirs.get(name)
             if there != ours:
                 raise DataError(
-                    f"checkpoint {self._name} was made with {name}={printable(there, 200)}",
-                    f"this fit has {name}={ours}",
+                    (f"checkpoint {self._name} was made with ", _quoted(name, there)),
+                    ("this fit has ", _quoted(name, ours)),
                     "remove it to start anew, or choose another file",
                 )
 
@@ -240,7 +246,18 @@ def _refusal(path: Path, reason: str) -> DataError:
     )
 
 
-def _today(name: str) -> str:
+def _quoted(name: str, value: Any) -> Parameter | str:
+    """What a fit was made with, for a message; a parameter where users can pass that value."""
+    if name == "solver":
+        defaults = {repr(entry.load()()): entry.name for entry in SOLVERS.values()}
+        value = defaults.get(value, value) if isinstance(value, str) else value
+    passed = isinstance(value, str) and (value in SOLVERS or value in INITS)
+    if passed or (isinstance(value, int) and abs(value) < 10**9):
+        return Parameter(name, value)
+    return f"{name}={printable(value, 200)}"
+
+
+def _current_name(name: str) -> str:
     """Version 0.1 called the loss "objective"."""
     return f"{name.removesuffix('objective')}loss" if name.endswith(".objective") else name
 
@@ -260,7 +277,7 @@ def _over(prefix: str, arrays: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def _facts(best: Solution[State] | None) -> dict[str, Any] | None:
-    """What of a solution is no array."""
+    """The parts of a solution that are not arrays."""
     if best is None:
         return None
     numbers = ("value", "start_value", "residual", "n_iter", "constants")

@@ -63,7 +63,7 @@ class _Sweep:
 class LinearizedState:
     """A pair (U, V), and the sweep that found it.
 
-    It cannot close a fit: the moment at hand is that of another V than the best one.
+    It does not know the final sums: the moment at hand is that of another V than the best one.
     """
 
     U: Array

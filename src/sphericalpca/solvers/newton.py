@@ -189,7 +189,13 @@ class Newton:
                 # The trust region has no room for more than alternation, which needs none.
                 radius = min(2.0 * radius, LARGEST_RADIUS)
             else:
-                step = self._solve(model, state)
+                step = maximise_model(
+                    model.bend,
+                    model.slope,
+                    radius,
+                    accuracy=min(self.forcing, state.residual**ORDER),
+                    max_products=self.max_products,
+                )
                 trial = problem.evaluate(model.moved(step.E))
                 quality = _quality(state.point, trial, step)
                 radius, products = _next_radius(radius, step, quality), step.products
@@ -205,15 +211,6 @@ class Newton:
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> NewtonState:
         """The state that was saved."""
         return NewtonState(problem.evaluate(saved["U"]), float(saved["radius"]))
-
-    def _solve(self, model: Model, state: NewtonState) -> ModelStep:
-        return maximise_model(
-            model.bend,
-            model.slope,
-            state.radius,
-            accuracy=min(self.forcing, state.residual**ORDER),
-            max_products=self.max_products,
-        )
 
 
 def _quality(here: Point, there: Point, step: ModelStep) -> float:

@@ -39,7 +39,7 @@ __all__ = [
 # Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
 # than the passes of a randomized SVD.
 GRAM_FEATURES = 1024
-# Curvature is guessed along so many directions per component: those beyond matter little.
+# Curvature is guessed along this many directions per component: those beyond matter little.
 KNOWN_DIRECTIONS = 2
 
 # As many reads as scikit-learn's TruncatedSVD makes by default, for an SVD as exact.

@@ -43,7 +43,7 @@ from sphericalpca.solvers.start import svd_start
 
 __all__ = ["Stream"]
 
-# Beside U the basis has r columns, and at least so many.
+# Beside U the basis has r columns, and at least this many.
 FEWEST_BESIDE = 8
 # The h above, in multiples of the cosine between U and random directions, sqrt(r / m).
 SMOOTHING = 0.5

@@ -30,7 +30,7 @@ from sphericalpca.linalg import (
     polar,
     refined,
 )
-from sphericalpca.problem import Closing, Problem, symmetric
+from sphericalpca.problem import FinalSums, Problem, symmetric
 from sphericalpca.products import inner_products, product
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.base import check_count
@@ -52,7 +52,7 @@ class Span:
 
     def __init__(self, problem: Problem, capacity: int) -> None:
         (n, m), dtype = problem.rows.shape, problem.rows.dtype
-        self._problem = problem
+        self.problem = problem
         self._basis = np.empty((m, capacity), dtype=dtype)
         self._projections = np.empty((n, capacity), dtype=dtype)
         self.capacity, self.columns = capacity, 0
@@ -69,13 +69,13 @@ class Span:
 
     def restricted(self) -> Problem:
         """The problem within the span."""
-        return self._problem.restricted_to(self.projections)
+        return self.problem.restrict(self.projections)
 
-    def add(self, D: Array) -> None:
-        """Add columns that are orthonormal to the basis; half a pass projects the rows."""
+    def add(self, D: Array) -> Array:
+        """Add columns that are orthonormal to the basis; the caller fills in their X D."""
         first, self.columns = self.columns, self.columns + D.shape[1]
         self._basis[:, first : self.columns] = D
-        self._problem.rows.project(D, out=self._projections[:, first : self.columns])
+        return self._projections[:, first : self.columns]
 
     def keep(self, B: Array) -> None:
         """Cut back to the span of S B, for orthonormal B (k x q)."""
@@ -97,23 +97,26 @@ class Span:
 class SubspaceState:
     """The solution within the span; the span is shared by all states of a run.
 
-    `closing` and `gradient` are those of the whole problem at U = S C, the gradient at a
+    `final_sums` and `gradient` are those of the whole problem at U = S C, the gradient at a
     scale where squares are safe; `pull` is the gradient within the span, S'G.
     """
 
     span: Span
     C: Array
-    closing: Closing
+    final_sums: FinalSums
     gradient: Array
     pull: Array
-    loss: float
     past: tuple[Array, ...] = ()
     measures: Mapping[str, float] = field(default_factory=lambda: {"inner": 0})
     constants: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def value(self) -> float:
-        return self.closing[0]
+        return self.final_sums.value
+
+    @property
+    def loss(self) -> float:
+        return self.span.problem.loss(self.value)
 
     @cached_property
     def U(self) -> Array:
@@ -169,8 +172,11 @@ class Subspace:
 
     def init(self, problem: Problem, start: Start) -> SubspaceState:
         """The state at the start's U, which spans the first basis."""
-        U = start_of_U(start, type(self).__name__)
-        return self._in_new_span(problem, U.astype(problem.rows.dtype), np.eye(U.shape[1]))
+        U = start_of_U(start, type(self).__name__).astype(problem.rows.dtype)
+        span, C = self._new_span(problem, U.shape[1]), np.eye(U.shape[1])
+        problem.rows.project(U, out=span.add(U))
+        pull = span.restricted().evaluate(C).gradient
+        return _state_at(span, C, pull, *problem.evaluate_within(span.projections, C))
 
     def saved(self, state: SubspaceState) -> dict[str, Array]:
         """A state as arrays; the projections are found again from the basis."""
@@ -179,7 +185,11 @@ class Subspace:
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> SubspaceState:
         """The state that was saved."""
-        state = self._in_new_span(problem, saved["basis"], saved["C"])
+        S, C = saved["basis"], saved["C"]
+        span = self._new_span(problem, C.shape[1])
+        problem.rows.project(S, out=span.add(S))
+        pull = span.restricted().evaluate(C).gradient
+        state = _state_at(span, C, pull, *problem.evaluate_within(span.projections, C))
         count = sum(name.startswith("past") for name in saved)
         return replace(state, past=tuple(saved[f"past{k}"] for k in range(count)))
 
@@ -192,7 +202,7 @@ class Subspace:
             span.keep(B)
             C, past, pull = B.T @ C, (), B.T @ pull
         if D.shape[1]:
-            span.add(D)
+            problem.rows.project(D, out=span.add(D))
         # In the basis [S, D] the gradient at U has the coordinates [S'G, D'G].
         start = Start(polar(np.vstack([pull, inner_products(D, state.gradient)])).factor)
         tol = INNER_SHARE * max(state.residual, np.finfo(np.float64).tiny)
@@ -201,13 +211,13 @@ class Subspace:
             small, Anderson(), start, tol=tol, max_iter=INNER_ITERATIONS, small_promise=math.inf
         )
         assert found.state is not None
-        state = self._at(problem, span, found.U, found.state.point.gradient)
+        pull = found.state.point.gradient
+        here = problem.evaluate_within(span.projections, found.U)
+        state = _state_at(span, found.U, pull, *here)
         return replace(state, past=(*past, C), measures={"inner": found.n_iter})
 
-    def _in_new_span(self, problem: Problem, S: Array, C: Array) -> SubspaceState:
-        span = Span(problem, min(self.capacity(C.shape[1]), problem.rows.shape[1]))
-        span.add(S)
-        return self._at(problem, span, C, span.restricted().evaluate(C).gradient)
+    def _new_span(self, problem: Problem, n_components: int) -> Span:
+        return Span(problem, min(self.capacity(n_components), problem.rows.shape[1]))
 
     @staticmethod
     def _new_directions(state: SubspaceState) -> Array:
@@ -216,17 +226,15 @@ class Subspace:
             return state.outside[:, :0]
         return orthonormal_outside(state.span.basis, state.outside)
 
-    @staticmethod
-    def _at(problem: Problem, span: Span, C: Array, pull: Array) -> SubspaceState:
-        value, cosines, gradient, moment = problem.evaluate_within(span.projections, C)
-        # Only directions of the gradient matter from here on.
-        gradient, size = in_range(gradient)
-        pull = pull / size
-        return SubspaceState(span, C, (value, cosines, moment), gradient, pull, problem.loss(value))
+
+def _state_at(span: Span, C: Array, pull: Array, sums: FinalSums, gradient: Array) -> SubspaceState:
+    # Only directions of the gradient matter from here on.
+    gradient, size = in_range(gradient)
+    return SubspaceState(span, C, sums, gradient, pull / size)
 
 
 def _latest(C: Array, past: tuple[Array, ...], columns: int) -> Array:
-    """An orthonormal basis of the latest solutions, C first, of at most so many columns.
+    """An orthonormal basis of the latest solutions, C first, of at most `columns` columns.
 
     Earlier solutions have fewer coordinates: the basis was smaller then.
     """

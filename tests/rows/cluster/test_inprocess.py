@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import DataError, NoDirectionWarning, SphericalPCA
+from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows.cluster import DaskSource, from_dask
 
 dask = pytest.importorskip("dask")
@@ -26,7 +27,7 @@ def test_sparse_chunks_of_unknown_height(text, same_fit):
         same_fit(array, text)
 
 
-@pytest.mark.parametrize("solver", ["subspace", "linearized"])
+@pytest.mark.parametrize("solver", [n for n, entry in SOLVERS.items() if entry.keeps_rows])
 def test_solvers_that_keep_n_rows_work_too(X, solver, same_fit):
     options = {"solver": solver, "max_iter": 5, "tol": 1.0}
     same_fit(da.from_array(X, chunks=(300, 30)), X, **options)
