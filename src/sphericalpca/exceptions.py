@@ -16,6 +16,7 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 __all__ = [
@@ -37,7 +38,11 @@ __all__ = [
     "warn_caller",
 ]
 
-_UNSET: Any = object()
+
+class _Unset(Enum):
+    """What stands for no value: its one member stays itself when copied or pickled."""
+
+    UNSET = 0
 
 
 @dataclass(frozen=True)
@@ -48,12 +53,12 @@ class Parameter:
     """
 
     name: str
-    value: Any = _UNSET
+    value: Any = _Unset.UNSET
 
     @property
     def has_value(self) -> bool:
         """Whether the message says its value."""
-        return self.value is not _UNSET
+        return self.value is not _Unset.UNSET
 
     def __str__(self) -> str:
         if not self.has_value:
@@ -71,7 +76,8 @@ class Explained(Exception):
     Attributes
     ----------
     value : str, Parameter or tuple of these
-        What was found; the beginning of the sentence.
+        What was found; the beginning of the sentence.  A `Parameter` is the subject of the rule,
+        "tol=-1 must be positive"; a text or tuple is a clause, "X has 3 columns, but ...".
     rule, remedy : str, Parameter or tuple of these
         What must hold, and what to do about it; may be empty.
     """
@@ -96,6 +102,8 @@ class Explained(Exception):
         """
         value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
         link = " " if isinstance(self.value, Parameter) else ", but "
+        if rule and value.endswith(".") and not value.endswith(".."):
+            value = value[:-1]  # a sentence of another library goes on
         sentence = f"{value}{link}{rule}" if rule else value
         if remedy and sentence.endswith("."):  # several sentences of another library
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
