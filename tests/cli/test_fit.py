@@ -281,3 +281,10 @@ def test_a_certificate_goes_with_the_model(run, X, file, model):
     assert kept == {"gap": found["gap"], "rigorous": True}
     again = run("fit", file, "-r", 3, "-o", model, "--certify", "--force")
     assert "No subspace is better by more than a share of" in again.stdout
+
+
+@pytest.mark.parametrize("tol", ["nan", "inf", "-1"])
+def test_a_tolerance_is_finite(run, tmp_path, tol):
+    result = run("fit", "rows.npy", "-r", 3, "-o", tmp_path / "model.safetensors", "--tol", tol)
+    assert result.exit_code == 2
+    assert "Invalid value for '--tol'" in result.stderr

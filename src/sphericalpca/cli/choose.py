@@ -11,6 +11,7 @@ import click
 from sphericalpca.cli.console import (
     COUNT,
     FILE,
+    Number,
     collecting_warnings,
     common_options,
     examples,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["choose"]
 
-SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+SHARE = Number(0, 1, min_open=True, max_open=True)
 QUERIES = click.IntRange(min=2)
 
 
