@@ -7,7 +7,7 @@ import pickle
 
 import pytest
 
-from sphericalpca.exceptions import DataError, Parameter, ParameterError
+from sphericalpca.exceptions import DataError, ExistsError, Parameter, ParameterError
 
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, lambda error: pickle.loads(pickle.dumps(error))])
@@ -33,3 +33,11 @@ def test_a_parameter_in_another_process_reads_the_same(copied, parameter):
 )
 def test_sentences(value, rule, remedy, expected):
     assert str(DataError(value, rule, remedy)) == expected
+
+
+def test_an_error_of_the_system_has_fields_too():
+    error = ExistsError("a exists", remedy=("pass ", Parameter("force", value=True)))
+    twin = pickle.loads(pickle.dumps(error))
+    assert str(twin) == str(error) == "a exists: pass force=True."
+    assert twin.value == "a exists"
+    assert isinstance(twin, FileExistsError)

@@ -20,17 +20,23 @@ from enum import Enum
 from typing import Any
 
 __all__ = [
+    "ArgumentTypeError",
     "ClusterError",
     "DataError",
+    "ExistsError",
     "Explained",
     "FeatureNamesWarning",
+    "IsFolderError",
     "MissingExtraError",
     "NoDirectionWarning",
+    "NotFolderError",
+    "NotFoundError",
     "Parameter",
     "ParameterError",
     "Phrase",
     "ShortfallWarning",
     "SolverError",
+    "WriteError",
     "check_choice",
     "import_extra",
     "printable",
@@ -130,6 +136,30 @@ class DataError(Explained, ValueError):
 
 class ParameterError(Explained, ValueError):
     """An argument of a function, or an option of a solver, cannot be used."""
+
+
+class ArgumentTypeError(Explained, TypeError):
+    """An argument is of a type that cannot be used."""
+
+
+class ExistsError(Explained, FileExistsError):
+    """Something is where a file or folder is to be written."""
+
+
+class IsFolderError(Explained, IsADirectoryError):
+    """A folder is where a file is to be written."""
+
+
+class NotFolderError(Explained, NotADirectoryError):
+    """A file is where a folder is to be written."""
+
+
+class NotFoundError(Explained, FileNotFoundError):
+    """A file or folder does not exist."""
+
+
+class WriteError(Explained, OSError):
+    """The system refuses to write a file."""
 
 
 class SolverError(Explained, TypeError):

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, import_extra, printable
+from sphericalpca.exceptions import DataError, NotFoundError, import_extra, printable
 from sphericalpca.files import write_whole
 from sphericalpca.linalg import Array
 from sphericalpca.registry.formats import check_suffix
@@ -43,7 +43,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     if not path.is_file():
         absent = "is a device, pipe or socket" if path.exists() else "does not exist"
         what = "is a folder" if path.is_dir() else absent
-        raise FileNotFoundError(f"The model file {str(path)!r} {what}: check the name.")
+        raise NotFoundError(f"The model file {str(path)!r} {what}", remedy="check the name")
     try:
         with library.safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {})[KEY])

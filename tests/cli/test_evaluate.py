@@ -79,7 +79,7 @@ def test_nothing_is_overwritten_without_force(run, model, data, tmp_path):
     (out / "rows.csv").write_text("precious")
     result = run("evaluate", model, data, "--out", out, *OPTIONS)
     assert result.exit_code == 1
-    assert "exists: choose another folder, or add --force." in result.stderr
+    assert "exists: choose another folder, or pass --force." in result.stderr
     assert [path.name for path in out.iterdir()] == ["rows.csv"]
     assert run("evaluate", model, data, "--out", out, *OPTIONS, "--force").exit_code == 0
     assert (out / "rows.csv").read_text() != "precious"

@@ -106,7 +106,7 @@ def test_an_existing_model_is_not_overwritten(run, file, model):
     model.write_text("precious")
     result = run("fit", file, "-r", 3, "-o", model)
     assert (result.exit_code, model.read_text()) == (1, "precious")
-    assert "exists: choose another name, or add --force" in result.stderr
+    assert "exists: choose another name, or pass --force" in result.stderr
     assert run("fit", file, "-r", 3, "-o", model, "--force").exit_code == 0
 
 

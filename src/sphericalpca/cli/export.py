@@ -10,6 +10,7 @@ import click
 from sphericalpca.cli.console import common_options, examples, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import load_model
+from sphericalpca.exceptions import IsFolderError
 
 __all__ = ["TARGETS", "export"]
 
@@ -54,7 +55,7 @@ def export(
     if index is not None and target != "faiss":
         raise click.UsageError(f"--index is for faiss, not for {target}.")
     if output.is_dir() and target != "sentence-transformers":
-        raise IsADirectoryError(f"{output} is a folder: choose the name of a file.")
+        raise IsFolderError(f"{output} is a folder", remedy="choose the name of a file")
     check_output(output, force=force, reads=[model])
     from sphericalpca.export import export_model  # noqa: PLC0415 - slow to import
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.exceptions import ExistsError, Parameter, ParameterError
 from sphericalpca.export.databases import SAVED, lancedb_snippet, pgvector_snippet, qdrant_snippet
 from sphericalpca.export.encoder_modules import write_sentence_transformers
 from sphericalpca.export.faiss_index import factory_string, faiss_bytes
@@ -99,7 +99,8 @@ def export_model(
     path = Path(path)
     check_suffix(path, f"the export to {to}", target.suffix)
     if path.exists() and not force:
-        raise FileExistsError(f"{path} exists: choose another name, or pass force=True.")
+        keep = ("choose another name, or pass ", Parameter("force", value=True))
+        raise ExistsError(f"{path} exists", remedy=keep)
     given = {"index": "Flat" if index is None else index, "model_file": model_file}
     if target.content is None:
         write_sentence_transformers(model, path)

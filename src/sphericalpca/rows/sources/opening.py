@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from sphericalpca.exceptions import DataError, Parameter, ParameterError
+from sphericalpca.exceptions import ArgumentTypeError, DataError, Parameter, ParameterError
 from sphericalpca.registry import resolve
 from sphericalpca.registry.formats import FORMATS, Format, format_of, row_suffixes, titles
 from sphericalpca.rows.reading import RowSource
@@ -120,7 +120,8 @@ def open_rows_for(
     model had no names, and so are files that are no tables.
     """
     if isinstance(columns, str):
-        raise TypeError(f"columns={columns!r} is text, but must be a list: [{columns!r}].")
+        remedy = ("pass ", Parameter("columns", [columns]))
+        raise ArgumentTypeError(Parameter("columns", columns), "must be a list", remedy)
     chosen = None if columns is None else tuple(columns)
     known = None if names is None else tuple(names)
     options = Options(column, chosen, key, parse_budget(memory_budget), known)
@@ -189,7 +190,8 @@ def find_paths(path: Any) -> list[Path]:
         return _matches(os.fspath(path))
     if not isinstance(path, Iterable) or isinstance(path, (bytes, dict)):
         found = type(path).__name__
-        raise TypeError(f"path is a {found}, but must be a path, a pattern or a list of those.")
+        rule = "must be a path, a pattern or a list of those"
+        raise ArgumentTypeError(f"path is a {found}", rule)
     paths = [found for item in path for found in find_paths(item)]
     if not paths:
         raise DataError("The list of paths is empty", remedy="name at least one file")
