@@ -20,6 +20,7 @@ from enum import Enum
 from typing import Any
 
 __all__ = [
+    "AbsentError",
     "ArgumentTypeError",
     "ClusterError",
     "DataError",
@@ -30,7 +31,6 @@ __all__ = [
     "MissingExtraError",
     "NoDirectionWarning",
     "NotFolderError",
-    "NotFoundError",
     "Parameter",
     "ParameterError",
     "Phrase",
@@ -38,6 +38,7 @@ __all__ = [
     "SolverError",
     "WriteError",
     "check_choice",
+    "counted",
     "import_extra",
     "printable",
     "silently",
@@ -46,9 +47,7 @@ __all__ = [
 
 
 class _Unset(Enum):
-    """What stands for no value: its one member stays itself when copied or pickled."""
-
-    UNSET = 0
+    UNSET = 0  # no value; unlike an object(), it stays itself when copied or pickled
 
 
 @dataclass(frozen=True)
@@ -138,6 +137,10 @@ class ParameterError(Explained, ValueError):
     """An argument of a function, or an option of a solver, cannot be used."""
 
 
+class AbsentError(Explained, FileNotFoundError):
+    """A file or folder does not exist."""
+
+
 class ArgumentTypeError(Explained, TypeError):
     """An argument is of a type that cannot be used."""
 
@@ -152,10 +155,6 @@ class IsFolderError(Explained, IsADirectoryError):
 
 class NotFolderError(Explained, NotADirectoryError):
     """A file is where a folder is to be written."""
-
-
-class NotFoundError(Explained, FileNotFoundError):
-    """A file or folder does not exist."""
 
 
 class WriteError(Explained, OSError):
@@ -231,6 +230,11 @@ def printable(found: object, most: int | None = None) -> str:
     if most is not None and len(text) > most:
         text = f"{text[:most]} ..."
     return "".join(map(_spelled, text))
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """1 row, 2 rows."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _spelled(character: str) -> str:

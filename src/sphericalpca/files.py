@@ -233,8 +233,7 @@ def _pass_permissions(old: Path, new: Path) -> None:
 def refuse_devices(path: Path) -> None:
     """Raise an error for a device, which would be replaced by a file if rights allow it."""
     if _is_special(path):
-        remedy = "choose the name of a file"
-        raise ExistsError(f"{path} is a device, pipe or socket", remedy=remedy)
+        raise ExistsError(f"{path} is a device, pipe or socket", "", "choose the name of a file")
 
 
 def _is_special(path: Path) -> bool:

@@ -96,8 +96,7 @@ class App(Commands):
             write_line(line, err=True)
             return ctx.exit(code)
 
-    @staticmethod
-    def _message(ctx: click.Context, error: Exception) -> str:
+    def _message(self, ctx: click.Context, error: Exception) -> str:
         """The message of an error, in one line, with options for Python's parameters."""
         text = _describe(error)
         if isinstance(error, Explained):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.exceptions import Explained, Parameter, printable
+from sphericalpca.exceptions import Explained, Parameter, counted, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -77,12 +77,11 @@ _COMMON = {
     "quiet": click.option("--quiet", is_flag=True, help="Show no progress."),
 }
 
-# What Python calls otherwise than the command line does, and a flag that negates.
+# What Python calls otherwise than the command line does, and flags that negate.
 PYTHON = {"components": "n_components", "seed": "random_state", "at": "k"}
 NEGATED = {"no_normalize": "normalize"}
 
-# Where a context keeps the command that runs.
-COMMAND = "sphericalpca.command"
+COMMAND = "sphericalpca.command"  # where a context keeps the command that runs
 
 
 def examples(*lines: str) -> str:
@@ -205,11 +204,6 @@ def _argument(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return shlex.quote(",".join(map(str, value)))
     return "..." if value is ... else shlex.quote(str(value))
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """1 row, 2 rows."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def warn(message: str | Warning) -> None:

@@ -9,13 +9,7 @@ from pathlib import Path
 
 import click
 
-from sphericalpca.exceptions import (
-    ExistsError,
-    NotFoundError,
-    Parameter,
-    ParameterError,
-    WriteError,
-)
+from sphericalpca.exceptions import AbsentError, ExistsError, Parameter, ParameterError, WriteError
 from sphericalpca.files import check_writable, refuse_devices
 
 __all__ = [
@@ -55,8 +49,7 @@ def check_place(output: Path) -> None:
         raise ParameterError(f"{output} is a folder", "must be a new name", remedy)
     refuse_devices(output)
     if not output.parent.is_dir():
-        found = f"The folder {output.parent} does not exist"
-        raise NotFoundError(found, remedy="create it first")
+        raise AbsentError(f"The folder {output.parent} does not exist", "", "create it first")
 
 
 def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:

@@ -95,9 +95,11 @@ def export_model(
         raise ParameterError(Parameter("to", to), "is not a supported target", remedy)
     target = TARGETS[to]
     if index is not None and target.option != "index":
-        raise ParameterError(Parameter("index", index), f"is for faiss, not for {to}", "omit it")
+        rule = f"is for faiss, not for {to}"
+        raise ParameterError(Parameter("index", index), rule, "leave it out")
     path = Path(path)
-    check_suffix(path, f"the export to {to}", target.suffix)
+    kind = f"{target.suffix} files" if target.suffix else "folders"
+    check_suffix(path, f"Exports to {to} are {kind}", target.suffix)
     if path.exists() and not force:
         keep = ("choose another name, or pass ", Parameter("force", value=True))
         raise ExistsError(f"{path} exists", remedy=keep)

@@ -121,9 +121,9 @@ def test_columns_of_other_names_are_not_put_under_each_other(X, tmp_path):
         (["rows.npy", "none.npy"], "There is no file 'none.npy'"),
         (
             "rows.csv",
-            "suffix '.csv', but rows are read from .npy, .npz.*convert it once: python -c",
+            r"^Cannot read 'rows\.csv'\. Supported: .npy, .npz.*\. Convert it once: python -c",
         ),
-        ("rows", r"suffix ''.*: convert it\.$"),
+        ("rows", r"^Cannot read 'rows'\. Supported: .*\. Convert it\.$"),
         ("folder", "'folder' is a folder.*pattern such as 'folder/[*].npy'"),
         ([], "list of paths is empty"),
         ("nul\0.npy", "cannot be opened"),
@@ -153,7 +153,7 @@ def test_the_line_that_converts_text_does(X, tmp_path, suffix, between):
     np.savetxt(path, X, delimiter=between, header="names", comments="")
     with pytest.raises(DataError) as caught:
         open_rows(path)
-    line = str(caught.value).partition("convert it once: python ")[2].partition(" (skiprows")[0]
+    line = str(caught.value).partition("Convert it once: python ")[2].partition(" (skiprows")[0]
     subprocess.run(f"{shlex.quote(sys.executable)} {line}", shell=True, check=True)
     np.testing.assert_allclose(np.load(tmp_path / "rows.npy"), X)
 
@@ -163,7 +163,7 @@ def test_the_line_that_converts_text_runs_nothing_of_the_author_of_a_name(tmp_pa
     path.write_text("1,2")
     with pytest.raises(DataError, match=r"np.loadtxt\('rows.csv'") as caught:
         open_rows(path)
-    assert "$" not in str(caught.value).partition("convert it once")[2]
+    assert "$" not in str(caught.value).partition("Convert it once")[2]
 
 
 def test_a_model_is_no_file_of_rows(tmp_path):
