@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import Commands, examples, open_console, say, write_line
+from sphericalpca.cli.console import Commands, Number, examples, open_console, say, write_line
 from sphericalpca.cli.outputs import not_left_empty
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError
@@ -109,7 +109,7 @@ def list_(data_home: Path | None, as_json: bool) -> None:
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=Number(min=0, min_open=True),
     default=30.0,
     show_default=True,
     help="Seconds to wait for an answer.",

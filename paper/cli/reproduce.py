@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sphericalpca.cli.console import counted, examples, write_line
+from sphericalpca.cli.console import Names, counted, examples, write_line
 from sphericalpca.cli.outputs import check_folder, not_left_empty
 from sphericalpca.exceptions import DataError, printable
 
@@ -38,7 +38,7 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
         "python -m paper reproduce report --out reproduction    # draw the page again",
     )
 )
-@click.argument("part", metavar="PART", type=click.Choice([*PARTS, "report"]))
+@click.argument("part", metavar="PART", type=Names([*PARTS, "report"]))
 @click.option(
     "--data-home", type=FOLDER, help="Folder of the data; see 'python -m paper datasets'."
 )

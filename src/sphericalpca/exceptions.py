@@ -16,28 +16,38 @@ import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 __all__ = [
+    "AbsentError",
+    "ArgumentTypeError",
     "ClusterError",
     "DataError",
+    "ExistsError",
     "Explained",
     "FeatureNamesWarning",
+    "IsFolderError",
     "MissingExtraError",
     "NoDirectionWarning",
+    "NotFolderError",
     "Parameter",
     "ParameterError",
     "Phrase",
     "ShortfallWarning",
     "SolverError",
+    "WriteError",
     "check_choice",
+    "counted",
     "import_extra",
     "printable",
     "silently",
     "warn_caller",
 ]
 
-_UNSET: Any = object()
+
+class _Unset(Enum):
+    UNSET = 0  # no value; unlike an object(), it stays itself when copied or pickled
 
 
 @dataclass(frozen=True)
@@ -48,12 +58,12 @@ class Parameter:
     """
 
     name: str
-    value: Any = _UNSET
+    value: Any = _Unset.UNSET
 
     @property
     def has_value(self) -> bool:
         """Whether the message says its value."""
-        return self.value is not _UNSET
+        return self.value is not _Unset.UNSET
 
     def __str__(self) -> str:
         if not self.has_value:
@@ -71,7 +81,8 @@ class Explained(Exception):
     Attributes
     ----------
     value : str, Parameter or tuple of these
-        What was found; the beginning of the sentence.
+        What was found; the beginning of the sentence.  A `Parameter` is the subject of the rule,
+        "tol=-1 must be positive"; a text or tuple is a clause, "X has 3 columns, but ...".
     rule, remedy : str, Parameter or tuple of these
         What must hold, and what to do about it; may be empty.
     """
@@ -96,6 +107,8 @@ class Explained(Exception):
         """
         value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
         link = " " if isinstance(self.value, Parameter) else ", but "
+        if rule and value.endswith(".") and not value.endswith(".."):
+            value = value[:-1]  # a sentence of another library goes on
         sentence = f"{value}{link}{rule}" if rule else value
         if remedy and sentence.endswith("."):  # several sentences of another library
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
@@ -122,6 +135,30 @@ class DataError(Explained, ValueError):
 
 class ParameterError(Explained, ValueError):
     """An argument of a function, or an option of a solver, cannot be used."""
+
+
+class AbsentError(Explained, FileNotFoundError):
+    """A file or folder does not exist."""
+
+
+class ArgumentTypeError(Explained, TypeError):
+    """An argument is of a type that cannot be used."""
+
+
+class ExistsError(Explained, FileExistsError):
+    """Something is where a file or folder is to be written."""
+
+
+class IsFolderError(Explained, IsADirectoryError):
+    """A folder is where a file is to be written."""
+
+
+class NotFolderError(Explained, NotADirectoryError):
+    """A file is where a folder is to be written."""
+
+
+class WriteError(Explained, OSError):
+    """The system refuses to write a file."""
 
 
 class SolverError(Explained, TypeError):
@@ -193,6 +230,11 @@ def printable(found: object, most: int | None = None) -> str:
     if most is not None and len(text) > most:
         text = f"{text[:most]} ..."
     return "".join(map(_spelled, text))
+
+
+def counted(number: int, one: str, many: str | None = None) -> str:
+    """1 row, 2 rows."""
+    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def _spelled(character: str) -> str:

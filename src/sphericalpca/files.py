@@ -18,6 +18,8 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from sphericalpca.exceptions import ExistsError, IsFolderError, NotFolderError
+
 __all__ = [
     "beside",
     "check_writable",
@@ -47,7 +49,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path = _followed(path)
     if path.is_dir():
-        raise IsADirectoryError(f"{path} is a folder, but a file is written: choose a name.")
+        raise IsFolderError(f"{path} is a folder", "a file is written", "choose a name")
     refuse_devices(path)
     sweep(path)
     temporary = beside(path)
@@ -231,7 +233,7 @@ def _pass_permissions(old: Path, new: Path) -> None:
 def refuse_devices(path: Path) -> None:
     """Raise an error for a device, which would be replaced by a file if rights allow it."""
     if _is_special(path):
-        raise FileExistsError(f"{path} is a device, pipe or socket: choose the name of a file.")
+        raise ExistsError(f"{path} is a device, pipe or socket", "", "choose the name of a file")
 
 
 def _is_special(path: Path) -> bool:
@@ -242,12 +244,11 @@ def _check_replaceable(path: Path, ours: Collection[str]) -> None:
     if not path.exists():
         return
     if not path.is_dir():
-        raise NotADirectoryError(f"{path} is a file, but a folder is written: choose another name.")
+        raise NotFolderError(f"{path} is a file", "a folder is written", "choose another name")
     others = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
     if others:
-        raise FileExistsError(
-            f"{path} holds {others[0]!r}, which an export does not write: choose another folder."
-        )
+        found = f"{path} holds {others[0]!r}, which an export does not write"
+        raise ExistsError(found, remedy="choose another folder")
 
 
 def _take_the_place(new: Path, path: Path) -> None:

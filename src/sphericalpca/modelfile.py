@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, import_extra, printable
+from sphericalpca.exceptions import AbsentError, DataError, import_extra, printable
 from sphericalpca.files import write_whole
 from sphericalpca.linalg import Array
+from sphericalpca.registry import MODEL_SUFFIX
 from sphericalpca.registry.formats import check_suffix
 
 __all__ = ["FORMAT", "check_model_name", "read_model", "require_library", "write_model"]
@@ -44,7 +45,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     if not path.is_file():
         absent = "is a device, pipe or socket" if path.exists() else "does not exist"
         what = "is a folder" if path.is_dir() else absent
-        raise FileNotFoundError(f"The model file {str(path)!r} {what}: check the name.")
+        raise AbsentError(f"The model file {str(path)!r} {what}", remedy="check the name")
     try:
         with library.safe_open(path, framework="numpy") as file:
             header = json.loads((file.metadata() or {})[KEY])
@@ -68,7 +69,7 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
 
 def check_model_name(path: Path) -> None:
     """Refuse the name of another kind of file: there may be data under it."""
-    check_suffix(path, "a model, a safetensors file,", ".safetensors")
+    check_suffix(path, "Models are safetensors files", MODEL_SUFFIX)
 
 
 def require_library() -> None:

@@ -12,7 +12,7 @@ from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.columns import check_source
 from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.estimators.monitoring import warn_of_zero_rows
-from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.exceptions import DataError, Parameter, counted
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, parallel
 from sphericalpca.registry.formats import FORMATS, format_of, joined
@@ -60,7 +60,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     check_is_fitted(model)
     if rows.shape[1] != model.n_features_in_:
         raise DataError(
-            f"{rows.name} has {rows.shape[1]} columns",
+            f"{rows.name} has {counted(rows.shape[1], 'column')}",
             f"the model was fitted on {model.n_features_in_}",
             "pass vectors of the same kind",
         )

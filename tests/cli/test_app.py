@@ -16,7 +16,8 @@ from sphericalpca import DataError, MissingExtraError, modelfile
 from sphericalpca.__main__ import main
 from sphericalpca.cli import app as application
 from sphericalpca.cli.app import COMMANDS, app
-from sphericalpca.cli.console import examples
+from sphericalpca.cli.console import Commands, examples
+from sphericalpca.exceptions import Parameter, ParameterError
 
 
 def program(*words, code=None, **options):
@@ -116,6 +117,22 @@ def test_errors_take_one_line(run, failing, error, line):
     assert result.exit_code == 1
     assert result.stdout == ""
     assert result.stderr == f"Error: {line}\n"
+
+
+def test_errors_speak_in_the_options_of_the_innermost_command(run, monkeypatch):
+    @click.group(cls=Commands)
+    def outer():
+        pass
+
+    @outer.command()
+    @click.option("--tol")
+    def inner(tol):
+        raise ParameterError(Parameter("tol", tol), "must be smaller")
+
+    monkeypatch.setattr(application, "outer", outer, raising=False)
+    monkeypatch.setitem(COMMANDS, "outer", "sphericalpca.cli.app:outer")
+    result = run("outer", "inner", "--tol", "1")
+    assert result.stderr == "Error: --tol 1 must be smaller.\n"
 
 
 def test_debug_shows_the_traceback(run, failing):

@@ -96,7 +96,7 @@ def test_nothing_is_overwritten_without_force(run, file, tmp_path, option, name)
     there.write_text("precious")
     result = run("choose", file, *OPTIONS, option, there)
     assert result.exit_code == 1
-    assert result.stderr == (f"Error: {there} exists: choose another name, or add --force.\n")
+    assert result.stderr == (f"Error: {there} exists: choose another name, or pass --force.\n")
     assert there.read_text() == "precious"
     assert run("choose", file, *OPTIONS, option, there, "--force").exit_code == 0
     assert there.read_bytes() != b"precious"

@@ -79,7 +79,7 @@ def test_nothing_is_overwritten_without_force(run, model, data, tmp_path):
     (out / "rows.csv").write_text("precious")
     result = run("evaluate", model, data, "--out", out, *OPTIONS)
     assert result.exit_code == 1
-    assert "exists: choose another folder, or add --force." in result.stderr
+    assert "exists: choose another folder, or pass --force." in result.stderr
     assert [path.name for path in out.iterdir()] == ["rows.csv"]
     assert run("evaluate", model, data, "--out", out, *OPTIONS, "--force").exit_code == 0
     assert (out / "rows.csv").read_text() != "precious"
@@ -132,8 +132,8 @@ def test_fewer_neighbours_are_advised_where_they_would_do(run, model, data, tmp_
     np.save(tmp_path / "few.npy", np.load(data)[:40])
     words = ["evaluate", model, tmp_path / "few.npy", "--out", tmp_path / "out", "--at"]
     result = run(*words, "1,33")
-    assert "look for --at 33 neighbours among the rest: pass at least 66 rows, or" in result.stderr
-    assert "ask for at most 32 neighbours." in result.stderr
+    assert "look for --at 33 neighbours among the rest: pass at least 42 such rows" in result.stderr
+    assert "or pass --at 32." in result.stderr
     assert run(*words, "1,32").exit_code == 0
 
 
@@ -165,7 +165,7 @@ def test_usage(run, model, data, monkeypatch, bad):
     monkeypatch.setitem(sys.modules, "jinja2", None)
     result = run("evaluate", model, data, "--out", data.parent / "out", "--at", bad)
     assert result.exit_code == 2
-    assert f"{bad!r} is not a list such as 1,10,100." in result.stderr
+    assert f"{bad!r} must be positive integers, such as 1,10,100." in result.stderr
 
 
 def test_a_wrong_name_is_told_before_what_the_page_needs(run, data, tmp_path, monkeypatch):

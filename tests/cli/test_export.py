@@ -124,3 +124,9 @@ def test_an_index_is_for_faiss(run, path, output):
     result = run("export", path, "--to", "onnx", "--index", "Flat", "-o", output)
     assert result.exit_code == 2
     assert "--index is for faiss, not for onnx" in result.stderr
+
+
+def test_the_nearest_target_is_suggested(run, tmp_path):
+    result = run("export", "model.safetensors", "--to", "fais", "-o", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "Did you mean 'faiss'?" in result.stderr

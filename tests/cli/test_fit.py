@@ -106,7 +106,7 @@ def test_an_existing_model_is_not_overwritten(run, file, model):
     model.write_text("precious")
     result = run("fit", file, "-r", 3, "-o", model)
     assert (result.exit_code, model.read_text()) == (1, "precious")
-    assert "exists: choose another name, or add --force" in result.stderr
+    assert "exists: choose another name, or pass --force" in result.stderr
     assert run("fit", file, "-r", 3, "-o", model, "--force").exit_code == 0
 
 
@@ -290,3 +290,10 @@ def test_a_certificate_goes_with_the_model(run, X, file, model):
     assert kept == {"gap": found["gap"], "rigorous": True}
     again = run("fit", file, "-r", 3, "-o", model, "--certify", "--force")
     assert "No subspace is better by more than a share of" in again.stdout
+
+
+@pytest.mark.parametrize("tol", ["nan", "inf", "-1"])
+def test_a_tolerance_is_finite(run, tmp_path, tol):
+    result = run("fit", "rows.npy", "-r", 3, "-o", tmp_path / "model.safetensors", "--tol", tol)
+    assert result.exit_code == 2
+    assert "Invalid value for '--tol'" in result.stderr

@@ -136,3 +136,12 @@ def test_a_header_of_others_cannot_command_the_terminal(run, path):
     shown = run("info", path).stdout
     assert "\x1b" not in shown
     assert r"\x1b[2J" in shown
+
+
+def test_facts_have_the_names_of_today(run, path):
+    def rename(facts):
+        facts["fitted"]["objective_"] = facts["fitted"].pop("loss_")
+
+    before = json.loads(run("info", path, "--json").stdout)["fit"]
+    rewritten(path, rename)
+    assert json.loads(run("info", path, "--json").stdout)["fit"] == before

@@ -39,7 +39,7 @@ def told():
         (
             "fit",
             (Parameter("memory_budget", "lots"), " is none"),
-            "--memory-budget 'lots' is none.",
+            "--memory-budget lots is none.",
         ),
         ("fit", (Parameter("random_state", -1), " is none"), "--seed -1 is none."),
         (
@@ -54,8 +54,14 @@ def told():
         ("fit", Parameter("columns", ["a", "b"]), "--columns a,b."),
         ("transform", ("use ", Parameter("keep", [])), "use --keep ''."),
         ("fit", ("use ", Parameter("center", value=True)), "use --center."),
-        ("fit", ("use ", Parameter("center", value=False)), "use center=False."),
-        ("fit", ("use ", Parameter("normalize", value=True)), "use normalize=True."),
+        ("fit", ("use ", Parameter("center", value=False)), "use the default instead of --center."),
+        ("fit", ("use ", Parameter("center")), "use --center."),
+        (
+            "fit",
+            ("use ", Parameter("normalize", value=True)),
+            "use the default instead of --no-normalize.",
+        ),
+        ("fit", ("use ", Parameter("normalize", value=False)), "use --no-normalize."),
         (
             "fit",
             ("'runs/tol=1/max_iter.npy' and ", Parameter("tol", 1)),

@@ -400,7 +400,7 @@ def test_more_components_than_features(X):
 
 
 def test_another_number_of_components_needs_another_model(model, digits):
-    with pytest.raises(ValueError, match="n_components=3, but the model has learned 5"):
+    with pytest.raises(ValueError, match="n_components=3 was set, but the model has learned 5"):
         model.set_params(n_components=3).partial_fit(digits)
 
 

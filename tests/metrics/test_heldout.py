@@ -94,12 +94,12 @@ def test_too_few_rows(rng, rows, k):
 
 
 def test_fewer_neighbours_are_advised_only_where_they_would_do(rng):
-    with pytest.raises(DataError, match="at least 50 rows, or ask for at most 24 neighbours"):
+    with pytest.raises(DataError, match="at least 32 such rows, or pass k=24"):
         drawn(rng.standard_normal((30, 3)), 100, 25)
     assert drawn(rng.standard_normal((30, 3)), 100, 24).k == 24
-    with pytest.raises(DataError, match=r"at least 10 rows\.$"):
+    with pytest.raises(DataError, match=r"at least 10 such rows\.$"):
         drawn(rng.standard_normal((6, 3)), 100, 1)
-    with pytest.raises(DataError, match=r"^X has 1 row with a direction, too few"):
+    with pytest.raises(DataError, match=r"^X has 1 row that is not zero, too few"):
         drawn(rng.standard_normal((1, 3)), 100, 1)
 
 

@@ -6,7 +6,6 @@ what is slow to import is imported inside the command.
 
 from __future__ import annotations
 
-import importlib
 import os
 import sys
 import traceback
@@ -16,8 +15,9 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import Commands, examples, in_options, write_line
+from sphericalpca.cli.console import COMMAND, Commands, examples, in_options, write_line
 from sphericalpca.exceptions import Explained
+from sphericalpca.registry import resolve
 from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
@@ -71,8 +71,7 @@ class App(Commands):
         """Import the command; None if there is no such command."""
         if cmd_name not in self.table:
             return None
-        module, _, attribute = self.table[cmd_name].partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        command = resolve(self.table[cmd_name])
         assert isinstance(command, click.Command)
         return command
 
@@ -100,8 +99,8 @@ class App(Commands):
     def _message(self, ctx: click.Context, error: Exception) -> str:
         """The message of an error, in one line, with options for Python's parameters."""
         text = _describe(error)
-        if isinstance(error, Explained) and ctx.invoked_subcommand is not None:
-            text = in_options(error, self.get_command(ctx, ctx.invoked_subcommand))
+        if isinstance(error, Explained):
+            text = in_options(error, ctx.meta.get(COMMAND))
         return " ".join(part.strip() for part in text.splitlines())
 
 

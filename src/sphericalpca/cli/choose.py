@@ -11,6 +11,7 @@ import click
 from sphericalpca.cli.console import (
     COUNT,
     FILE,
+    Number,
     collecting_warnings,
     common_options,
     examples,
@@ -21,13 +22,14 @@ from sphericalpca.cli.console import (
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
 from sphericalpca.cli.tables import print_table
+from sphericalpca.registry.formats import PICTURE_FORMATS, joined
 
 if TYPE_CHECKING:
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
 
 __all__ = ["choose"]
 
-SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+SHARE = Number(0, 1, min_open=True, max_open=True)
 QUERIES = click.IntRange(min=2)
 
 
@@ -45,7 +47,7 @@ QUERIES = click.IntRange(min=2)
 @click.option("--queries", type=QUERIES, default=1000, help="Rows to hold out.")
 @click.option("--largest", type=COUNT, help="Maximum number of components.")
 @click.option("-o", "--output", type=FILE, help="File for the chosen model.")
-@click.option("--plot", type=FILE, help="Picture of the curve: .png, .pdf or .svg.")
+@click.option("--plot", type=FILE, help=f"Picture of the curve: {joined(PICTURE_FORMATS, 'or')}.")
 @reading_options
 @common_options("tol", "seed", "force", "json", "quiet")
 def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **options: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import warnings
 from collections.abc import Callable, Iterator
@@ -12,17 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.exceptions import Explained, Parameter, printable
+from sphericalpca.exceptions import Explained, Parameter, counted, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 __all__ = [
+    "COMMAND",
     "COUNT",
     "FILE",
     "FOLDER",
     "Commands",
     "Names",
+    "Number",
     "against_svd",
     "collecting_warnings",
     "common_options",
@@ -45,11 +48,21 @@ COUNT = click.IntRange(min=1)
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
+
+class Number(click.FloatRange):
+    """A number in a range: click would take NaN and infinity."""
+
+    def convert(self, value: Any, param: Any, ctx: click.Context | None) -> float:
+        """The number that a text says."""
+        number = float(super().convert(value, param, ctx))
+        return number if math.isfinite(number) else self.fail(f"{value!r} must be finite.")
+
+
 # Options that several commands have.
 _COMMON = {
     "tol": click.option(
         "--tol",
-        type=click.FloatRange(min=0),
+        type=Number(min=0),
         default=1e-4,
         help="Residual at which to stop.",
     ),
@@ -64,8 +77,11 @@ _COMMON = {
     "quiet": click.option("--quiet", is_flag=True, help="Show no progress."),
 }
 
-# What Python calls otherwise than the command line does.
+# What Python calls otherwise than the command line does, and flags that negate.
 PYTHON = {"components": "n_components", "seed": "random_state", "at": "k"}
+NEGATED = {"no_normalize": "normalize"}
+
+COMMAND = "sphericalpca.command"  # where a context keeps the command that runs
 
 
 def examples(*lines: str) -> str:
@@ -148,7 +164,9 @@ class Commands(click.Group):
         if not ctx.resilient_parsing and self.get_command(ctx, name) is None:
             for question in did_you_mean(name, self.list_commands(ctx)):
                 ctx.fail(f"No such command {name!r}. {question}")
-        return super().resolve_command(ctx, args)
+        found = super().resolve_command(ctx, args)
+        ctx.meta[COMMAND] = found[1]  # nested groups share it: the innermost command stays
+        return found
 
 
 def did_you_mean(word: str, names: list[str]) -> list[str]:
@@ -162,16 +180,18 @@ def in_options(message: Explained, command: click.Command | None) -> str:
     A parameter that the command does not have stays as Python writes it.
     """
     options = {
-        PYTHON.get(option.name or "", option.name): option
+        (PYTHON | NEGATED).get(option.name or "", option.name): option
         for option in (command.params if command is not None else ())
         if isinstance(option, click.Option)
     }
 
     def spell(parameter: Parameter) -> str:
         option = options.get(parameter.name)
-        if option is None or (option.is_flag and parameter.value is False):
+        if option is None:
             return str(parameter)
         name = option.opts[0]
+        if option.is_flag and parameter.value is (option.name in NEGATED):
+            return f"the default instead of {name}"
         if option.is_flag or not parameter.has_value:
             return name
         return f"{name} {_argument(parameter.value)}"
@@ -184,11 +204,6 @@ def _argument(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return shlex.quote(",".join(map(str, value)))
     return "..." if value is ... else shlex.quote(str(value))
-
-
-def counted(number: int, one: str, many: str | None = None) -> str:
-    """1 row, 2 rows."""
-    return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
 def warn(message: str | Warning) -> None:

@@ -131,6 +131,7 @@ def _write(out: Path) -> None:
     out.mkdir(parents=True, exist_ok=True)
     with replacing(out / VECTORS) as temporary, temporary.open("wb") as file:
         np.save(file, _vectors())
+    write_line(f"The vectors: {out / VECTORS}")
     try:
         _draw(out / PICTURE)
     except ImportError as error:
@@ -159,7 +160,7 @@ def _draw(path: Path) -> None:
 
 
 def _tell_what_next(out: Path | None) -> None:
-    vectors = "vectors.npy" if out is None else str(out / VECTORS)
+    vectors = VECTORS if out is None else str(out / VECTORS)
     write_line(f"\nOn your own rows{'' if out is None else ', or on these'}:")
     write_line(f"  sphericalpca choose {vectors} --recall 0.9    # how many dimensions are enough")
     write_line(f"  sphericalpca fit {vectors} -r 64 -o model.safetensors")

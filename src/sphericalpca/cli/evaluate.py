@@ -12,6 +12,7 @@ import click
 from sphericalpca.cli.console import (
     FOLDER,
     common_options,
+    counted,
     examples,
     printing_warnings,
     say,
@@ -80,7 +81,8 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
 def _numbers(text: str) -> tuple[int, ...]:
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() and int(part) >= 1 for part in parts):
-        raise click.BadParameter(f"{text!r} is not a list such as 1,10,100.", param_hint="'--at'")
+        rule = "must be positive integers, such as 1,10,100"
+        raise click.BadParameter(f"{text!r} {rule}.", param_hint="'--at'")
     return tuple(map(int, parts))
 
 
@@ -106,7 +108,7 @@ def _evaluate(
 
 def _check_width(model: SphericalPCA, rows: RowSource) -> None:
     if rows.shape[1] != model.n_features_in_:
-        value = f"{rows.name} has {rows.shape[1]} columns"
+        value = f"{rows.name} has {counted(rows.shape[1], 'column')}"
         rule = f"the model was fitted on {model.n_features_in_}"
         raise DataError(value, rule, "pass vectors of the same kind")
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import click
 
-from sphericalpca.cli.console import common_options, examples, write_line
+from sphericalpca.cli.console import Names, common_options, examples, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import load_model
+from sphericalpca.exceptions import IsFolderError
 
 __all__ = ["TARGETS", "export"]
 
@@ -30,7 +31,7 @@ TARGETS = (
     )
 )
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--to", "target", type=click.Choice(TARGETS), required=True, help="Target.")
+@click.option("--to", "target", type=Names(TARGETS), required=True, help="Target.")
 @click.option(
     "-o",
     "--output",
@@ -52,9 +53,9 @@ def export(
     the operator for unit vectors.
     """
     if index is not None and target != "faiss":
-        raise click.UsageError(f"--index is for faiss, not for {target}.")
+        raise click.UsageError(f"--index is for faiss, not for {target}: leave it out.")
     if output.is_dir() and target != "sentence-transformers":
-        raise IsADirectoryError(f"{output} is a folder: choose the name of a file.")
+        raise IsFolderError(f"{output} is a folder", remedy="choose the name of a file")
     check_output(output, force=force, reads=[model])
     from sphericalpca.export import export_model  # noqa: PLC0415 - slow to import
 

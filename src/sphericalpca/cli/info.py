@@ -42,18 +42,20 @@ def info(model: Path, as_json: bool) -> None:
 
 def _facts(path: Path) -> dict[str, Any]:
     """The header and what the arrays tell; the file is checked as if it were to be used."""
-    from sphericalpca.modelfile import read_model  # noqa: PLC0415 - slow to import
+    from sphericalpca.estimators.fitted import header_and_arrays  # noqa: PLC0415 - slow to import
+    from sphericalpca.modelfile import read_model  # noqa: PLC0415
 
     model = load_model(path)
     header, _ = read_model(path)
+    fitted = header_and_arrays(model, None)[0]["fitted"]  # in today's names, whoever wrote it
     try:
-        fitted, bound = header["fitted"], header["certificate"]
+        bound = header["certificate"]
         return {
             "file": str(path),
             "bytes": path.stat().st_size,
             "class": header["class"],
             "format": header["format"],
-            "n_samples": fitted.get("n_samples_"),
+            "n_samples": fitted["n_samples_"],
             "n_features": model.components_.shape[1],
             "n_components": model.components_.shape[0],
             "dtype": str(model.components_.dtype),

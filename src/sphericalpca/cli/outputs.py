@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from sphericalpca.exceptions import ParameterError
+from sphericalpca.exceptions import AbsentError, ExistsError, Parameter, ParameterError, WriteError
 from sphericalpca.files import check_writable, refuse_devices
 
 __all__ = [
@@ -22,6 +22,8 @@ __all__ = [
     "not_left_empty",
 ]
 
+FORCE = Parameter("force", value=True)
+
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
     """Refuse to overwrite files, and outputs that cannot be written.
@@ -30,9 +32,9 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
     """
     check_place(output)
     if output.exists() and _is_among(output, reads):
-        raise FileExistsError(f"{output} is read by this command: choose another output.")
+        raise ExistsError(f"{output} is read by this command", remedy="choose another output")
     if output.exists() and not force:
-        raise FileExistsError(f"{output} exists: choose another name, or add --force.")
+        raise ExistsError(f"{output} exists", remedy=("choose another name, or pass ", FORCE))
     with _writing(output):
         check_writable(output)
 
@@ -47,14 +49,15 @@ def check_place(output: Path) -> None:
         raise ParameterError(f"{output} is a folder", "must be a new name", remedy)
     refuse_devices(output)
     if not output.parent.is_dir():
-        raise FileNotFoundError(f"The folder {output.parent} does not exist: create it first.")
+        raise AbsentError(f"The folder {output.parent} does not exist", "", "create it first")
 
 
 def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
     """As `check_output`, for files in a folder that may not be there yet."""
     for name in names:
         if (out / name).exists() and not force:
-            raise FileExistsError(f"{out / name} exists: choose another folder, or add --force.")
+            remedy = ("choose another folder, or pass ", FORCE)
+            raise ExistsError(f"{out / name} exists", remedy=remedy)
     there = out
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -109,10 +112,9 @@ def _writing(output: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise OSError(
-            f"{output} cannot be written ({error.strerror or error}): free some space, get write "
-            "permission, or choose another place."
-        ) from error
+        found = f"{output} cannot be written ({error.strerror or error})"
+        remedy = "free some space, get write permission, or choose another place"
+        raise WriteError(found, remedy=remedy) from error
 
 
 def _is_among(output: Path, reads: Sequence[str | Path]) -> bool:

@@ -87,7 +87,7 @@ def _checked_batch(model: Any, X: Any) -> Matrix:
     if fitted and r != model.n_components_:
         rule = f"the model has learned {model.n_components_} components already"
         remedy = "set it back, truncate the model, or call fit"
-        raise ParameterError((Parameter("n_components", r),), rule, remedy)
+        raise ParameterError((Parameter("n_components", r), " was set"), rule, remedy)
     check_at_most("n_components", r, X.shape[1], "number of columns")
     return X
 

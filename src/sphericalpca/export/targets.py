@@ -8,7 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.exceptions import ExistsError, Parameter, ParameterError
 from sphericalpca.export.databases import SAVED, lancedb_snippet, pgvector_snippet, qdrant_snippet
 from sphericalpca.export.encoder_modules import write_sentence_transformers
 from sphericalpca.export.faiss_index import factory_string, faiss_bytes
@@ -95,11 +95,14 @@ def export_model(
         raise ParameterError(Parameter("to", to), "is not a supported target", remedy)
     target = TARGETS[to]
     if index is not None and target.option != "index":
-        raise ParameterError(Parameter("index", index), f"is for faiss, not for {to}", "omit it")
+        rule = f"is for faiss, not for {to}"
+        raise ParameterError(Parameter("index", index), rule, "leave it out")
     path = Path(path)
-    check_suffix(path, f"the export to {to}", target.suffix)
+    kind = f"{target.suffix} files" if target.suffix else "folders"
+    check_suffix(path, f"Exports to {to} are {kind}", target.suffix)
     if path.exists() and not force:
-        raise FileExistsError(f"{path} exists: choose another name, or pass force=True.")
+        keep = ("choose another name, or pass ", Parameter("force", value=True))
+        raise ExistsError(f"{path} exists", remedy=keep)
     given = {"index": "Flat" if index is None else index, "model_file": model_file}
     if target.content is None:
         write_sentence_transformers(model, path)

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import model_on_host
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import ArgumentTypeError, DataError
 from sphericalpca.linalg import Array
 
 __all__ = ["UnitMap", "unit_map"]
@@ -104,7 +104,7 @@ def unit_map(model: Any) -> UnitMap:
     """
     if not isinstance(model, SphericalPCA):
         remedy = "pass a fitted SphericalPCA, which is one matrix and a normalisation"
-        raise TypeError(f"A {type(model).__name__} cannot be exported: {remedy}.")
+        raise ArgumentTypeError(f"A {type(model).__name__} cannot be exported", remedy=remedy)
     check_is_fitted(model)
     model = model_on_host(model)
     return UnitMap(U=model.components_.T, mean=model.mean_)

@@ -83,7 +83,7 @@ class HeldOut:
         Raises
         ------
         DataError
-            If X is not at hand in this process, or has too few rows with a direction.
+            If X is not at hand in this process, or has too few rows that are not zero.
         ParameterError
             If `count` is less than 2.
         """
@@ -99,11 +99,12 @@ class HeldOut:
         count = min(count, int(LARGEST_PART * len(there)))
         n_base = len(there) - count
         if count < 2 or not 1 <= k <= n_base:
-            fewer = f", or ask for at most {n_base} neighbours" if count >= 2 else ""
-            rows = "1 row" if len(there) == 1 else f"{len(there)} rows"
-            few = f"X has {rows} with a direction, too few to hold out queries and look for "
-            remedy = f"pass at least {max(10, math.ceil(k / (1 - LARGEST_PART)))} rows{fewer}"
-            raise DataError((few, Parameter("k", k), " neighbours among the rest"), remedy=remedy)
+            rows = "1 row that is" if len(there) == 1 else f"{len(there)} rows that are"
+            few = f"X has {rows} not zero, too few to hold out queries and look for "
+            value = (few, Parameter("k", k), " neighbours among the rest")
+            more = f"pass at least {max(10, math.ceil(k / (1 - LARGEST_PART)))} such rows"
+            fewer = (", or pass ", Parameter("k", n_base)) if count >= 2 else ()
+            raise DataError(value, remedy=(more, *fewer))
         ids = np.sort(rng.choice(there, count, replace=False))
         wanted, absent = min(k + SPARE, n_base), np.concatenate([ids, zero])
         found = nearest_neighbours(X, _take_rows(X, ids), wanted, left_out=absent)

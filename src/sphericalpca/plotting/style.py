@@ -10,10 +10,10 @@ from typing import Any
 
 from sphericalpca.exceptions import ParameterError, import_extra
 from sphericalpca.files import replacing
+from sphericalpca.registry.formats import PICTURE_FORMATS
 
 __all__ = [
     "FAINT",
-    "FORMATS",
     "INK",
     "LINE_STYLES",
     "PALETTE",
@@ -36,9 +36,6 @@ PALETTE = (*OKABE_ITO, "#332288", "#882255", "#999933", "#666666")
 
 # A second cue beside colour, for print and for colour-blind readers.
 LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":")
-
-# What pictures are saved as, by suffix.
-FORMATS = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
 
 
 def pyplot() -> Any:
@@ -86,11 +83,11 @@ def new_figure(size: tuple[float, float], *, layout: Any = "constrained") -> Any
 def picture_format(path: Path) -> str:
     """What matplotlib calls the format that a file's name asks for."""
     suffix = path.suffix.lower()
-    if suffix not in FORMATS:
+    if suffix not in PICTURE_FORMATS:
         value = f"{path} has {f'the suffix {suffix!r}' if suffix else 'no suffix'}"
-        rule = f"pictures are written to {', '.join(FORMATS)}"
+        rule = f"pictures are written to {', '.join(PICTURE_FORMATS)}"
         raise ParameterError(value, rule, "choose one of these")
-    return FORMATS[suffix]
+    return PICTURE_FORMATS[suffix]
 
 
 def save_picture(figure: Any, path: Path, *, dpi: int = 160) -> None:

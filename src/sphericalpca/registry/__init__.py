@@ -3,7 +3,9 @@
 import importlib
 from typing import Any
 
-__all__ = ["resolve"]
+__all__ = ["MODEL_SUFFIX", "resolve"]
+
+MODEL_SUFFIX = ".safetensors"
 
 
 def resolve(place: str) -> Any:

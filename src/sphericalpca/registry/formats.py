@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sphericalpca.exceptions import ParameterError
+from sphericalpca.registry import MODEL_SUFFIX
 
 __all__ = [
     "FORMATS",
+    "PICTURE_FORMATS",
     "Format",
     "check_suffix",
     "format_of",
@@ -107,11 +109,14 @@ FORMATS: dict[str, Format] = {
     ),
 }
 
+# What pictures are saved as, by suffix.
+PICTURE_FORMATS = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
+
 # Whoever finds a file of that name would open it with something else.
 _OTHERS = (
     *(".csv", ".html", ".json", ".jsonl", ".mat", ".py", ".sql", ".tsv"),
-    *(".jpeg", ".jpg", ".pdf", ".png", ".svg"),
-    *(".faiss", ".joblib", ".onnx", ".pickle", ".pkl", ".pt", ".safetensors", ".skops"),
+    *(".jpeg", ".jpg", *PICTURE_FORMATS),
+    *(".faiss", ".joblib", ".onnx", ".pickle", ".pkl", ".pt", MODEL_SUFFIX, ".skops"),
 )
 # Text of any kind may be called that, if it is of a kind that is text.
 _PLAIN, _TEXTS = (".md", ".txt"), (".json", ".py", ".sql")
@@ -144,16 +149,12 @@ def joined(names: Iterable[str], word: str = "and") -> str:
     return f"{', '.join(most)} {word} {last}" if most else last
 
 
-def check_suffix(path: Path, what: str, own: str) -> None:
-    """Refuse a name that says that the file is something else.
+def check_suffix(path: Path, rule: str, own: str) -> None:
+    """Refuse a name that says that the file is something else than one of the suffix `own`.
 
-    `what` is to be written, such as "the export to onnx"; such files have the suffix `own`.
+    The rule is a sentence, such as "Models are safetensors files".
     """
     suffix = path.suffix.lower()
     plain = () if own in _TEXTS else _PLAIN
     if suffix != own and suffix in (*row_suffixes(), *_OTHERS, *plain):
-        raise ParameterError(
-            f"{path} has the suffix of another kind of file",
-            f"{what} is written",
-            f"use a name such as {path.with_suffix(own).name}",
-        )
+        raise ParameterError(rule, remedy=f"use a name such as {path.with_suffix(own).name}")

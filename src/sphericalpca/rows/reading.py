@@ -13,7 +13,7 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.exceptions import DataError, Parameter, counted
 from sphericalpca.parallel import equal_ends
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.finite import column_words, first_non_finite
@@ -132,7 +132,7 @@ def best_block_rows(source: RowSource, readers: int) -> int:
         threads = "1 thread" if readers == 1 else f"{readers} threads"
         smaller = ", or write the file in smaller row groups, record batches or chunks"
         raise DataError(
-            (Parameter("memory_budget"), f" is {source.memory_budget} bytes"),
+            (Parameter("memory_budget"), f" is {counted(source.memory_budget, 'byte')}"),
             f"reading {source.name} on {threads} takes at least {needed}",
             f"raise it{smaller if source.reader_bytes > per_row else ''}",
         )

@@ -8,7 +8,7 @@ from collections.abc import Generator, Iterator, Sequence
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.exceptions import DataError, Parameter, counted
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.reading import RowSource
 
@@ -35,7 +35,8 @@ def _check_alike(first: RowSource, other: RowSource) -> None:
     if m < 1:
         raise DataError(f"{other.name} has no columns", "rows need at least one number")
     if m != first.shape[1]:
-        found, rule = f"{other.name} has {m} columns", f"{first.name} has {first.shape[1]}"
+        found = f"{other.name} has {counted(m, 'column')}"
+        rule = f"{first.name} has {first.shape[1]}"
         raise DataError(found, rule, "files that form one matrix must have the same columns")
     if (other.columns is None) != (first.columns is None):
         named, bare = (first, other) if other.columns is None else (other, first)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, MissingExtraError, Parameter, Phrase, printable
+from sphericalpca.exceptions import DataError, Parameter, Phrase, import_extra, printable
 from sphericalpca.linalg import Array
 from sphericalpca.registry.formats import FORMATS
 from sphericalpca.rows.reading import RowSource
@@ -157,7 +156,7 @@ class FileSource(RowSource):
 def arithmetic_type(storage: np.dtype[Any], name: str) -> np.dtype[Any]:
     """float32 where it holds every number of the storage type, else float64."""
     if storage.kind not in "fiub":
-        found = f"{name} holds numbers of type {storage}"
+        found = f"{name} holds values of type {storage}"
         raise DataError(found, "rows must be real numbers", "write them as float32 or float64")
     single = storage.itemsize <= (4 if storage.kind == "f" else 2)
     return np.dtype(np.float32 if single else np.float64)
@@ -172,9 +171,6 @@ def rewritten(values: Array, out: Array) -> Array:
 
 def optional(module: str, what: str, *, doing: str = "Reading") -> Any:
     """An optional module, or an error that says how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError:
-        package = module.partition(".")[0]
-        extra = next(known.extra for known in FORMATS.values() if known.package == package)
-        raise MissingExtraError(f"{doing} {what}", package, extra) from None
+    package = module.partition(".")[0]
+    extra = next(known.extra for known in FORMATS.values() if known.package == package)
+    return import_extra(module, f"{doing} {what}", package, extra)

@@ -12,8 +12,8 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-from sphericalpca.exceptions import DataError, Parameter, ParameterError
-from sphericalpca.registry import resolve
+from sphericalpca.exceptions import ArgumentTypeError, DataError, Parameter, ParameterError
+from sphericalpca.registry import MODEL_SUFFIX, resolve
 from sphericalpca.registry.formats import FORMATS, Format, format_of, row_suffixes, titles
 from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources.chain import chain
@@ -120,7 +120,8 @@ def open_rows_for(
     model had no names, and so are files that are no tables.
     """
     if isinstance(columns, str):
-        raise TypeError(f"columns={columns!r} is text, but must be a list: [{columns!r}].")
+        remedy = ("pass ", Parameter("columns", [columns]))
+        raise ArgumentTypeError(Parameter("columns", columns), "must be a list", remedy)
     chosen = None if columns is None else tuple(columns)
     known = None if names is None else tuple(names)
     options = Options(column, chosen, key, parse_budget(memory_budget), known)
@@ -143,14 +144,13 @@ def _open(path: Path, options: Options) -> RowSource:
 
 
 def _unknown_format(file: DataFile) -> DataError:
-    suffix, supported = file.path.suffix.lower(), ", ".join(row_suffixes())
-    found, remedy = f"{file.name} has the suffix {suffix!r}", "convert it"
-    if suffix == ".safetensors":
+    suffix = file.path.suffix.lower()
+    if suffix == MODEL_SUFFIX:
         found = f"{file.name} has the suffix of a model, not of rows"
-        remedy = "pass the file of rows here"
-    elif suffix in TEXTS:
-        remedy = f"convert it once: {_conversion(file.path)}"
-    return DataError(found, f"rows are read from {supported}", remedy)
+        return DataError(found, remedy="pass the file of rows here")
+    found = f"Cannot read {file.name}. Supported: {', '.join(row_suffixes())}."
+    once = f" once: {_conversion(file.path)}" if suffix in TEXTS else ""
+    return DataError(found, remedy=f"convert it{once}")
 
 
 def _conversion(path: Path) -> str:
@@ -188,8 +188,8 @@ def find_paths(path: Any) -> list[Path]:
     if isinstance(path, (str, os.PathLike)):
         return _matches(os.fspath(path))
     if not isinstance(path, Iterable) or isinstance(path, (bytes, dict)):
-        found = type(path).__name__
-        raise TypeError(f"path is a {found}, but must be a path, a pattern or a list of those.")
+        rule = "must be a path, a pattern or a list of those"
+        raise ArgumentTypeError(f"path is a {type(path).__name__}", rule)
     paths = [found for item in path for found in find_paths(item)]
     if not paths:
         raise DataError("The list of paths is empty", remedy="name at least one file")

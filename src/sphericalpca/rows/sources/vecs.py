@@ -9,17 +9,18 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
+from sphericalpca.registry.formats import format_of
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
 from sphericalpca.rows.sources.fixed import RowMajorRows
 
 __all__ = ["open_vecs"]
 
-NUMBERS = {".fvecs": "<f4", ".bvecs": "u1"}
-
 
 def open_vecs(file: DataFile, options: Options) -> FileSource:
     """The rows of an ``.fvecs`` (float32) or ``.bvecs`` (uint8) file."""
-    numbers = np.dtype(NUMBERS[file.path.suffix.lower()])
+    known = format_of(file.path)
+    assert known is not None
+    numbers = np.dtype(known.dtype).newbyteorder("<")
     with file.being_read(), file.path.open("rb") as handle:
         first = handle.read(4)
     m = int.from_bytes(first, "little", signed=True)
