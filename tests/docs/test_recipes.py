@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 from shutil import copytree, ignore_patterns
+from textwrap import dedent, indent
 
 import pytest
 
@@ -99,15 +101,21 @@ except TypeError as error:
 """
 
 
-def test_a_solver(copy):
+def add_solver(copy):
+    """Follow the steps; the files that were changed."""
     package = copy / "src" / "sphericalpca"
-    (package / "solvers" / "damped.py").write_text(code("solver.rst"), encoding="utf-8")
-    registry = package / "registry" / "solvers.py"
-    end = "        ),\n    )\n}\n"
+    module, registry = package / "solvers" / "damped.py", package / "registry" / "solvers.py"
+    module.write_text(f"{code('solver.rst').rstrip()}\n", encoding="utf-8")
     entry = re.search(r"\n( +SolverEntry\(.*?\n +\))\n", page("solver.rst"), re.DOTALL)[1]
-    edit(registry, end, end.replace("    )\n}", f"{entry},\n    )\n}}"))
+    end = "\n    )\n}\n"
+    edit(registry, end, f"\n{indent(dedent(entry), ' ' * 8)},{end}")
     row = '   * - ``"damped"``\n     - exact alternation with shorter steps\n     - \n     - \n\n'
     edit(copy / "docs" / "guide" / "solvers.rst", ":doc:`/gallery/plot_solvers`", f"{row}:doc:`x`")
+    return module, registry
+
+
+def test_a_solver(copy):
+    add_solver(copy)
     assert "has no method 'saved'" in run(copy, "-c", FIT_DAMPED)
     fit = ("-m", "sphericalpca", "fit")
     assert "damped" in run(copy, *fit, "--help")
@@ -117,16 +125,33 @@ def test_a_solver(copy):
     assert count_passed(copy, "-k", "damped or Damped", *OF_A_SOLVER) > 300
 
 
-def test_a_source_of_rows(copy):
+def add_format(copy):
+    """Follow the steps; the files that were changed."""
     package, samples = copy / "src" / "sphericalpca", copy / "reliability" / "samples.py"
-    write, module, entry, sample = (code("rows.rst", number) for number in (1, 4, 5, 6))
-    (package / "rows" / "sources" / "sqlite.py").write_text(module, encoding="utf-8")
-    entry = entry.partition("\n\n")[2]  # without the import of what is there
-    add(package / "registry" / "formats.py", entry)
-    function = re.search(r"def write_database.*?\n\n", write, re.DOTALL)[0]
-    header = "import sqlite3\nfrom contextlib import closing\n\n"
-    add(samples, f"{header}{function}\n{sample.partition(chr(10) * 2)[2]}")
-    run(copy, "-c", f"{header}import numpy as np\n{write}")
+    module, registry = package / "rows" / "sources" / "sqlite.py", package / "registry/formats.py"
+    write, source, entry, sample = (code("rows.rst", number) for number in (1, 4, 5, 6))
+    module.write_text(f"{source.rstrip()}\n", encoding="utf-8")
+    add_to_dict(registry, "FORMATS", entry)
+    add_to_dict(samples, "SAMPLES", sample)
+    function = re.search(r"def write_database.*?\n\n\n", write, re.DOTALL)[0]
+    edit(samples, "SAMPLES: dict", f"{function}SAMPLES: dict")
+    first = "from collections.abc import Callable\n"
+    edit(samples, first, f"import sqlite3\n{first}from contextlib import closing\n")
+    return module, registry, samples
+
+
+def add_to_dict(path, name, block):
+    """Put what stands between the braces of a block of code at the end of a dict."""
+    lines = re.search(r"\{\n(.*)^\}$", block, re.DOTALL | re.MULTILINE)[1]
+    text = path.read_text(encoding="utf-8")
+    found = re.search(rf"^{name}: .*?^\}}$", text, re.DOTALL | re.MULTILINE)
+    path.write_text(f"{text[: found.end() - 1]}{lines}{text[found.end() - 1 :]}", encoding="utf-8")
+
+
+def test_a_source_of_rows(copy):
+    add_format(copy)
+    header = "import sqlite3\nfrom contextlib import closing\nfrom pathlib import Path\n"
+    run(copy, "-c", f"{header}import numpy as np\n{code('rows.rst', 1)}")
     program = ("-m", "sphericalpca")
     run(copy, *program, "fit", "digits.db", "-r", "3", "-o", "m.safetensors")
     run(copy, *program, "transform", "m.safetensors", "digits.db", "-o", "small.npy")
@@ -139,17 +164,21 @@ def test_a_source_of_rows(copy):
     done = run(copy, *options, "-k", "sqlite", *every)
     assert int(re.search(r"(\d+) passed", done)[1]) > 30
     whole = (
-        "rows/sources/test_opening",
-        "cli/test_reading",
-        "cli/test_transform",
-        "cli/test_startup",
+        *("rows/sources/test_opening", "cli/test_reading", "cli/test_transform"),
+        *("cli/test_startup", "test_registry", "test_package", "test_transforming"),
     )
     run(copy, *options, *(f"tests/{name}.py" for name in whole))
 
 
-def add(path, text):
-    """Add to the end of a file."""
-    path.write_text(f"{path.read_text(encoding='utf-8')}\n\n{text}", encoding="utf-8")
+@pytest.mark.skipif(
+    not all(map(importlib.util.find_spec, ("mypy", "ruff"))), reason="`make lint` brings them"
+)
+@pytest.mark.parametrize("follow", [add_solver, add_format])
+def test_additions_pass_lint(copy, follow):
+    changed = [str(path) for path in follow(copy)]
+    run(copy, "-m", "ruff", "check", "--no-cache", *changed)
+    run(copy, "-m", "ruff", "format", "--no-cache", "--check", *changed)
+    run(copy, "-m", "mypy", *changed)
 
 
 def test_an_experiment(copy):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -65,7 +66,7 @@ def test_rivals_are_sorted_by_how_they_stand():
     text = said({"random": -0.3, "truncation": 0.1})
     more = re.search(r"Spherical PCA finds more than (.*)\.", text)[1]
     less = re.search(r"Spherical PCA finds less than (.*)\.", text)[1]
-    level = re.search(r"no difference is shown to (.*)\.", text)[1]
+    level = re.search(r"no significant difference from (.*)\.", text)[1]
     assert "random projection" in more
     assert "centred PCA, dot product" in more
     assert "first coordinates" in less
@@ -85,6 +86,16 @@ def test_two_stages():
 )
 def test_a_new_fit(shift, words):
     assert words in said({"model": shift})
+
+
+def test_no_difference_is_said_in_words():
+    found = made()
+    same = {key: found.recalls["refit", *key[1:]] for key in found.recalls}
+    text = "\n".join(findings(replace(found, recalls=same)))
+    assert "is level with this model (no measurable difference at recall@10)." in text
+    assert "ties with Spherical PCA at recall@1 and @10 (no measurable difference)" in text
+    assert "there is no significant difference from" in text
+    assert "±" not in text
 
 
 @pytest.mark.parametrize(

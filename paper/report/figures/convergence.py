@@ -30,8 +30,8 @@ ROUNDING = 1e-11
 PANELS = {
     "delta_U": f"‖U(k+1) {MINUS} U(k)‖",
     "delta_V": f"‖V(k+1) {MINUS} V(k)‖",
-    "objective": "objective",
-    "gap": "objective above the best reached",
+    "objective": "loss",
+    "gap": "loss above the best reached",
 }
 
 
@@ -46,9 +46,9 @@ def convergence(frame: pd.DataFrame, data: str, starts: dict[str, str] | None = 
     return Picture(
         name=file_name("convergence", data),
         caption=(
-            f"Fig. 3 on {where}: steps of U and of V, the objective, and the objective above the "
-            "best that any solver reached, against passes over the data. Distances below rounding "
-            f"are left out.{_where_they_start(part, starts or {})}"
+            f"Fig. 3 on {where}: steps of U and of V, the loss, and the loss above the best that "
+            "any solver reached, against passes over the data. Distances below rounding are left "
+            f"out.{_where_they_start(part, starts or {})}"
         ),
         panels=tuple(
             Panel(

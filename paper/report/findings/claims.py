@@ -118,7 +118,7 @@ def _on_convergence(solvers: pd.DataFrame) -> Iterator[Claim]:
     if theory:
         held, steps = (int(sum(run[name] for run in theory)) for name in ("p1_held", "p1_steps"))
         yield Claim(
-            "With constants above L_c, every step decreases the objective sufficiently (P1).",
+            "With constants above L_c, every step decreases the loss sufficiently (P1).",
             "holds" if held == steps else "does not hold",
             f"P1 held at {count(held, steps, 'steps')}, on {listed(r['data'] for r in theory)}.",
             quoted=False,

@@ -151,7 +151,7 @@ def _lsa_tables(lines: list[Line]) -> Iterator[Table]:
                 "seeds: all documents, only the clustering varies. Bootstrap: documents are "
                 "redrawn with replacement, the vocabulary and the idf weights are those of the "
                 "whole collection; an interval is that of the replicates, seeds of k-means "
-                "included. CPU seconds: of the representation. SVD ratio: the objective at the "
+                "included. CPU seconds: of the representation. SVD ratio: the value f at the "
                 "SVD over the one that Spherical PCA reached; 1 means nothing to gain."
             ),
         )

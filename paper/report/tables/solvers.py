@@ -47,7 +47,7 @@ def solvers_table(solvers: pd.DataFrame, data: str) -> Table:
         corner="Solver",
         columns=(
             *("L_c", "λ = μ", "Theory applies", "P1 held", "Largest subgradient ratio"),
-            *("Fitted rate", "Iterations", "Passes", "Objective", "Residual", "Certificate gap"),
+            *("Fitted rate", "Iterations", "Passes", "Loss", "Residual", "Certificate gap"),
         ),
         rows=tuple(_row(run) for _, run in part.iterrows()),
     )

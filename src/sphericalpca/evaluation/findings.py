@@ -14,6 +14,9 @@ __all__ = ["findings", "listed"]
 # A second stage that loses less than this finds all, for practical purposes.
 ENOUGH = 0.99
 
+# What is said in place of a difference that vanishes when it is rounded.
+ZERO, NO_DIFFERENCE = shift(0.0), "no measurable difference"
+
 
 def findings(found: Evaluation) -> list[str]:
     """What the numbers say, the most important first."""
@@ -69,13 +72,14 @@ def _other_rivals(found: Evaluation) -> list[str]:
     others = [name for name in standings if name not in (MODEL, SVD_UNIT)]
     words: tuple[tuple[Outcome, str], ...] = (
         ("ahead", "Spherical PCA finds more than"),
-        ("level", "no difference is shown to"),
+        ("level", "there is no significant difference from"),
         ("behind", "Spherical PCA finds less than"),
     )
     texts = []
     for outcome, word in words:
         names = [name for name in others if standings[name].outcome == outcome]
-        rivals = [f"{LABELS[name]} ({shift(standings[name].difference.mean)})" for name in names]
+        gaps = {name: shift(standings[name].difference.mean) for name in names}
+        rivals = [LABELS[name] + (f" ({gap})" if gap != ZERO else "") for name, gap in gaps.items()]
         if rivals:
             texts.append(f"At recall@{found.k}, {word} {'; '.join(rivals)}.")
     return texts
@@ -98,10 +102,13 @@ def _refit(found: Evaluation) -> str:
     standing = found.standings(found.k)[MODEL]
     words = {"level": "is level with", "ahead": "finds more than", "behind": "finds less than"}
     gap = standing.difference
+    mean, low, high = map(shift, (gap.mean, gap.low, gap.high))
+    size = (
+        NO_DIFFERENCE if {mean, low, high} == {ZERO} else f"{mean}, 95 % interval {low} to {high}"
+    )
     return (
         "Spherical PCA fitted anew to these rows, the queries left out, "
-        f"{words[standing.outcome]} this model ({shift(gap.mean)}, 95 % interval {shift(gap.low)} "
-        f"to {shift(gap.high)} at recall@{found.k})"
+        f"{words[standing.outcome]} this model ({size} at recall@{found.k})"
         f"{': a new fit is worth it.' if standing.outcome == 'ahead' else '.'}"
     )
 
@@ -139,4 +146,6 @@ def _places(ks: Iterable[int]) -> str:
 def _differences(standings: Iterable[Standing]) -> str:
     means = [standing.difference.mean for standing in standings]
     ends = list(dict.fromkeys(shift(end) for end in (min(means), max(means))))
+    if ends == [ZERO]:
+        return NO_DIFFERENCE
     return f"difference{'s' if len(ends) > 1 else ''} {' to '.join(ends)}"

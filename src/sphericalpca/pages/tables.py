@@ -65,7 +65,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     subcorner: str = ""  # the heading of the second column, if rows have a second heading
-    accent: int | None = None  # the column to be set off, that of Spherical PCA
+    accent: int | None = None  # the column to be set off from the others
     over: tuple[tuple[str, int], ...] = ()  # headings over several columns each, and how many
 
 

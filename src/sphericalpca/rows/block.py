@@ -165,7 +165,7 @@ class Block:
         Rows whose projection vanishes are where f has a kink: they have no curvature.
         """
         E -= V * np.einsum("ij,ij->i", V, E)[:, None]
-        smooth = lengths > VANISHING * np.finfo(V.dtype).eps * self.norm
+        smooth = (lengths > VANISHING * np.finfo(V.dtype).eps * self.norm) & (self.norm > 0)
         curvature = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=smooth)
         return np.multiply(E, curvature.astype(E.dtype)[:, None], out=E)
 

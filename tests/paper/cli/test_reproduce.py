@@ -223,6 +223,19 @@ def test_a_missing_package_is_named_with_the_remedy(tmp_path, package):
     assert not (tmp_path / "o").exists()
 
 
+@pytest.mark.parametrize("package", ["sphericalpca", "click", "rich"])
+def test_without_the_environment_one_line_says_how_to_make_it(package):
+    program = (
+        f"import sys; sys.modules[{package!r}] = None; from paper.__main__ import main; main()"
+    )
+    command = [sys.executable, "-c", program, "datasets"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    (line,) = done.stderr.splitlines()
+    assert line.startswith(f"Error: {package} is not installed")
+    assert "run `make demo` first, then `.venv/bin/python -m paper ...`" in line
+
+
 def test_ctrl_c_says_how_to_go_on(tmp_path, ctrl_c):
     """A terminal sends the signal to the whole group: parent and workers."""
     command = [sys.executable, "-m", "paper", "reproduce", "uci", "--embedded", "--jobs=2"]
