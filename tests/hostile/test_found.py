@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sphericalpca import R1PCA, DataError, SphericalPCA
+from sphericalpca import R1PCA, DataError, NoDirectionWarning, SphericalPCA
 from sphericalpca.evaluation import race
 from sphericalpca.metrics import (
     mean_share,
@@ -145,3 +145,11 @@ def test_the_scale_of_a_given_start_says_nothing(X, size):
     U = np.random.default_rng(0).standard_normal((5, 2))
     found, expected = (SphericalPCA(2, init=U * c, max_iter=1).fit(X) for c in (size, 1.0))
     np.testing.assert_allclose(found.components_, expected.components_, atol=1e-7)
+
+
+def test_rows_below_the_number_range_have_no_curvature():
+    X = np.array([[0.07, 0.3], [0.06, 0.4], [-1e-310, -1e-310]])
+    model = SphericalPCA(1, solver="newton", normalize=False, random_state=0)
+    with pytest.warns(NoDirectionWarning):
+        model.fit(X)
+    assert np.isfinite(model.components_).all()
