@@ -67,8 +67,8 @@ def export_model(
     ------
     ParameterError
         If there is no such target, or `index` is not for it.
-    FileExistsError
-        If something is there, and `force` is False.
+    ExistsError
+        If something is there, and `force` is False; a ``FileExistsError``.
     DataError
         If the target cannot hold this model.
     MissingExtraError

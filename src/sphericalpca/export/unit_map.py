@@ -90,8 +90,8 @@ def unit_map(model: Any) -> UnitMap:
 
     Raises
     ------
-    TypeError
-        If it is another estimator.
+    ArgumentTypeError
+        If it is another estimator; a ``TypeError``.
 
     Examples
     --------
