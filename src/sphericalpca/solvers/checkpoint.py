@@ -34,7 +34,7 @@ from sphericalpca.solvers.checkpoint_checks import (
     other_kind,
 )
 
-__all__ = ["Checkpoint", "MultiStart", "check_place"]
+__all__ = ["Checkpoint", "MultiStart", "check_checkpoint_path"]
 
 # Raised when a file of this version could not be read by an older program.
 FORMAT = 3
@@ -56,7 +56,7 @@ UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
 SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
 
 
-def check_place(path: Any) -> None:
+def check_checkpoint_path(path: Any) -> None:
     """Refuse a checkpoint that cannot be written, or a file of another kind, before a long fit.
 
     Its folder is made if it is missing.
