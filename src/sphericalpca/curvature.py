@@ -1,4 +1,4 @@
-"""How strongly f curves, guessed from the eigenvectors that the SVD start found on its way.
+"""How f curves: its second-order model, and a guess from what the SVD start found on its way.
 
 Minus the Hessian of f at U is D -> D A - (I - UU') sum_j w_j x_j x_j' D (I - v_j v_j') / l_j,
 with A = U'G and the lengths l_j = ||U'x_j||.  The step of exact alternation leaves the sum
@@ -12,16 +12,17 @@ which is diagonal in the eigenvectors of X'WX and of A.  So Newton's step is a d
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from sphericalpca.linalg import Array
-from sphericalpca.problem import Point
+from sphericalpca.linalg import Array, polar
+from sphericalpca.problem import Point, Problem, symmetric
 from sphericalpca.products import inner_products, product
 
-__all__ = ["Curvature"]
+__all__ = ["Curvature", "Model"]
 
 # A guessed step is at most this many times as long as that of exact alternation.
 LONGEST = 10.0
@@ -59,3 +60,36 @@ class Curvature:
         turned = turned / own.astype(R.dtype) + product(self.vectors, known)
         step = product(turned, Q.T.astype(R.dtype))
         return np.subtract(step, product(U, inner_products(U, step)), dtype=U.dtype)
+
+
+class Model:
+    """The second-order model of f / f(U) at U: 1 + <slope, E> - <E, bend(E)> / 2.
+
+    Dividing by f(U) makes it free of the units of weights and rows.  The slope (m x r, float64)
+    is as long as the step of exact alternation.
+    """
+
+    def __init__(self, problem: Problem, point: Point) -> None:
+        self.problem = problem
+        self.point = point
+        self._U = np.asarray(point.U, dtype=np.float64)
+        G = np.asarray(point.gradient, dtype=np.float64) / point.value
+        A = self._U.T @ G
+        self._scale = _inverse_root(symmetric(A), float(np.finfo(point.U.dtype).eps))
+        self.slope = np.asarray((G - self._U @ A) @ self._scale)
+
+    def bend(self, E: Array) -> Array:
+        """Minus the Hessian applied to E; one pass."""
+        H = self.problem.riemannian_hessian_product(self.point, E @ self._scale)
+        return np.asarray(-(H / self.point.value) @ self._scale)
+
+    def moved(self, E: Array) -> Array:
+        """The subspace at E: the polar factor of U + D, a retraction of second order."""
+        return polar(self._U + E @ self._scale).factor
+
+
+def _inverse_root(A: Array, eps: float) -> Array:
+    """A^-1/2; directions that hardly any row uses count as if a few did."""
+    eigenvalues, Q = np.linalg.eigh(A)
+    eigenvalues = np.maximum(eigenvalues, math.sqrt(eps) * eigenvalues[-1])
+    return np.asarray((Q / np.sqrt(eigenvalues)) @ Q.T)

@@ -18,6 +18,7 @@ import numpy as np
 from sphericalpca.curvature import Curvature
 from sphericalpca.linalg import Array
 from sphericalpca.problem import FinalSums, Problem
+from sphericalpca.saddle import way_up
 
 __all__ = [
     "AnySolver",
@@ -37,6 +38,8 @@ __all__ = [
 
 # A step that promises less than this share of the loss is not worth its pass.
 SMALL_PROMISE = 1e-5
+# This many iterations without a smaller residual or a loss that falls are no progress.
+STAGNATION = 20
 
 
 class StopReason(StrEnum):
@@ -44,6 +47,7 @@ class StopReason(StrEnum):
 
     CONVERGED = "converged"
     MAX_ITER = "max_iter"
+    STAGNANT = "stagnant"
     CALLBACK = "callback"
 
 
@@ -243,7 +247,8 @@ def iterate(
 
     One more step is made after the last if the state promises that it will lower the loss by
     more than the share `small_promise`.  At least one step is made.  With ``tol=0`` all
-    `max_iter` steps are made, even from a point where the residual happens to be exactly zero.
+    `max_iter` steps are made, even from a point where the residual happens to be exactly zero;
+    otherwise a run also ends where nothing but rounding errors changes any more.
 
     Parameters
     ----------
@@ -278,6 +283,10 @@ def iterate(
         run.record.append(_recorded(problem, run.state, time.perf_counter() - began))
         stop = monitor.end(run.state)
         reason = _why_stop(run, tol, max_iter, small_promise, stop=stop)
+        if reason is None and tol > 0 and _stagnates(problem, run):
+            reason = StopReason.STAGNANT
+        if reason is StopReason.CONVERGED and len(run.record) == 1 < max_iter:
+            reason = _look_up(problem, solver, run)
         run.finished = reason is not None
         keep(run)
     state, record = run.state, run.record
@@ -292,6 +301,27 @@ def iterate(
         constants=dict(state.constants),
         state=state,
     )
+
+
+def _stagnates(problem: Problem, run: Run[StateT]) -> bool:
+    """Whether rounding errors are all that still changes: `tol` is below what they allow."""
+    earlier, latest = run.record[:-STAGNATION], run.record[-STAGNATION:]
+    if len(earlier) < STAGNATION or min(r["residual"] for r in latest) < min(
+        r["residual"] for r in earlier
+    ):
+        return False
+    totals = problem.rows.totals
+    rounding = float(np.finfo(problem.rows.dtype).eps) * (totals.energy + totals.weight)
+    return earlier[-1]["loss"] - latest[-1]["loss"] <= rounding
+
+
+def _look_up(problem: Problem, solver: Solver[StateT], run: Run[StateT]) -> StopReason | None:
+    """Go on from higher up, if the start was a saddle of f: there no step moves."""
+    U = way_up(problem, run.state.U)
+    if U is None:
+        return StopReason.CONVERGED
+    run.state, run.arrived = solver.init(problem, Start(U)), False
+    return None
 
 
 def _recorded(problem: Problem, state: State, seconds: float) -> dict[str, float]:

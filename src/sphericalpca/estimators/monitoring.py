@@ -47,8 +47,6 @@ __all__ = [
 INTERVAL = 0.2
 # The time left is estimated from this many of the latest iterations.
 RECENT = 8
-# Rounding errors of float32 keep residuals above the former, and ended a fit that came this near.
-SINGLE_FLOOR, NEAR_FLOOR = 1e-6, 1e-5
 
 logger = logging.getLogger("sphericalpca")
 
@@ -246,8 +244,8 @@ def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
 
 
 def warn_of_max_iter(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> None:
-    """Warn if `max_iter` ended a fit; `only_tol` if the caller can choose nothing but that."""
-    if model.stop_reason_ == StopReason.MAX_ITER:
+    """Warn if a fit ended before `tol`; `only_tol` if the caller can choose nothing but that."""
+    if model.stop_reason_ in (StopReason.MAX_ITER, StopReason.STAGNANT):
         value = _unfinished(model, f"residual {model.residual_:.3g}")
         warn_caller(UnfinishedFitWarning(value, "", _remedy(model, dtype, only_tol=only_tol)))
 
@@ -258,9 +256,9 @@ def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
     if model.tol == 0:
         end = " every fit ends here, so set "
         return ("with ", Parameter("tol", 0), end, tol, " > 0 to stop at convergence")
-    too_fine = dtype == np.float32 and model.tol < SINGLE_FLOOR
-    if too_fine and model.residual_ < NEAR_FLOOR:
-        return ("in float32 residuals end near 1e-6, so raise ", tol, " or pass X in float64")
+    if model.stop_reason_ == StopReason.STAGNANT:
+        finer = " or pass X in float64" if dtype == np.float32 else ""
+        return (f"rounding errors of {dtype} allow no smaller residual, so raise ", tol, finer)
     if only_tol:
         return ("raise ", tol)
     most, solver = Parameter("max_iter"), Parameter("solver")
@@ -268,9 +266,11 @@ def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
 
 
 def _unfinished(model: Any, measured: str) -> str:
-    count, tol = model.max_iter, f"tol {float(model.tol):g}"
+    stuck = getattr(model, "stop_reason_", "") == StopReason.STAGNANT
+    count, tol = model.n_iter_ if stuck else model.max_iter, f"tol {float(model.tol):g}"
     iterations = "iteration" if count == 1 else "iterations"
-    found = f"did not converge in {count} {iterations} ({measured}, {tol})"
+    what = "made no more progress after" if stuck else "did not converge in"
+    found = f"{what} {count} {iterations} ({measured}, {tol})"
     return f"{type(model).__name__} {found}"
 
 

@@ -101,7 +101,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         products, ``X U`` and ``X' V``; a read that makes one of them counts half.
     solver_ : solver object
         The solver used, also if "auto" chose it.
-    stop_reason_ : {"converged", "max_iter", "callback", "stream"}
+    stop_reason_ : {"converged", "max_iter", "stagnant", "callback", "stream"}
         Why the best start ended; "stream" after `partial_fit`.
     history_ : dict of ndarray of shape (n_iter_,)
         "loss", "residual", "passes", "flops" (of products with X) and "seconds" after each

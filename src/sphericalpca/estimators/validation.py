@@ -30,6 +30,7 @@ from sphericalpca.products import times
 from sphericalpca.rows import NamespaceMatrix, RowSource, Watch, column_words, first_non_finite
 from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched, from_dask
+from sphericalpca.rows.structure import sound
 
 __all__ = [
     "LinearModel",
@@ -133,6 +134,7 @@ def check_matrix(
         learn_columns(estimator, X.array, reset=reset, dtype=None, ensure_all_finite=False)
         _refuse_non_finite("X", X.first_non_finite(watch), IMPUTE)
         return X
+    X = sound(X) if sparse.issparse(X) else X
     names = column_names(X)
     _check_types(X, names)
     dtype = [np.float32] if _is_single(X) else [np.float64, np.float32]

@@ -20,14 +20,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from sphericalpca.curvature import Model
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, polar
-from sphericalpca.problem import Point, Problem, symmetric
+from sphericalpca.problem import Point, Problem
 from sphericalpca.solvers.base import PointState, check_count, is_number
 from sphericalpca.solvers.start import start_of_U
 
-__all__ = ["Model", "ModelStep", "Newton", "maximise_model"]
+__all__ = ["ModelStep", "Newton", "maximise_model"]
 
 # Lengths of steps are root mean squares of tangents of angles: 1 means 45 degrees.
 FIRST_RADIUS = 0.1
@@ -66,39 +67,6 @@ class ModelStep:
     def length(self) -> float:
         """Length in the model's coordinates."""
         return float(np.linalg.norm(self.E))
-
-
-class Model:
-    """The second-order model of f / f(U) at U: 1 + <slope, E> - <E, bend(E)> / 2.
-
-    Dividing by f(U) makes it free of the units of weights and rows.  The slope (m x r, float64)
-    is as long as the step of exact alternation.
-    """
-
-    def __init__(self, problem: Problem, point: Point) -> None:
-        self.problem = problem
-        self.point = point
-        self._U = np.asarray(point.U, dtype=np.float64)
-        G = np.asarray(point.gradient, dtype=np.float64) / point.value
-        A = self._U.T @ G
-        self._scale = _inverse_root(symmetric(A), float(np.finfo(point.U.dtype).eps))
-        self.slope = np.asarray((G - self._U @ A) @ self._scale)
-
-    def bend(self, E: Array) -> Array:
-        """Minus the Hessian applied to E; one pass."""
-        H = self.problem.riemannian_hessian_product(self.point, E @ self._scale)
-        return np.asarray(-(H / self.point.value) @ self._scale)
-
-    def moved(self, E: Array) -> Array:
-        """The subspace at E: the polar factor of U + D, a retraction of second order."""
-        return polar(self._U + E @ self._scale).factor
-
-
-def _inverse_root(A: Array, eps: float) -> Array:
-    """A^-1/2; directions that hardly any row uses count as if a few did."""
-    eigenvalues, Q = np.linalg.eigh(A)
-    eigenvalues = np.maximum(eigenvalues, math.sqrt(eps) * eigenvalues[-1])
-    return np.asarray((Q / np.sqrt(eigenvalues)) @ Q.T)
 
 
 def maximise_model(

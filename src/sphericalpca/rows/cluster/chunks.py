@@ -18,6 +18,7 @@ from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Matrix, stored_numbers
 from sphericalpca.rows.finite import first_non_finite
 from sphericalpca.rows.reading import RowSource
+from sphericalpca.rows.structure import sound
 
 __all__ = ["DaskSource", "checked_chunk", "chunk_matrix", "place_in_chunk"]
 
@@ -69,8 +70,11 @@ def no_rows() -> DataError:
 
 
 def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
+    types = piece.dtypes if hasattr(piece, "iloc") else [getattr(piece, "dtype", None)]
+    if any(getattr(one, "kind", "") == "c" for one in types):  # whatever its collection declared
+        raise TypeError("they are complex")
     if sparse.issparse(piece):
-        return piece.tocsr().astype(dtype, copy=False)
+        return sound(piece).tocsr().astype(dtype, copy=False)
     if hasattr(piece, "iloc"):  # a data frame, whose missing values may have types of their own
         return piece.to_numpy(dtype=dtype, na_value=np.nan)
     if isinstance(piece, np.ma.MaskedArray):  # what is masked is missing, whatever lies below

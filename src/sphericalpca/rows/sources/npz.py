@@ -23,6 +23,7 @@ from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, rewritten
 from sphericalpca.rows.sources.fixed import fill
 from sphericalpca.rows.sources.npy import StoredArray, dense_rows, located, read_small
+from sphericalpca.rows.structure import refuse_indices
 
 __all__ = ["open_npz"]
 
@@ -144,12 +145,8 @@ class CompressedSparseRows(FileSource):
 
     def _matrix(self, first: int, last: int, numbers: Array, places: Any) -> Matrix:
         m, pointer = self.shape[1], self._pointer[first : last + 1]
-        # An index that is out of range would make products read memory that is not theirs.
-        if len(places) and (places.min() < 0 or places.max() >= m):
-            k = int(np.argmax((places < 0) | (places >= m)))
-            row = int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1
-            found = f"X has a number in column {places[k]} of {self.place(first + row)}"
-            raise DataError(found, f"has {m} columns", "the file is damaged; write it again")
+        remedy = "the file is damaged; write it again"
+        refuse_indices(places, pointer, m, "column", lambda k: (self.place(first + k), remedy))
         matrix = sparse.csr_array((last - first, m), dtype=self.dtype)
         matrix.data, matrix.indices = numbers, places
         matrix.indptr = (pointer - pointer[0]).astype(places.dtype)

@@ -1,0 +1,60 @@
+"""The way up from a saddle, where the gradient of f vanishes and no first-order step moves.
+
+Symmetric data put the SVD on saddles: every solver would stay there, and call it converged.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from sphericalpca.curvature import Model
+from sphericalpca.linalg import Array
+from sphericalpca.problem import Problem, symmetric
+
+__all__ = ["way_up"]
+
+# Hessian products, a pass each, after which f is taken to curve downwards in all directions.
+LOOKS = 10
+# A rise by less than this many rounding errors may be none.
+ROUNDING = 64.0
+
+
+def way_up(problem: Problem, U: Array) -> Array | None:
+    """A subspace near U with a larger f, if f curves upwards somewhere; None if it does not.
+
+    U is meant to be critical.  Lanczos' method looks for the direction in which the second-order
+    model bends upwards most, from a random one: symmetric data hide it from any other.
+    """
+    here = problem.evaluate(U)
+    rounding = ROUNDING * float(np.finfo(here.U.dtype).eps)
+    # Nothing is better than a subspace that has all rows.
+    if here.cosines >= (1.0 - rounding) * problem.rows.totals.weight or here.value <= 0:
+        return None
+    model = Model(problem, here)
+    direction = _upwards(model, U.shape, rounding)
+    lengths = () if direction is None else 0.5 ** np.arange(12)
+    trials = (problem.evaluate(model.moved(length * direction)) for length in lengths)
+    return next((t.U for t in trials if t.value > here.value * (1.0 + rounding)), None)
+
+
+def _upwards(model: Model, shape: tuple[int, int], rounding: float) -> Array | None:
+    """A unit direction in which the model bends upwards; None if Lanczos' method finds none."""
+    U = np.asarray(model.point.U, dtype=np.float64)
+    direction = np.random.default_rng(0).standard_normal(shape)
+    basis = np.empty((0, U.size))
+    bent = np.empty((0, U.size))
+    for _ in range(min(LOOKS, (shape[0] - shape[1]) * shape[1])):
+        for _ in range(2):  # once more, for what rounding left
+            direction = direction - U @ (U.T @ direction)
+            flat = direction.ravel()
+            direction = (flat - (basis @ flat) @ basis).reshape(shape)
+        length = np.linalg.norm(direction)
+        if length <= rounding:
+            break
+        basis = np.vstack([basis, direction.ravel() / length])
+        bent = np.vstack([bent, model.bend(direction / length).ravel()])
+        values, vectors = np.linalg.eigh(symmetric(basis @ bent.T))
+        if values[0] < -np.sqrt(rounding):
+            return np.asarray((vectors[:, 0] @ basis).reshape(shape))
+        direction = bent[-1].reshape(shape)
+    return None
