@@ -236,7 +236,7 @@ def test_there_is_only_one_subspace_of_all_dimensions(direct, monkeypatch, rng):
     found = certify(problem, np.eye(6))
     weighted = problem.rows.stats.weight @ np.linalg.norm(X, axis=1)
     np.testing.assert_allclose([found.value, found.bound], weighted, rtol=1e-12)
-    assert found.gap == 0
+    assert 0 < found.gap < 1e-14  # rounding alone
     assert found.rigorous
 
 

@@ -10,17 +10,29 @@ Its minimum over s is the maximum of the concave function F(P) = sum_j w_j sqrt(
 over the Fantope {0 <= P <= I, tr P = r}.  Each bound yields leading eigenvectors E, hence
 a new vertex EE' of the Fantope, and F is maximised over the hull of all vertices so far;
 s_j = sqrt(x_j'P x_j) there gives the next bound.  Only the numbers x_j'P x_j are stored.
+
+Rounding errors could lift f* above a computed bound, so their largest sizes are added to it.  With
+eps that of the data's type and k = min(m, 1024) (longer sums are added up in float64)::
+
+    (k / 4 + 4) eps sum_j w_j ||x_j||                   lengths of rows, and the value itself
+    1/2 sqrt(r) (n + m) eps64 sum_j w_j ||x_j||^2 / s_j   sums in float64, and their eigenvalues
+
+A sum of k squares has a relative error of at most k eps / 2, its root half of that, and f* moves by
+as much as the rows do.  An entry of a sum over n rows is off by at most n eps64 / 2 times the sum
+of absolute products; so the error's Frobenius norm is at most n eps64 / 2 times the trace, and
+that of r eigenvalues sqrt(r) times as much.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
 import scipy.sparse.linalg
 
-from sphericalpca.linalg import Array, leading_eigenvectors
+from sphericalpca.linalg import SHORT_ROW, Array, leading_eigenvectors
 from sphericalpca.problem import Problem, lengths_of_projections
 from sphericalpca.rows import as_rows
 
@@ -42,13 +54,15 @@ class Certificate:
     value : float
         f(U) = sum_j w_j ||U'x_j||.
     bound : float
-        No subspace of this dimension has a larger f.
+        No subspace of this dimension has a larger f.  Includes an allowance for rounding errors
+        of the data's type: of float32 rows at most 4e-5 of sum_j w_j ||x_j||.
     gap : float
-        bound / value - 1; zero proves that U is a global optimum.
+        bound / value - 1, never less than that allowance.  A gap of this size says that U is a
+        global optimum up to rounding.
     rigorous : bool
-        Whether the bound rests on a full eigen-decomposition (true to rounding).
-        Otherwise eigenvalues came from an iterative method, which may underestimate
-        them, and the bound is an estimate.
+        Whether the bound rests on a full eigen-decomposition; it then holds for the rows as they
+        are, rounding errors included.  Otherwise eigenvalues came from an iterative method, which
+        may underestimate them, and the bound is an estimate.
     """
 
     value: float
@@ -84,11 +98,14 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     True
     """
     r, heaviest = U.shape[1], problem.rows.heaviest
-    w = problem.rows.stats.weight / heaviest
+    w, norm = problem.rows.stats.weight / heaviest, problem.rows.stats.norm
     reach = lengths_of_projections(problem, U)
     value = float(w @ reach)
+    total = float(w @ norm)
+    allowance = _rounding(problem) * total
     if r == problem.rows.shape[1]:  # there is no other subspace
-        return Certificate(heaviest * value, heaviest * value, 0.0, rigorous=True)
+        return _certificate(heaviest, value, max(total, value) + allowance, rigorous=True)
+    of_sums = math.sqrt(r) * sum(problem.rows.shape) * float(np.finfo(np.float64).eps)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
         problem = _in_row_space(problem)
     norm, m = problem.rows.stats.norm, problem.rows.shape[1]
@@ -103,6 +120,7 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
         factor = np.sqrt(np.divide(w, s, out=np.zeros_like(s), where=s > 0))
         top, E = _leading_eigenvectors(problem, factor, r, E)
         relaxed = float(w @ s)  # F at the current P: no s gives a bound below it
+        top += of_sums * float(np.square(factor * norm).sum())
         bounds.append(min([*bounds, 0.5 * relaxed + 0.5 * top]))
         if len(bounds) == max_bounds or _settled(bounds, relaxed, value):
             break
@@ -110,9 +128,19 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
         vertices[count - 1] = (lengths_of_projections(problem, E) * inverse) ** 2
         mixture = _best_mixture(vertices[:count], w * norm, mixture)
         s = norm * np.sqrt(mixture @ vertices[:count])
-    bound = max(bounds[-1], value)
-    gap = bound / value - 1.0 if value > 0 else np.inf
-    return Certificate(heaviest * value, heaviest * bound, gap, m <= DIRECT_SIZE)
+    bound = max(bounds[-1], value) + allowance
+    return _certificate(heaviest, value, bound, rigorous=m <= DIRECT_SIZE)
+
+
+def _rounding(problem: Problem) -> float:
+    """The largest relative rounding error of lengths in the type of the data."""
+    terms = min(problem.rows.shape[1], SHORT_ROW)
+    return (terms / 4 + 4) * float(np.finfo(problem.rows.dtype).eps)
+
+
+def _certificate(unit: float, value: float, bound: float, *, rigorous: bool) -> Certificate:
+    gap = bound / value - 1.0 if value > 0 else math.inf
+    return Certificate(unit * value, unit * bound, gap, rigorous)
 
 
 def _settled(bounds: list[float], relaxed: float, value: float) -> bool:

@@ -212,7 +212,7 @@ def _print(found: dict[str, Any], model: SphericalPCA, certificate: Certificate 
         what = "directions" if model.normalize else "lengths"  # as many as f adds up
         write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_, what)}")
     if certificate is not None:
-        _print_gap(certificate, model)
+        _print_gap(certificate)
     if "checkpoint" in found:
         write_line(
             f"{found['checkpoint']} is kept: to resume, run the same command with a larger "
@@ -220,10 +220,6 @@ def _print(found: dict[str, Any], model: SphericalPCA, certificate: Certificate 
         )
 
 
-def _print_gap(certificate: Certificate, model: SphericalPCA) -> None:
-    import numpy as np  # noqa: PLC0415 - slow to import
-
+def _print_gap(certificate: Certificate) -> None:
     sure = "proved" if certificate.rigorous else "an estimate"
-    # A bound is no finer than the digits of the model, so it is never printed as zero.
-    gap = max(certificate.gap, float(np.finfo(model.components_.dtype).eps))
-    write_line(f"No subspace is better by more than a share of {gap:.1e} ({sure}).")
+    write_line(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")

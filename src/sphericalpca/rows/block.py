@@ -193,10 +193,10 @@ class Block:
         return np.asarray(A)
 
     def cosines(self, other: Block) -> Array:
-        """Cosines between these rows and those of another block, shape (b, b')."""
+        """Cosines between these rows and those of another block, shape (b, b'), in float64."""
         (left, ours), (right, theirs) = self._unit(), other._unit()
         K = times(left, right.T)
-        K = np.asarray(K.toarray() if sparse.issparse(K) else K, dtype=np.float64)
+        K = np.asarray(K.toarray() if sparse.issparse(K) else K)
         if self.shift is not None:
             size = max(ours.max(initial=0), theirs.max(initial=0)) or 1.0
             shift, ours, theirs = size * self.shift, ours / size, theirs / size
@@ -216,11 +216,11 @@ class Block:
         return np.divide(self.scale, self.norm, out=zeros, where=self.norm > 0)
 
     def _unit(self) -> tuple[Matrix, Array]:
-        """Rows of unit length (before the shift), and what they were multiplied with."""
-        column = self._unit_scale.astype(self.matrix.dtype)
+        """Rows of unit length (before the shift), and what they were multiplied with; float64."""
+        scale = self._unit_scale
         if sparse.issparse(self.matrix):
-            return sparse.diags_array(column) @ self.matrix, self._unit_scale
-        return self.matrix * column[:, None], self._unit_scale
+            return sparse.diags_array(scale) @ self.matrix, scale
+        return self.matrix * scale[:, None], scale
 
 
 def stored_numbers(X: Matrix) -> int:

@@ -122,7 +122,9 @@ class NamespaceBlock(Block):
 
     @property
     def _unit_matrix(self) -> Any:
-        return self.matrix * self._factors(self._unit_scale)
+        wide = self.backend.wide
+        scale = self.backend.put(self._unit_scale, wide)[:, None]
+        return self.backend.xp.astype(self.matrix, wide) * scale
 
     def _vanishing(self, lengths: Any) -> Any:
         eps = float(self.backend.xp.finfo(self.matrix.dtype).eps)
