@@ -55,11 +55,12 @@ class Convergence:
     lipschitz, lam, mu : float
         L_c and the proximal constants; `mu` is NaN if it was renewed in every step.
     applies : bool
-        Whether lam, mu > L_c, as the theory demands.  If not, the checks below say nothing.
+        Whether lam, mu > L_c, as the theory demands.
     required_decrease : float
         (min(lam, mu) - L_c) / 2, P1's constant.
     sufficient_decrease : array of bool
-        Whether P1 held, up to rounding of the loss.  The first entry counts only if V(0)
+        Whether P1 held, up to rounding of the loss; all False unless the theory `applies`,
+        because P1's constant would allow the loss to rise.  The first entry counts only if V(0)
         was unit.  Fit in float64: in float32 rounding is larger than a step's decrease.
     subgradient_ratio : array
         dist(0, dh) over its bound; at most 1 if lam, mu > L_c.
@@ -118,6 +119,7 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
     lipschitz, lam, mu = (constants[name] for name in ("lipschitz", "lam", "mu"))
     steps = np.hypot(history["delta_U"], history["delta_V"])
     required = (np.fmin(lam, mu) - lipschitz) / 2
+    applies = lam > lipschitz and mu > lipschitz
     with np.errstate(invalid="ignore", divide="ignore"):
         holds = history["decrease_ratio"] + constants["rounding"] / steps**2 >= required
         ratio = history["subgradient"] / ((2 * lipschitz + mu + lam) * steps)
@@ -125,9 +127,9 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
         lipschitz=lipschitz,
         lam=lam,
         mu=mu,
-        applies=lam > lipschitz and mu > lipschitz,
+        applies=applies,
         required_decrease=float(required),
-        sufficient_decrease=holds | (steps == 0),
+        sufficient_decrease=(holds | (steps == 0)) & applies,
         subgradient_ratio=ratio,
         path_length=np.cumsum(steps),
         rate=fit_rate(steps),
