@@ -92,6 +92,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 a plain SVD
         would be enough.  NaN if the SVD was not among the starts.  Beyond 1024 features the start
         is an approximate SVD, about as exact as that of scikit-learn's TruncatedSVD by default.
+        Where the r-th and the next singular value are equal there are many SVD subspaces; f differs
+        among them, and the ratio refers to the one that was computed.
     residual_ : float
         Relative Riemannian gradient at the end.
     n_iter_ : int
@@ -375,8 +377,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap of zero proves that it is globally optimal.  Costs up to 30 eigenvalue problems:
-        seconds for some hundred features, minutes for wide sparse data.
+        A gap near zero proves that it is globally optimal up to rounding, which the bound allows
+        for.  Costs up to 30 eigenvalue problems: seconds for some hundred features, minutes for
+        wide sparse data.
 
         Parameters
         ----------

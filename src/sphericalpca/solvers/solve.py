@@ -42,6 +42,8 @@ SPARSE_COST = 13
 # Subspace acceleration halves the passes, and looks at the projections some six times for
 # each: their rows must be this much shorter than those of the data.
 WORTH_IT = 5
+# A start is above the end by rounding if by less than this many rounding errors of the data's type.
+ROUNDING = 64
 # Below this residual Anderson acceleration slows down, and Newton's method arrives first.
 NEWTON_TOL = 1e-7
 
@@ -54,7 +56,8 @@ class Outcome:
     ----------
     solution : Solution
     svd_ratio : float
-        f at the SVD start over f reached, NaN when no run began there.
+        f at the SVD start over f reached, NaN when no run began there.  Above 1 only where
+        constants given for Algorithm 1 made f fall.
     """
 
     solution: Solution[State]
@@ -185,7 +188,9 @@ def solve(
                 break
     best = search.best
     assert best is not None
-    return Outcome(best, search.svd_value / best.value if best.value > 0 else math.nan)
+    ratio = search.svd_value / best.value if best.value > 0 else math.nan
+    by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(problem.rows.dtype).eps)
+    return Outcome(best, 1.0 if by_rounding else ratio)
 
 
 def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:
