@@ -102,13 +102,9 @@ def test_methods_work(model, digits):
     assert not hasattr(clone(model), "components_")
 
 
-def test_mean_cosine_is_measured_before_a_batch_is_learned(digits):
-    """Say of rows 0..99: (100 / 150)^2; the other 50 are measured by the model of those."""
-    model = SphericalPCA(4).partial_fit(digits[:100])
-    first, ahead = model.mean_cosine_, model.score(digits[100:150])
-    old = (100 / 150) ** 2
-    model.partial_fit(digits[100:150])
-    assert model.mean_cosine_ == pytest.approx(old * first + (1 - old) * ahead, rel=1e-12)
+def test_mean_cosine_is_exact_while_all_rows_are_kept(digits):
+    model = SphericalPCA(4).partial_fit(digits[:100]).partial_fit(digits[100:150])
+    assert model.mean_cosine_ == pytest.approx(model.score(digits[:150]), rel=1e-12)
 
 
 def test_a_model_file_holds_it(model, digits, tmp_path):
@@ -190,7 +186,8 @@ def test_weights(digits):
         repeated.partial_fit(np.repeat(digits[part], w[part].astype(int), axis=0))
     np.testing.assert_allclose(weighted.components_, repeated.components_, atol=1e-8)
     assert weighted.n_samples_seen_ == len(digits)
-    assert weighted.mean_cosine_ == pytest.approx(repeated.mean_cosine_)
+    # Estimates, from different samples.
+    assert weighted.mean_cosine_ == pytest.approx(repeated.mean_cosine_, rel=0.005)
 
 
 @pytest.mark.parametrize("normalize", [True, False])

@@ -305,7 +305,7 @@ def test_a_stream_goes_on_from_a_file_with_the_say_of_its_rows(X, path):
     loaded = SphericalPCA.load(path)
     assert (loaded.n_samples_, loaded.total_weight_) == (80, 80.0)
     loaded.partial_fit(X[:7])
-    assert (loaded.n_samples_, loaded.total_weight_, loaded.n_samples_seen_) == (87, 87.0, 7)
+    assert (loaded.n_samples_, loaded.total_weight_, loaded.n_samples_seen_) == (87, 87.0, 87)
 
 
 def test_files_of_earlier_versions_are_loaded(saved, X, path):

@@ -54,6 +54,7 @@ class FittedAttributes:
     n_iter_: int = 0
     n_features_in_: int = 0
     n_samples_: int = field(default=0, metadata=ADDED_LATER)
+    n_samples_seen_: int = field(default=0, metadata=ADDED_LATER)
     stop_reason_: str = ""
     solver_: Any = None
     history_: dict[str, Array] = field(default_factory=dict)
@@ -96,6 +97,8 @@ class FittedAttributes:
         values = {name: getattr(self, name) for name in ATTRIBUTES}
         if self.feature_names_in_ is None:
             del values["feature_names_in_"]
+        if not self.n_samples_seen_ > 0:  # NaN in older files
+            del values["n_samples_seen_"]
         return values
 
     def store(self, model: Any) -> None:

@@ -32,7 +32,6 @@ from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import NamespaceMatrix, Rows, as_rows, on_host
 from sphericalpca.solvers import Start
 from sphericalpca.solvers.base import is_count
-from sphericalpca.solvers.streaming import Stream
 
 __all__ = ["SphericalPCA"]
 
@@ -286,8 +285,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         self : SphericalPCA
-            Fitted.  `mean_cosine_` is the mean over the stream, each row measured before its batch
-            was learned; `n_samples_seen_` counts rows, `n_iter_` batches.  `solver_` is the stream.
+            Fitted.  `mean_cosine_` estimates the mean over all rows of the stream at the current
+            subspace, from a sample of up to 256 of them: exact up to that many rows.
+            `n_samples_seen_` counts rows, `n_iter_` batches.  `solver_` is the stream.
             `loss_`, `residual_`, `svd_ratio_` and `n_passes_` are NaN, and there is no history.
 
         Notes
@@ -479,14 +479,6 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def n_components_(self) -> int:
         """Number of components."""
         return int(self.components_.shape[0])
-
-    @property
-    def n_samples_seen_(self) -> int:
-        """Rows that `partial_fit` has seen since the last `fit`."""
-        stream = getattr(self, "solver_", None)
-        if not isinstance(stream, Stream):
-            raise AttributeError("n_samples_seen_ is there after partial_fit only.")
-        return stream.n_rows
 
     @property
     def _U(self) -> Array:

@@ -63,7 +63,7 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
         weight = check_weights(sample_weight, X.shape[0])
         rows = as_rows(X, weight=weight, normalize=model.normalize)
         if (past := _past(model, rows)) is not None:
-            streaming = isinstance(getattr(model, "solver_", None), Stream)
+            streaming = getattr(model, "stop_reason_", "") == "stream"
             stream = past.after(rows)
             fitted = FittedAttributes.at(
                 model,
@@ -71,6 +71,7 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
                 total_weight_=stream.weight,
                 n_iter_=1 + (model.n_iter_ if streaming else 0),
                 n_samples_=getattr(model, "n_samples_", 0) + rows.shape[0],
+                n_samples_seen_=getattr(model, "n_samples_seen_", 0) + rows.shape[0],
                 stop_reason_="stream",
                 solver_=stream,
             )

@@ -1,4 +1,4 @@
-"""A stream of batches: each is read once, and a few m x r matrices are all that is kept.
+"""A stream of batches: each is read once, and a few m x r matrices and a few rows are kept.
 
 Exact alternation sets U to the polar factor of the gradient, the mean of x v' over all
 rows.  A stream cannot come back to rows that are gone, so it keeps a running mean M of
@@ -39,6 +39,7 @@ from sphericalpca.linalg import (
 from sphericalpca.problem import CanonicalForm, Problem, symmetric
 from sphericalpca.products import combination, inner_products, product
 from sphericalpca.rows import Block, Rows
+from sphericalpca.solvers.reservoir import Reservoir
 from sphericalpca.solvers.start import svd_start
 
 __all__ = ["Stream"]
@@ -52,7 +53,6 @@ SMOOTHING = 0.5
 class _Means(NamedTuple):
     """Means over rows, in float64; those of a stream fade."""
 
-    cosine: float  # of ||U'x|| / ||x||, with the U from before the row came
     moment: Array  # of v v', shape (r, r)
     sharpness: float  # of ||x|| / s
     radial: Array  # of v v' ||U'x||^2 ||x|| / s^3, shape (r, r); over the sharpness it is C
@@ -61,7 +61,6 @@ class _Means(NamedTuple):
         """These with the share `old`, the others with the rest."""
         new = 1.0 - old
         return _Means(
-            old * self.cosine + new * other.cosine,
             old * self.moment + new * other.moment,
             old * self.sharpness + new * other.sharpness,
             old * self.radial + new * other.radial,
@@ -78,7 +77,7 @@ class Stream(NamedTuple):
 
     In all means a row counts as its weight times its place in the stream.  So the latter half
     counts three quarters: enough to outgrow a poor beginning and to follow data that change,
-    while noise averages out over many rows.
+    while noise averages out over many rows.  Only in the mean cosine do all places count alike.
     """
 
     basis: Array  # S, shape (m, k), orthonormal columns; the first r are U
@@ -87,14 +86,18 @@ class Stream(NamedTuple):
     means: _Means
     weight: float = 0.0  # of all rows that have a direction
     n_rows: int = 0
+    reservoir: Reservoir = Reservoir(np.empty((0, 0)))  # stands for all rows of the stream
+    cosine: float = 0.0  # the mean of ||U'x|| / ||x|| of a past known by its solution
 
     @staticmethod
     def at(basis: Array, n_components: int) -> Stream:
         """A stream before its first row; the basis begins with the U to begin at."""
         r, basis = n_components, _filled(basis, n_components)
         m, k = basis.shape
-        nothing = _Means(0.0, np.zeros((r, r)), 0.0, np.zeros((r, r)))
-        return Stream(basis, np.zeros((m, r), basis.dtype), np.zeros((k, k)), nothing)
+        nothing = _Means(np.zeros((r, r)), 0.0, np.zeros((r, r)))
+        empty = Reservoir(np.empty((0, m), basis.dtype))
+        gradient = np.zeros((m, r), basis.dtype)
+        return Stream(basis, gradient, np.zeros((k, k)), nothing, reservoir=empty)
 
     @staticmethod
     def at_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Stream:
@@ -113,10 +116,10 @@ class Stream(NamedTuple):
         length of projections times the mean of v v', the diagonal matrix of the shares.
         """
         r, pull, moment = len(shares), length * cosine * shares, np.diag(shares)
-        basis, _, curvature, *_ = Stream.at(U, r)
-        curvature[:r, :r] = np.diag(pull)
-        means = _Means(cosine, moment, 1.0, moment)
-        return Stream(basis, U * pull.astype(U.dtype), curvature, means, weight)
+        stream, means = Stream.at(U, r), _Means(moment, 1.0, moment)
+        stream.curvature[:r, :r] = np.diag(pull)
+        gradient = U * pull.astype(U.dtype)
+        return stream._replace(gradient=gradient, means=means, weight=weight, cosine=cosine)
 
     @property
     def U(self) -> Array:
@@ -129,7 +132,7 @@ class Stream(NamedTuple):
         if rows.totals.weight == 0:
             return self._replace(n_rows=n_rows)
         old = (self.weight / weight) ** 2  # places from 0 to w add up to w^2 / 2
-        seen, gradient, products = _look_at(rows, self.basis, self.gradient.shape[1])
+        cosine, seen, gradient, products = _look_at(rows, self.basis, self.gradient.shape[1])
         means = self.means.mixed(old, seen)
         past = product(self.basis, self.curvature.astype(self.basis.dtype))
         N = _factor(self.basis, _mixed(old, past, products))
@@ -139,7 +142,23 @@ class Stream(NamedTuple):
         M += product(N, turn.astype(M.dtype))
         basis = _widened(U, N)
         coordinates = np.asarray(inner_products(basis, N), dtype=np.float64)
-        return Stream(basis, M, coordinates @ coordinates.T, means, weight, n_rows)
+        return Stream(
+            *(basis, M, coordinates @ coordinates.T, means, weight, n_rows),
+            self.reservoir.after(rows, self.U, cosine=cosine, place=self.n_rows),
+            self.cosine,
+        )
+
+    @property
+    def mean_cosine(self) -> float:
+        """The mean cosine of all rows at the current U, estimated; NaN before the first row.
+
+        The rows of an earlier fit count with the mean cosine that they had then.
+        """
+        if self.weight == 0:
+            return math.nan
+        share = self.reservoir.total / self.weight
+        here = self.reservoir.mean_cosine(self.U) if share > 0 else 0.0
+        return min(max(share * here + (1.0 - share) * self.cosine, 0.0), 1.0)
 
     def canonical(self) -> CanonicalForm:
         """U rotated so that the mean of v v' is diagonal; the value of f is not known."""
@@ -149,7 +168,7 @@ class Stream(NamedTuple):
             U=refined(fix_signs(product(self.U, Q.astype(self.basis.dtype)))),
             shares=eigenvalues / total if total > 0 else np.full(r, 1 / r),
             value=math.nan,
-            mean_cosine=min(self.means.cosine, 1.0) if self.weight > 0 else math.nan,
+            mean_cosine=self.mean_cosine,
         )
 
 
@@ -162,13 +181,13 @@ def _mixed(old: float, A: Array, B: Array) -> Array:
     return combination(np.array([old, 1.0 - old]), [A, B])
 
 
-def _look_at(rows: Rows, basis: Array, r: int) -> tuple[_Means, Array, Array]:
-    """Means over these rows alone: those of `_Means`, the gradient, and A S."""
+def _look_at(rows: Rows, basis: Array, r: int) -> tuple[float, _Means, Array, Array]:
+    """Means over these rows alone: the cosine, those of `_Means`, the gradient, and A S."""
     kernel = partial(_look, basis=basis.astype(rows.dtype, copy=False), r=r)
     sums = rows.sweep(kernel, columns=2 * basis.shape[1] + r)
-    *means, products = (part / rows.totals.weight for part in sums)
+    cosine, *means, products = (part / rows.totals.weight for part in sums)
     products = products.astype(basis.dtype, copy=False)
-    return _Means(*means), products[:, :r], products[:, r:]
+    return cosine, _Means(*means), products[:, :r], products[:, r:]
 
 
 def _look(block: Block, basis: Array, r: int) -> tuple[Any, ...]:

@@ -1,0 +1,131 @@
+"""A reservoir stands for all rows of a stream, in whatever order and batches they came."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_digits
+
+from sphericalpca import SphericalPCA
+from sphericalpca.rows import as_rows
+from sphericalpca.solvers import reservoir
+from sphericalpca.solvers.reservoir import Reservoir
+
+
+def _cosines(X, U):
+    X = X.toarray() if sparse.issparse(X) else X
+    return np.linalg.norm(X @ U, axis=1) / np.linalg.norm(X, axis=1)
+
+
+def _filled(parts, U, weights=None):
+    found, place = Reservoir(np.empty((0, parts[0].shape[1]))), 0
+    for k, X in enumerate(parts):
+        rows = as_rows(X, weight=None if weights is None else weights[k])
+        w = rows.stats.weight
+        mean = float(w @ np.nan_to_num(_cosines(X, U))) / w.sum()
+        found, place = found.after(rows, U, cosine=mean, place=place), place + X.shape[0]
+    return found
+
+
+def _split(X, *ends):
+    return [X[a:b] for a, b in zip((0, *ends), (*ends, X.shape[0]), strict=True)]
+
+
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+@pytest.mark.parametrize("r", [5, 10, 20])
+def test_mean_cosine_is_right_within_three_standard_errors(order, r):
+    data = load_digits()
+    keys = data.target if order == "sorted" else np.random.default_rng(0).random(len(data.data))
+    X = data.data[np.argsort(keys, kind="stable")]
+    model = SphericalPCA(r)
+    for a in range(0, len(X), 100):
+        model.partial_fit(X[a : a + 100])
+    error = _cosines(X, model.components_.T).std() / np.sqrt(reservoir.MOST_ROWS)
+    allowed = 3 if order == "sorted" else 1  # what a row had when it came tells more there
+    assert abs(model.mean_cosine_ - model.score(X)) < allowed * error
+
+
+@pytest.mark.parametrize("convert", [np.asarray, sparse.csr_array])
+def test_it_is_exact_as_long_as_all_rows_are_kept(convert, rng, random_U):
+    X, w = rng.standard_normal((200, 8)), rng.uniform(0, 2, 200)
+    found = _filled(_split(convert(X), 50, 51, 120), random_U(8, 2), _split(w, 50, 51, 120))
+    other = random_U(8, 2, 5)
+    expected = np.average(_cosines(X, other), weights=w)
+    assert found.mean_cosine(other) == pytest.approx(expected, rel=1e-12)
+    assert sparse.issparse(found.rows) == (convert is sparse.csr_array)
+
+
+def test_batches_do_not_matter(rng, random_U):
+    X, w, U = rng.standard_normal((900, 6)), rng.uniform(0, 2, 900), random_U(6, 2)
+    whole = _filled([X], U, [w])
+    parts = _filled(_split(X, 1, 300, 310), U, _split(w, 1, 300, 310))
+    for one, other in zip(whole[:5], parts[:5], strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    other = random_U(6, 2, 3)
+    assert whole.mean_cosine(other) == pytest.approx(parts.mean_cosine(other), rel=1e-12)
+
+
+def test_weighted_sums_are_unbiased(rng, random_U):
+    """Over many draws the estimated weight of half of the rows is their weight."""
+    X, w = rng.standard_normal((2000, 3)), rng.exponential(size=2000) ** 2
+    found = []
+    for place in range(0, 200_000, 2000):
+        one = Reservoir(np.empty((0, 3))).after(
+            as_rows(X, weight=w), random_U(3, 1), cosine=0.5, place=place
+        )
+        first = one.rows[:, 0] > 0
+        found.append(np.maximum(one.weight, one.threshold)[first].sum())
+    expected = w[X[:, 0] > 0].sum()
+    error = np.std(found) / np.sqrt(len(found))
+    assert abs(np.mean(found) - expected) < 4 * error
+    assert error < 0.02 * expected
+
+
+def test_rows_without_weight_or_direction_are_never_kept(rng, random_U):
+    X = np.vstack([rng.standard_normal((40, 4)), np.zeros((3, 4))])
+    w = np.where(np.arange(43) % 2, 1.0, 0.0)
+    found = Reservoir(np.empty((0, 4))).after(
+        as_rows(X, weight=w), random_U(4, 1), cosine=0.5, place=0
+    )
+    np.testing.assert_array_equal(found.rows, X[1:40:2])
+
+
+def test_wide_rows_are_fewer(rng, random_U, monkeypatch):
+    monkeypatch.setattr(reservoir, "MOST_NUMBERS", 40 * 50)
+    X, U = rng.standard_normal((500, 50)), random_U(50, 2)
+    assert _filled(_split(X, 30, 400), U).rows.shape == (40, 50)
+    hollow = sparse.random_array((500, 50), density=0.5, random_state=rng, format="csr")
+    found = _filled(_split(hollow, 250), U)
+    assert 70 < found.rows.shape[0] < 90
+    monkeypatch.setattr(reservoir, "MOST_NUMBERS", 1)
+    assert _filled([X], U).rows.shape[0] == reservoir.FEWEST_ROWS
+
+
+def test_sparse_and_dense_batches_mix(rng, random_U):
+    X, U = rng.standard_normal((90, 5)), random_U(5, 2)
+    parts = [X[:30], sparse.csr_array(X[30:60]), X[60:]]
+    other = random_U(5, 2, 7)
+    found = _filled(parts, U).mean_cosine(other)
+    assert found == pytest.approx(_cosines(X, other).mean(), rel=1e-12)
+
+
+def test_an_earlier_fit_counts_with_what_it_knew(rng):
+    X = rng.standard_normal((400, 6)) * [3, 2, 1, 1, 1, 1]
+    model = SphericalPCA(2).fit(X[:300])
+    known = model.mean_cosine_
+    model.partial_fit(X[300:])
+    expected = 0.75 * known + 0.25 * model.score(X[300:])
+    assert model.mean_cosine_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_counts_go_on_after_save_and_load(rng, tmp_path):
+    pytest.importorskip("safetensors")
+    X, path = rng.standard_normal((100, 6)), tmp_path / "model.safetensors"
+    SphericalPCA(2).fit(X[:30]).partial_fit(X[30:60]).partial_fit(X[60:70]).save(path)
+    model = SphericalPCA.load(path)
+    assert (model.n_samples_seen_, model.n_iter_, model.n_samples_) == (40, 2, 70)
+    model.partial_fit(X[70:])
+    assert (model.n_samples_seen_, model.n_iter_, model.n_samples_) == (70, 3, 100)
+    model.fit(X)
+    assert not hasattr(model, "n_samples_seen_")
