@@ -11,21 +11,15 @@ over the Fantope {0 <= P <= I, tr P = r}.  Each bound yields leading eigenvector
 a new vertex EE' of the Fantope, and F is maximised over the hull of all vertices so far;
 s_j = sqrt(x_j'P x_j) there gives the next bound.  Only the numbers x_j'P x_j are stored.
 
-Rounding errors could lift f* above a computed bound, so their largest sizes are added to it.  With
-eps that of the data's type and k = min(m, 1024) (longer sums are added up in float64)::
+The largest rounding errors are added to B, with eps that of the data's type and k = min(m, 1024)::
 
-    (k / 4 + 4) eps sum_j w_j ||x_j||                   lengths of rows, and the value itself
-    1/2 sqrt(r) (n + m) eps64 sum_j w_j ||x_j||^2 / s_j   sums in float64, and their eigenvalues
-
-A sum of k squares has a relative error of at most k eps / 2, its root half of that, and f* moves by
-as much as the rows do.  An entry of a sum over n rows is off by at most n eps64 / 2 times the sum
-of absolute products; so the error's Frobenius norm is at most n eps64 / 2 times the trace, and
-that of r eigenvalues sqrt(r) times as much.
+    (k / 4 + 4) eps sum_j w_j ||x_j||                     lengths: half the error of k squares
+    1/2 sqrt(r) (n + m) eps64 sum_j w_j ||x_j||^2 / s_j   sums in float64, and r eigenvalues:
+                                                          sqrt(r) times the Frobenius norm
 """
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,8 +51,7 @@ class Certificate:
         No subspace of this dimension has a larger f.  Includes an allowance for rounding errors
         of the data's type: of float32 rows at most 4e-5 of sum_j w_j ||x_j||.
     gap : float
-        bound / value - 1, never less than that allowance.  A gap of this size says that U is a
-        global optimum up to rounding.
+        bound / value - 1, at least that allowance; near it, U is optimal up to rounding.
     rigorous : bool
         Whether the bound rests on a full eigen-decomposition; it then holds for the rows as they
         are, rounding errors included.  Otherwise eigenvalues came from an iterative method, which
@@ -101,11 +94,11 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     w, norm = problem.rows.stats.weight / heaviest, problem.rows.stats.norm
     reach = lengths_of_projections(problem, U)
     value = float(w @ reach)
-    total = float(w @ norm)
-    allowance = _rounding(problem) * total
+    total, terms = float(w @ norm), min(problem.rows.shape[1], SHORT_ROW)
+    allowance = (terms / 4 + 4) * float(np.finfo(problem.rows.dtype).eps) * total
     if r == problem.rows.shape[1]:  # there is no other subspace
         return _certificate(heaviest, value, max(total, value) + allowance, rigorous=True)
-    of_sums = math.sqrt(r) * sum(problem.rows.shape) * float(np.finfo(np.float64).eps)
+    of_sums = np.sqrt(r) * sum(problem.rows.shape) * float(np.finfo(np.float64).eps)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
         problem = _in_row_space(problem)
     norm, m = problem.rows.stats.norm, problem.rows.shape[1]
@@ -132,14 +125,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     return _certificate(heaviest, value, bound, rigorous=m <= DIRECT_SIZE)
 
 
-def _rounding(problem: Problem) -> float:
-    """The largest relative rounding error of lengths in the type of the data."""
-    terms = min(problem.rows.shape[1], SHORT_ROW)
-    return (terms / 4 + 4) * float(np.finfo(problem.rows.dtype).eps)
-
-
 def _certificate(unit: float, value: float, bound: float, *, rigorous: bool) -> Certificate:
-    gap = bound / value - 1.0 if value > 0 else math.inf
+    gap = bound / value - 1.0 if value > 0 else np.inf
     return Certificate(unit * value, unit * bound, gap, rigorous)
 
 

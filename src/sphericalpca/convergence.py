@@ -124,10 +124,7 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
         holds = history["decrease_ratio"] + constants["rounding"] / steps**2 >= required
         ratio = history["subgradient"] / ((2 * lipschitz + mu + lam) * steps)
     return Convergence(
-        lipschitz=lipschitz,
-        lam=lam,
-        mu=mu,
-        applies=applies,
+        *(lipschitz, lam, mu, applies),
         required_decrease=float(required),
         sufficient_decrease=(holds | (steps == 0)) & applies,
         subgradient_ratio=ratio,
@@ -175,12 +172,8 @@ def fit_rate(steps: Array) -> Rate:
     (power, _), sublinear = _line(np.log(k[tail]), target)
     exponent = float(-power - 1.0)
     theta = (1 + exponent) / (1 + 2 * exponent) if exponent > 0 else math.nan
-    return Rate(
-        kind="linear" if linear <= sublinear else "sublinear",
-        rho=math.exp(slope),
-        exponent=exponent,
-        theta=theta,
-    )
+    kind: Literal["linear", "sublinear"] = "linear" if linear <= sublinear else "sublinear"
+    return Rate(kind, math.exp(slope), exponent, theta)
 
 
 def _line(x: Array, y: Array) -> tuple[Array, float]:

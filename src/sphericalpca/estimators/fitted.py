@@ -95,11 +95,9 @@ class FittedAttributes:
     def as_dict(self) -> dict[str, Any]:
         """Name and value of each attribute that the estimator has."""
         values = {name: getattr(self, name) for name in ATTRIBUTES}
-        if self.feature_names_in_ is None:
-            del values["feature_names_in_"]
-        if not self.n_samples_seen_ > 0:  # NaN in older files
-            del values["n_samples_seen_"]
-        return values
+        seen, named = self.n_samples_seen_ > 0, self.feature_names_in_ is not None
+        lacks = {"n_samples_seen_": not seen, "feature_names_in_": not named}
+        return {name: value for name, value in values.items() if not lacks.get(name)}
 
     def store(self, model: Any) -> None:
         """Make them the attributes of an estimator."""

@@ -377,9 +377,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap near zero proves that it is globally optimal up to rounding, which the bound allows
-        for.  Costs up to 30 eigenvalue problems: seconds for some hundred features, minutes for
-        wide sparse data.
+        A gap near rounding proves that it is globally optimal.  Costs up to 30 eigenvalue problems:
+        seconds for some hundred features, minutes for wide sparse data.
 
         Parameters
         ----------

@@ -1,13 +1,8 @@
 """A few rows of a stream, drawn so that they stand for all rows seen.
 
 Priority sampling (Duffield, Lund and Thorup 2007): a row of weight w gets the priority w / u, u
-uniform on (0, 1], and the rows of highest priority are kept.  With t the highest priority among all
-others, max(w, t) are weights whose sums over kept rows are unbiased for sums over all rows.  Rows
-come in any order, and in any batches: u depends on the place in the stream alone.
-
-The mean cosine of all rows is known exactly for the U of the time when each of them came.  That of
-the current U is estimated by regression on it: for shuffled rows the two hardly differ, and the
-estimate is much better than a mean over the kept rows; for sorted rows it is no worse.
+uniform on (0, 1], and the highest priorities are kept.  With t the highest of all others, max(w, t)
+are weights whose sums are unbiased.  u depends on a row's place in the stream, not on batches.
 """
 
 from __future__ import annotations
@@ -17,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.linalg import Array, Labels, row_norms
+from sphericalpca.linalg import Array, row_norms
 from sphericalpca.rows import Matrix, Rows, as_rows
 
 __all__ = ["Reservoir"]
 
 # At most this many rows are kept: fewer, but not below the minimum, where they hold many numbers.
-MOST_ROWS, FEWEST_ROWS = 256, 16
-MOST_NUMBERS = 2**20
+MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 256, 16, 2**20
 
 
 class Reservoir(NamedTuple):
@@ -44,11 +38,10 @@ class Reservoir(NamedTuple):
         room = int(np.clip(MOST_NUMBERS * n // max(rows.stored, 1), FEWEST_ROWS, MOST_ROWS))
         u = 1.0 - np.random.Generator(np.random.PCG64(0).advance(place)).random(n)
         priority = np.append(self.priority, weight / u)
-        order = np.argsort(-priority, kind="stable")
-        kept = np.sort(order[:room])
-        kept = kept[priority[kept] > self.threshold]
-        old, new = kept[kept < held], kept[kept >= held] - held
-        added, total = _taken(rows, new), self.total + rows.totals.weight
+        order, kept = np.argsort(-priority, kind="stable"), np.zeros(held + n, dtype=bool)
+        kept[order[:room]] = priority[order[:room]] > self.threshold
+        old, new, total = kept[:held], kept[held:], self.total + rows.totals.weight
+        added = _stacked([block.matrix[new[block.span]] for block in rows.blocks()])
         return Reservoir(
             _stacked([self.rows[old], added]),
             np.append(self.weight[old], weight[new]),
@@ -61,22 +54,12 @@ class Reservoir(NamedTuple):
 
     def mean_cosine(self, U: Array) -> float:
         """The mean cosine of all rows at U, estimated; exact as long as all rows are here."""
+        # Regression on the cosines when rows came: their mean is known, and often they are near.
         share = np.maximum(self.weight, self.threshold)
         share = share / share.sum()
-        now = _cosines(self.rows, U)
-        apart = self.cosine - share @ self.cosine
-        spread = float(share @ apart**2)
-        slope = float((share * apart) @ now) / spread if spread > 1e-12 else 1.0
+        now, then = _cosines(self.rows, U), self.cosine - share @ self.cosine
+        slope = ((share * then) @ now) / max(share @ then**2, 1e-12)
         return float(share @ now + slope * (self.mean - share @ self.cosine))
-
-
-def _taken(rows: Rows, chosen: Labels) -> Matrix:
-    """Copies of some rows, in order."""
-    parts = []
-    for block in rows.blocks():
-        inside = (chosen >= block.span.start) & (chosen < block.span.stop)
-        parts.append(block.matrix[chosen[inside] - block.span.start])
-    return _stacked(parts)
 
 
 def _stacked(parts: list[Matrix]) -> Matrix:

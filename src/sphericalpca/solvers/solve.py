@@ -56,8 +56,7 @@ class Outcome:
     ----------
     solution : Solution
     svd_ratio : float
-        f at the SVD start over f reached, NaN when no run began there.  Above 1 only where
-        constants given for Algorithm 1 made f fall.
+        f at the SVD start over f reached, NaN when no run began there; above 1 only if f fell.
     """
 
     solution: Solution[State]
@@ -98,7 +97,8 @@ def choose_solver(solver: str | AnySolver, rows: Rows, n_components: int, tol: f
     if solver == "auto":
         return automatic(rows, n_components, tol)
     chosen: AnySolver = SOLVERS[solver].load()() if isinstance(solver, str) else solver
-    if not rows.local and _keeps_rows(chosen):
+    keeping = tuple(entry.load() for entry in SOLVERS.values() if entry.keeps_rows)
+    if not rows.local and isinstance(chosen, keeping):
         *names, last = (repr(entry.name) for entry in SOLVERS.values() if not entry.keeps_rows)
         raise ParameterError(
             f"solver={type(chosen).__name__} keeps arrays of n rows beside the data",
@@ -106,11 +106,6 @@ def choose_solver(solver: str | AnySolver, rows: Rows, n_components: int, tol: f
             ("use ", Parameter("solver", "auto"), f", {', '.join(names)} or {last}"),
         )
     return chosen
-
-
-def _keeps_rows(solver: AnySolver) -> bool:
-    classes = (entry.load() for entry in SOLVERS.values() if entry.keeps_rows)
-    return isinstance(solver, tuple(classes))
 
 
 def solve(

@@ -59,17 +59,8 @@ class _Means(NamedTuple):
 
     def mixed(self, old: float, other: _Means) -> _Means:
         """These with the share `old`, the others with the rest."""
-        new = 1.0 - old
-        return _Means(
-            old * self.moment + new * other.moment,
-            old * self.sharpness + new * other.sharpness,
-            old * self.radial + new * other.radial,
-        )
-
-    @property
-    def tangential(self) -> Array:
-        """I - C."""
-        return np.asarray(np.eye(len(self.radial)) - self.radial / self.sharpness)
+        pairs: Any = zip(self, other, strict=True)
+        return _Means(*(old * ours + (1.0 - old) * theirs for ours, theirs in pairs))
 
 
 class Stream(NamedTuple):
@@ -84,9 +75,9 @@ class Stream(NamedTuple):
     gradient: Array  # M, the mean of x v' at the current U, shape (m, r)
     curvature: Array  # S'AS for A the mean of x x' / s, float64, shape (k, k)
     means: _Means
+    reservoir: Reservoir  # stands for all rows of the stream
     weight: float = 0.0  # of all rows that have a direction
     n_rows: int = 0
-    reservoir: Reservoir = Reservoir(np.empty((0, 0)))  # stands for all rows of the stream
     cosine: float = 0.0  # the mean of ||U'x|| / ||x|| of a past known by its solution
 
     @staticmethod
@@ -96,8 +87,7 @@ class Stream(NamedTuple):
         m, k = basis.shape
         nothing = _Means(np.zeros((r, r)), 0.0, np.zeros((r, r)))
         empty = Reservoir(np.empty((0, m), basis.dtype))
-        gradient = np.zeros((m, r), basis.dtype)
-        return Stream(basis, gradient, np.zeros((k, k)), nothing, reservoir=empty)
+        return Stream(basis, np.zeros((m, r), basis.dtype), np.zeros((k, k)), nothing, empty)
 
     @staticmethod
     def at_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Stream:
@@ -132,53 +122,39 @@ class Stream(NamedTuple):
         if rows.totals.weight == 0:
             return self._replace(n_rows=n_rows)
         old = (self.weight / weight) ** 2  # places from 0 to w add up to w^2 / 2
+        shares = np.array([old, 1.0 - old])
         cosine, seen, gradient, products = _look_at(rows, self.basis, self.gradient.shape[1])
         means = self.means.mixed(old, seen)
         past = product(self.basis, self.curvature.astype(self.basis.dtype))
-        N = _factor(self.basis, _mixed(old, past, products))
-        M = _mixed(old, self.gradient, gradient)
+        N = _factor(self.basis, combination(shares, [past, products]))
+        M = combination(shares, [self.gradient, gradient])
         U = polar(M).factor
-        turn = inner_products(N, U - self.U) @ means.tangential
+        turn = inner_products(N, U - self.U)
+        turn = turn - turn @ (means.radial / means.sharpness)  # D (I - C)
         M += product(N, turn.astype(M.dtype))
         basis = _widened(U, N)
-        coordinates = np.asarray(inner_products(basis, N), dtype=np.float64)
-        return Stream(
-            *(basis, M, coordinates @ coordinates.T, means, weight, n_rows),
-            self.reservoir.after(rows, self.U, cosine=cosine, place=self.n_rows),
-            self.cosine,
-        )
-
-    @property
-    def mean_cosine(self) -> float:
-        """The mean cosine of all rows at the current U, estimated; NaN before the first row.
-
-        The rows of an earlier fit count with the mean cosine that they had then.
-        """
-        if self.weight == 0:
-            return math.nan
-        share = self.reservoir.total / self.weight
-        here = self.reservoir.mean_cosine(self.U) if share > 0 else 0.0
-        return min(max(share * here + (1.0 - share) * self.cosine, 0.0), 1.0)
+        C = np.asarray(inner_products(basis, N), dtype=np.float64)
+        kept = self.reservoir.after(rows, self.U, cosine=cosine, place=self.n_rows)
+        return Stream(basis, M, C @ C.T, means, kept, weight, n_rows, self.cosine)
 
     def canonical(self) -> CanonicalForm:
         """U rotated so that the mean of v v' is diagonal; the value of f is not known."""
+        cosine, share = math.nan, self.reservoir.total / (self.weight or 1.0)
+        if share > 0:  # rows of an earlier fit count with the mean cosine that they had then
+            cosine = share * self.reservoir.mean_cosine(self.U) + (1.0 - share) * self.cosine
         Q, eigenvalues = canonical_rotation(self.means.moment)
         total, r = eigenvalues.sum(), len(eigenvalues)
         return CanonicalForm(
             U=refined(fix_signs(product(self.U, Q.astype(self.basis.dtype)))),
             shares=eigenvalues / total if total > 0 else np.full(r, 1 / r),
             value=math.nan,
-            mean_cosine=self.mean_cosine,
+            mean_cosine=min(cosine, 1.0),
         )
 
 
 def _columns(m: int, r: int) -> int:
     """Number of columns of a basis."""
     return min(r + max(r, FEWEST_BESIDE), m)
-
-
-def _mixed(old: float, A: Array, B: Array) -> Array:
-    return combination(np.array([old, 1.0 - old]), [A, B])
 
 
 def _look_at(rows: Rows, basis: Array, r: int) -> tuple[float, _Means, Array, Array]:

@@ -122,9 +122,8 @@ class NamespaceBlock(Block):
 
     @property
     def _unit_matrix(self) -> Any:
-        wide = self.backend.wide
-        scale = self.backend.put(self._unit_scale, wide)[:, None]
-        return self.backend.xp.astype(self.matrix, wide) * scale
+        scale = self.backend.put(self._unit_scale, self.backend.wide)[:, None]
+        return self.backend.xp.astype(self.matrix, self.backend.wide) * scale
 
     def _vanishing(self, lengths: Any) -> Any:
         eps = float(self.backend.xp.finfo(self.matrix.dtype).eps)
