@@ -1,0 +1,109 @@
+"""Sparse matrices in memory: malformed ones are refused by name, stale flags are not believed."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca import DataError, SphericalKMeans, SphericalPCA
+from sphericalpca.rows.structure import sound
+
+
+@pytest.fixture
+def X(rng):
+    dense = rng.random((12, 6)) * (rng.random((12, 6)) < 0.5)
+    dense[:, 0] += 0.1
+    return sparse.csr_array(dense)
+
+
+def _index(value):
+    def spoil(X):
+        X.indices[-1] = value
+
+    return spoil
+
+
+def _pointer_end(X):
+    X.indptr[-1] += 50
+
+
+def _pointer_falls(X):
+    X.indptr[3] = X.indptr[5] + 1
+
+
+def _pointer_starts_late(X):
+    X.indptr[0] = 1
+
+
+def _pointer_short(X):
+    X.indptr = X.indptr[:-2]
+
+
+def _data_short(X):
+    X.data = X.data[:-3]
+
+
+FAULTS = {
+    "99": (_index(99), "column 99 of row 11"),
+    "minus one": (_index(-1), "column -1 of row 11"),
+    "two billion": (_index(2_000_000_000), "column 2000000000 of row 11"),
+    "beyond the numbers": (_pointer_end, "indptr of X says that row 11"),
+    "falling": (_pointer_falls, "indptr of X says that row 3"),
+    "late": (_pointer_starts_late, "indptr of X says that row 0"),
+    "short pointer": (_pointer_short, "indptr of X has 11 entries, but must have 13"),
+    "short data": (_data_short, "indptr of X says that row 11"),
+}
+
+
+@pytest.mark.parametrize(("spoil", "told"), FAULTS.values(), ids=FAULTS)
+def test_a_malformed_matrix_is_refused_and_its_row_named(X, spoil, told):
+    fitted = SphericalPCA(2).fit(X)
+    spoil(X)
+    for call in (SphericalPCA(2).fit, fitted.transform, fitted.score, SphericalKMeans(2).fit):
+        with pytest.raises(DataError, match=told) as caught:
+            call(X)
+        assert "build X again" in str(caught.value)
+
+
+def test_other_formats_are_checked_before_they_are_converted(X):
+    for kind, told in (("csc", "row 77 of column 0"), ("bsr", "column of blocks 77")):
+        spoiled = X.asformat(kind)
+        spoiled.indices[0] = 77
+        with pytest.raises(DataError, match=told):
+            SphericalPCA(2).fit(spoiled)
+    spoiled = X.tocoo()
+    spoiled.coords[1][3] = 77
+    with pytest.raises(DataError, match="in column 77, but there are 6"):
+        SphericalPCA(2).fit(spoiled)
+    spoiled.data = spoiled.data[:-1]
+    with pytest.raises(DataError, match="row indices"):
+        SphericalPCA(2).fit(spoiled)
+
+
+@pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
+def test_sound_matrices_of_every_format_are_the_same_rows(X, kind):
+    found = sound(X.asformat(kind))
+    np.testing.assert_array_equal(found.toarray(), X.toarray())
+    expected = SphericalPCA(2).fit(X.toarray()).mean_cosine_
+    assert SphericalPCA(2).fit(X.asformat(kind)).mean_cosine_ == pytest.approx(expected, rel=1e-9)
+
+
+def test_flags_that_are_older_than_the_indices_are_not_believed(X):
+    assert X.has_canonical_format
+    X.indices //= 2  # columns merged in place: indices repeat, and the flag stays
+    dense = np.zeros(X.shape)
+    np.add.at(dense, (np.repeat(np.arange(12), np.diff(X.indptr)), X.indices), X.data)
+    before = X.nnz
+    for method in ("fit_transform", "fit_predict"):
+        model = SphericalPCA(2) if method == "fit_transform" else SphericalKMeans(2, random_state=0)
+        np.testing.assert_allclose(
+            getattr(model, method)(X), getattr(model, method)(dense), atol=1e-9
+        )
+    assert X.nnz == before
+
+
+def test_complex_chunks_are_refused_whatever_their_collection_declares(rng):
+    da = pytest.importorskip("dask.array")
+    real = rng.standard_normal((20, 4))
+    lying = da.from_array(real, chunks=(10, 4)).map_blocks(lambda block: block + 1j, dtype=float)
+    with pytest.raises(DataError, match="complex"):
+        SphericalPCA(2).fit(lying)
