@@ -46,9 +46,6 @@ INTERRUPTED = 130
 # What shells report of programs that end because nobody reads on: 128 and the number of SIGPIPE.
 PIPE_CLOSED = 141
 
-# What to do about a stdout that cannot be written.
-REDIRECT = "free some space, or redirect the output elsewhere"
-
 # Errors whose message is enough; anything else is a bug of ours.
 EXPECTED = (Explained, ValueError, ImportError, OSError, MemoryError)
 
@@ -113,13 +110,12 @@ class App(Commands):
 def _ending_with_the_output() -> Iterator[None]:
     """Where nobody reads on, as behind ``| head -1``, the program ends in silence.
 
-    If stdout cannot be written, as on a full disk, one line says so.  Names in usage errors cannot
-    command a terminal.
+    On a full disk one line says so.  Names in usage errors cannot command a terminal.
     """
     try:
         yield
     except click.ClickException as error:
-        error.message = harmless(error.message)
+        vars(error)["message"] = harmless(error.message)
         raise
     except OSError as error:
         closed = isinstance(error, BrokenPipeError)
@@ -130,7 +126,8 @@ def _ending_with_the_output() -> Iterator[None]:
             with suppress(OSError):  # what is no file has no pipe behind it
                 os.dup2(nowhere, stream.fileno())  # Python still empties its buffers
         if not closed:
-            write_line(f"Error: Cannot write to stdout ({error.strerror}): {REDIRECT}.", err=True)
+            remedy = "free some space, or redirect the output elsewhere"
+            write_line(f"Error: Cannot write to stdout ({error.strerror}): {remedy}.", err=True)
         raise click.exceptions.Exit(PIPE_CLOSED if closed else 1) from None
 
 

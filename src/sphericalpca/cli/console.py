@@ -62,10 +62,7 @@ class Number(click.FloatRange):
 # Options that several commands have.
 _COMMON = {
     "tol": click.option(
-        "--tol",
-        type=Number(min=0),
-        default=1e-4,
-        help="Residual at which to stop.",
+        "--tol", type=Number(min=0), default=1e-4, help="Residual at which to stop."
     ),
     "seed": click.option(
         "--seed",

@@ -58,7 +58,8 @@ def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
         if (out / name).exists() and not force:
             remedy = ("choose another folder, or pass ", FORCE)
             raise ExistsError(f"{out / name} exists", remedy=remedy)
-    there = resolved(out)
+    resolved(out)
+    there = out
     while not there.exists() and there != there.parent:
         there = there.parent
     with _writing(out):
