@@ -18,7 +18,7 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from sphericalpca.exceptions import ExistsError, IsFolderError, NotFolderError
+from sphericalpca.exceptions import AbsentError, ExistsError, IsFolderError, NotFolderError
 
 __all__ = [
     "beside",
@@ -27,6 +27,7 @@ __all__ = [
     "refuse_pipes",
     "replacing",
     "replacing_folder",
+    "resolved",
     "sweep",
     "write_whole",
 ]
@@ -108,6 +109,15 @@ def refuse_pipes(path: Path) -> None:
     """Raise an `OSError`, where reading from a device, pipe or socket would wait forever."""
     if _is_special(path):
         raise OSError(errno.EINVAL, "It is a device, pipe or socket", str(path))
+
+
+def resolved(path: Path) -> Path:
+    """The absolute path, without links."""
+    try:
+        return Path(os.path.realpath(path))
+    except FileNotFoundError:  # the system knows no name of it any more
+        found = f"The current folder no longer exists, so {str(path)!r} cannot be written"
+        raise AbsentError(found, remedy="change to a folder that exists") from None
 
 
 def beside(path: Path, ending: str = "tmp") -> Path:
@@ -204,7 +214,7 @@ def _followed(path: Path) -> Path:
     followed by nobody else: it could lead to a file of theirs.
     """
     for _ in range(MOST_LINKS):
-        path = Path(os.path.realpath(path.parent), path.name)
+        path = resolved(path.parent) / path.name
         if not path.is_symlink():
             break
         link, folder = path.lstat(), path.parent.stat()
@@ -214,7 +224,7 @@ def _followed(path: Path) -> Path:
         path = path.parent / path.readlink()
     else:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
-    return Path(os.path.realpath(path))
+    return resolved(path)
 
 
 def _user() -> int:

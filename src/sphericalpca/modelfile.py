@@ -54,9 +54,10 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
     except (library.SafetensorError, *UNREADABLE) as error:
         reason = printable(error, 200)
         raise _refusal(path, f"is not a model of sphericalpca, or is damaged ({reason})") from None
-    if version not in READABLE:
+    if type(version) is not int or version not in READABLE:
+        kind = "" if type(version) is int else f", a {type(version).__name__} instead of an int"
         raise DataError(
-            f"{str(path)!r} has format {printable(version, 20)}",
+            f"{str(path)!r} has format {printable(repr(version), 20)}{kind}",
             f"this version reads formats {READABLE[0]} and {READABLE[1]}",
             "use the version that wrote it, or a later one",
         )

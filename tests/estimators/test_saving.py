@@ -274,11 +274,6 @@ def test_what_is_set_has_a_name_of_ours(saved, X, path):
         assert loaded.transform(X).shape == (80, 3)
 
 
-def test_parameters_of_later_versions_are_left_out(saved, path):
-    path.write_bytes(_with_facts(saved, lambda facts: facts["parameters"].update(later=1)))
-    assert SphericalPCA.load(path).n_components == 3
-
-
 def _forget_the_rows(facts):
     """As earlier versions wrote it."""
     for name in ("n_samples_", "total_weight_"):

@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import COMMAND, Commands, examples, in_options, write_line
+from sphericalpca.cli.console import COMMAND, Commands, examples, harmless, in_options, write_line
 from sphericalpca.exceptions import Explained
 from sphericalpca.registry import resolve
 from sphericalpca.version import __version__
@@ -77,12 +77,12 @@ class App(Commands):
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
         """Parse the arguments; a call for help is answered here."""
-        with _ending_with_the_pipe():
+        with _ending_with_the_output():
             return super().make_context(*args, **options)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; an error ends the program with one line on stderr."""
-        with _ending_with_the_pipe():
+        with _ending_with_the_output():
             try:
                 return super().invoke(ctx)
             except PASSED_ON:
@@ -90,9 +90,11 @@ class App(Commands):
             except KeyboardInterrupt as error:
                 line, code = str(error) or "Interrupted.", INTERRUPTED
             except Exception as error:
+                if _is_from_printing(error):
+                    raise
                 line, code = f"Error: {self._message(ctx, error)}", 1
                 if ctx.params["debug"]:
-                    traceback.print_exc()
+                    write_line(traceback.format_exc(), err=True)
             write_line(line, err=True)
             return ctx.exit(code)
 
@@ -105,16 +107,35 @@ class App(Commands):
 
 
 @contextmanager
-def _ending_with_the_pipe() -> Iterator[None]:
-    """Where nobody reads on, as behind ``| head -1``, the program ends in silence."""
+def _ending_with_the_output() -> Iterator[None]:
+    """Where nobody reads on, as behind ``| head -1``, the program ends in silence.
+
+    On a full disk one line says so.  Names in usage errors cannot command a terminal.
+    """
     try:
         yield
-    except BrokenPipeError:
+    except click.ClickException as error:
+        vars(error)["message"] = harmless(error.message)
+        raise
+    except OSError as error:
+        closed = isinstance(error, BrokenPipeError)
+        if not (closed or _is_from_printing(error)):
+            raise
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        for stream in (sys.stdout, sys.stderr):
+        for stream in (sys.stdout, sys.stderr) if closed else (sys.stdout,):
             with suppress(OSError):  # what is no file has no pipe behind it
                 os.dup2(nowhere, stream.fileno())  # Python still empties its buffers
-        raise click.exceptions.Exit(PIPE_CLOSED) from None
+        if not closed:
+            remedy = "free some space, or redirect the output elsewhere"
+            write_line(f"Error: Cannot write to stdout ({error.strerror}): {remedy}.", err=True)
+        raise click.exceptions.Exit(PIPE_CLOSED if closed else 1) from None
+
+
+def _is_from_printing(error: Exception) -> bool:
+    """Whether click or rich could not write: errors of streams have no file name."""
+    *_, (frame, _) = traceback.walk_tb(error.__traceback__)
+    module = frame.f_globals.get("__name__", "").partition(".")[0]
+    return isinstance(error, OSError) and not error.filename and module in ("click", "rich")
 
 
 def _describe(error: Exception) -> str:

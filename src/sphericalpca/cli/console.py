@@ -32,6 +32,7 @@ __all__ = [
     "counted",
     "did_you_mean",
     "examples",
+    "harmless",
     "in_options",
     "open_console",
     "printing_warnings",
@@ -61,10 +62,7 @@ class Number(click.FloatRange):
 # Options that several commands have.
 _COMMON = {
     "tol": click.option(
-        "--tol",
-        type=Number(min=0),
-        default=1e-4,
-        help="Residual at which to stop.",
+        "--tol", type=Number(min=0), default=1e-4, help="Residual at which to stop."
     ),
     "seed": click.option(
         "--seed",
@@ -130,17 +128,18 @@ def say(text: str) -> None:
     """Print a sentence to stdout; on terminals lines end between words."""
     console = open_console()
     if console.is_terminal:
-        console.print(_harmless(text))
+        console.print(harmless(text))
     else:
         write_line(text)
 
 
 def write_line(text: str, *, err: bool = False) -> None:
     """Print lines as they are; names of files and of what is in them cannot command a terminal."""
-    click.echo(_harmless(text), err=err)
+    click.echo(harmless(text), err=err)
 
 
-def _harmless(text: str) -> str:
+def harmless(text: str) -> str:
+    """Lines in which control characters are spelled out."""
     return "\n".join(map(printable, text.split("\n")))
 
 

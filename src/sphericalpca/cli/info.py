@@ -21,8 +21,7 @@ SHOWN = ("n_samples_", "n_features_in_")
 
 @click.command(
     epilog=examples(
-        "sphericalpca info model.safetensors",
-        "sphericalpca info model.safetensors --json",
+        "sphericalpca info model.safetensors", "sphericalpca info model.safetensors --json"
     )
 )
 @click.argument("model", type=click.Path(path_type=Path))
@@ -87,7 +86,7 @@ def _lines(facts: dict[str, Any]) -> list[list[str]]:
 
 
 def _show(value: Any) -> str:
-    """A value as text; escape sequences in a file cannot reach the terminal."""
+    """A value as text."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -96,5 +95,4 @@ def _show(value: Any) -> str:
         return f"{value:,}"
     if isinstance(value, float):
         return f"{value:.6g}"
-    text = str(value)
-    return text if text.isprintable() else repr(text)
+    return str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +9,7 @@ from pathlib import Path
 import click
 
 from sphericalpca.exceptions import AbsentError, ExistsError, Parameter, ParameterError, WriteError
-from sphericalpca.files import check_writable, refuse_devices
+from sphericalpca.files import check_writable, refuse_devices, resolved
 
 __all__ = [
     "check_apart",
@@ -48,6 +47,7 @@ def check_output_path(output: Path) -> None:
         remedy = f"use {output / 'reducer'}, say"
         raise ParameterError(f"{output} is a folder", "must be a new name", remedy)
     refuse_devices(output)
+    resolved(output)  # refused if the current folder was removed
     if not output.parent.is_dir():
         raise AbsentError(f"The folder {output.parent} does not exist", "", "create it first")
 
@@ -58,6 +58,7 @@ def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
         if (out / name).exists() and not force:
             remedy = ("choose another folder, or pass ", FORCE)
             raise ExistsError(f"{out / name} exists", remedy=remedy)
+    resolved(out)
     there = out
     while not there.exists() and there != there.parent:
         there = there.parent
@@ -85,11 +86,11 @@ def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> 
 
 def check_apart(**files: Path | None) -> None:
     """Refuse one file for two options."""
-    roles: dict[str, str] = {}
+    roles: dict[Path, str] = {}
     for option, path in files.items():
         if path is None:
             continue
-        first = roles.setdefault(os.path.realpath(path), option)
+        first = roles.setdefault(resolved(path), option)
         if first != option:
             raise click.UsageError(f"--{first} and --{option} are the same file, {path}: use two.")
 

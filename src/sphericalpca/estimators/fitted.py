@@ -158,6 +158,7 @@ def keep_last_fit(estimator: Any) -> Iterator[None]:
 
 def save_model(model: Any, path: Path, certificate: Certificate | None) -> None:
     """Write a fitted model to a file, whole or not at all."""
+    _check_agreement(model, FittedAttributes.of(model))
     header, arrays = header_and_arrays(model, certificate)
     write_model(path, arrays, header)
 
@@ -226,7 +227,7 @@ SLACK = 1e-3
 
 
 def load_model(model: Any, path: Path) -> None:
-    """Set parameters and fitted attributes from a file; what later versions added is left out."""
+    """Set parameters and fitted attributes from a file; other attributes are left out."""
     header, arrays = read_model(path)
     try:
         if header["class"] != type(model).__name__:
@@ -237,6 +238,7 @@ def load_model(model: Any, path: Path) -> None:
         arrays = with_current_names(arrays, solver)
         fitted = _attributes_from(header, facts, arrays)
         _check_arrays(fitted)
+        _check_agreement(model, fitted)
     except DAMAGES as error:
         value = f"{str(path)!r} is not a whole model ({printable(error, 200)})"
         raise DataError(value, remedy="save the model again") from None
@@ -245,8 +247,10 @@ def load_model(model: Any, path: Path) -> None:
 
 def _set_parameters(model: Any, parameters: Mapping[str, Any]) -> None:
     known = model.get_params(deep=False)
+    if unknown := [name for name in parameters if name not in known]:
+        raise ValueError(f"this version has no parameter {unknown[0]!r}")
     # None stands for what JSON cannot hold.
-    given = {k: v for k, v in parameters.items() if k in known and v is not None}
+    given = {name: value for name, value in parameters.items() if value is not None}
     if isinstance(given.get("solver"), dict):
         given["solver"] = _solver_from(given["solver"])
     model.set_params(**given)
@@ -311,6 +315,16 @@ def _solver_from(record: Mapping[str, Any]) -> Any:
         if entry.class_name == name:
             return entry.load()(**record["options"])
     return name
+
+
+def _check_agreement(model: Any, fitted: FittedAttributes) -> None:
+    """Refuse parameters that contradict what was fitted."""
+    r, size, remedy = model.n_components, len(fitted.components_), "set it back, or fit again"
+    if isinstance(r, (int, np.integer)) and r != size:
+        raise DataError(f"n_components={r}", f"the model has {size} components", remedy)
+    if bool(model.center) != (fitted.mean_ is not None):
+        mean = "no mean" if fitted.mean_ is None else "a mean"
+        raise DataError(f"center={model.center}", f"the model has {mean}", remedy)
 
 
 def _check_arrays(fitted: FittedAttributes) -> None:

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import _fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.certificate import Certificate, certify
@@ -19,6 +19,7 @@ from sphericalpca.estimators.foreign import backend_of, check_same_backend, is_d
 from sphericalpca.estimators.monitoring import CallbackSupportMixin, warn_of_zero_rows
 from sphericalpca.estimators.stream import learn_batch, where_streamable
 from sphericalpca.estimators.validation import (
+    Interval,
     MatrixTransformer,
     check_components,
     check_matrix,

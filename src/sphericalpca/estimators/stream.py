@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from numbers import Integral, Real
 from types import MethodType
 from typing import Any
 
@@ -48,7 +47,7 @@ class where_streamable:
             remedy = "subtract a mean that you know from every batch, or call fit"
             raise NotStreamableError(Parameter("center", value=True), rule, remedy)
         r = model.n_components
-        if isinstance(r, Real) and not isinstance(r, Integral):
+        if isinstance(r, (float, np.floating)):
             rule = "is a mean cosine, and only all rows tell how many components reach it"
             remedy = "pass an integer, or call fit"
             raise NotStreamableError(Parameter("n_components", r), rule, remedy)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval
+from sklearn.utils._param_validation import Interval as SklearnInterval
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.estimators.columns import (
@@ -33,6 +33,7 @@ from sphericalpca.rows.cluster import fetched, from_dask
 from sphericalpca.rows.structure import sound
 
 __all__ = [
+    "Interval",
     "LinearModel",
     "MatrixTransformer",
     "check_at_most",
@@ -57,6 +58,17 @@ IMPUTE = "impute or drop it, for example with sklearn's SimpleImputer"
 ONE_ROW = "pass a 2D array with at least one row"
 RESHAPE = "reshape your data to (n_samples, n_features)"
 ONE_OF_BOTH = f"{RESHAPE}, X.reshape(1, -1) if it is one sample, X.reshape(-1, 1) if one feature"
+
+
+class Interval(SklearnInterval):
+    """scikit-learn's check, which fails on numbers that NumPy does not know, such as fractions."""
+
+    def is_satisfied_by(self, val: Any) -> bool:
+        """Whether a value is a number in the interval."""
+        try:
+            return bool(super().is_satisfied_by(val))
+        except TypeError:
+            return False
 
 
 class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -137,11 +149,14 @@ def check_matrix(
     X = sound(X) if sparse.issparse(X) else X
     names = column_names(X)
     _check_types(X, names)
+    if is_table(X) and any(getattr(dtype, "fill_value", 0) != 0 for dtype in X.dtypes):
+        X = X.astype(np.float64)  # a sparse matrix can leave out zeros only
     dtype = [np.float32] if _is_single(X) else [np.float64, np.float32]
     _check_shape(X.shape)
     X = learn_columns(
         estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False
     )
+    X = X.astype(np.float64) if X.dtype.kind == "b" else X  # of a sparse data frame
     if sparse.issparse(X) and _repeats_indices(X):
         X = X.copy()
         X.sum_duplicates()

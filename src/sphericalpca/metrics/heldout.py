@@ -15,7 +15,7 @@ from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import check_k, nearest_neighbours, recall_per_query
 from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbours
 from sphericalpca.metrics.significance import check_confidence
-from sphericalpca.rows import Matrix, RowSource, as_rows
+from sphericalpca.rows import ClusterMatrix, Matrix, RowSource, as_rows
 
 __all__ = ["HeldOut", "Share", "mean_share"]
 
@@ -88,9 +88,10 @@ class HeldOut:
             If `count` is less than 2.
         """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
-            remedy = "pass an array, a sparse matrix, or files opened by open_rows"
-            rule = "neighbours are searched in this process"
-            raise DataError(f"X is a {type(X).__name__}", rule, remedy)
+            far = isinstance(X, ClusterMatrix)
+            what = "on a Dask cluster" if far else f"a {type(X).__name__}"
+            remedy = f"pass {'X.compute()' if far else 'an array'}, or files opened by open_rows"
+            raise DataError(f"X is {what}", "neighbours are searched in this process", remedy)
         norms = as_rows(X).stats.norm
         there, zero = np.flatnonzero(norms > 0), np.flatnonzero(norms == 0)
         if count < 2:

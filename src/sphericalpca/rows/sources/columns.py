@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.exceptions import DataError, Parameter, Phrase, printable
-from sphericalpca.rows.sources.filesource import DataFile, Options, optional
+from sphericalpca.rows.sources.filesource import ENCODE, DataFile, Options, optional
 
 __all__ = ["Selection", "select"]
 
@@ -65,11 +65,12 @@ def _selected(
     if vectors:
         return _lists(vectors[0], types, file)
     numbers = tuple(n for n, kind in types.items() if _is_number(kind) and n not in index)
-    if not numbers:
-        raise DataError(
-            f"{file.name} has no column of numbers or lists of numbers (it has {_listed(types)})",
-            remedy="write the rows as such",
-        )
+    texts = [name for name, kind in types.items() if _is_text(kind)]
+    whole = [name for name in numbers if _arrow_types().is_integer(types[name])]
+    if not numbers or (texts and len(whole) == len(numbers) == 1):  # which numbers the texts
+        has = f"{' besides identifiers' if numbers else ''} (it has {_listed(types)})"
+        found = f"{file.name} has no column of numbers or lists of numbers{has}"
+        raise DataError(found, remedy=ENCODE if texts else "write the rows as such")
     _refuse_identifiers(numbers, types, file)
     return _numbers(numbers, types, file)
 
@@ -124,7 +125,9 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
         raise DataError(
             f"Column {name!r} of {file.name} is of type {printable(kind, 200)}",
             "rows are lists of numbers",
-            ("name such a column, or columns of numbers with ", Parameter("columns", ...)),
+            ENCODE
+            if _is_text(kind)
+            else ("name such a column, or columns of numbers with ", Parameter("columns", ...)),
         )
     length = kind.list_size if _arrow_types().is_fixed_size_list(kind) else None
     return Selection((name,), _number_type(kind.value_type), lists=True, length=length)
@@ -138,7 +141,8 @@ def _numbers(
         kind = _type_of(name, types, file)
         if not _is_number(kind):
             found = f"Column {name!r} of {file.name} is of type {printable(kind, 200)}"
-            raise DataError(found, "must hold numbers", remedy)
+            only = remedy is LEAVE_OUT and len(names) == 1 and _is_text(kind)
+            raise DataError(found, "must hold numbers", ENCODE if only else remedy)
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:
         raise DataError(Parameter("columns", list(names)), "must name columns, each once")
@@ -147,7 +151,9 @@ def _numbers(
 
 def _type_of(name: str, types: dict[str, Any], file: DataFile) -> Any:
     if name not in types:
-        raise DataError(f"{file.name} has no column {name!r}", remedy=f"it has {_listed(types)}")
+        pattern = f"No column of numbers in {file.name} matches {name!r}"
+        found = pattern if set(name) & set("*?[") else f"{file.name} has no column {name!r}"
+        raise DataError(found, remedy=f"it has {_listed(types)}")
     return types[name]
 
 
@@ -158,6 +164,10 @@ def _arrow_types() -> Any:
 def _is_number(kind: Any) -> bool:
     types = _arrow_types()
     return bool(types.is_integer(kind) or types.is_floating(kind))
+
+
+def _is_text(kind: Any) -> bool:
+    return str(kind) in ("string", "large_string")
 
 
 def _is_vector(kind: Any) -> bool:

@@ -70,10 +70,7 @@ def _read_header(handle: BinaryIO | Any) -> StoredArray:
     """
     begin = io.BytesIO(handle.read(LONGEST_HEADER))
     version = npy_format.read_magic(begin)
-    readers = {
-        (1, 0): npy_format.read_array_header_1_0,
-        (2, 0): npy_format.read_array_header_2_0,
-    }
+    readers = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}
     if version not in readers:
         raise ValueError(f"version {version} of the npy format is not known")
     with warnings.catch_warnings():
