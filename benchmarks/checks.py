@@ -16,7 +16,7 @@ from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Matrix, as_rows
 
-__all__ = ["SLACK", "Measure", "certificate", "is_right", "measure"]
+__all__ = ["SLACK", "SubspaceQuality", "certificate", "is_right", "measure"]
 
 # A float32 fit stops by its own residual, which rounding may put this far below the true one.
 SLACK = 1.05
@@ -28,7 +28,7 @@ BLOCK_NUMBERS = 4_000_000
 
 
 @dataclass(frozen=True)
-class Measure:
+class SubspaceQuality:
     """What a subspace is worth.
 
     Attributes
@@ -54,7 +54,7 @@ class Measure:
         return 2.0 * (self.rows - self.value)
 
 
-def measure(X: Matrix, U: Array) -> Measure:
+def measure(X: Matrix, U: Array) -> SubspaceQuality:
     """Judge a subspace by plain formulas; rows are made unit here, whatever they were."""
     U = np.asarray(U, dtype=np.float64)
     value, rows, G = 0.0, 0, np.zeros_like(U)
@@ -66,10 +66,10 @@ def measure(X: Matrix, U: Array) -> Measure:
     A = U.T @ G
     tangent = np.linalg.norm(G - U @ (A + A.T) / 2)
     skewness = float(np.abs(U.T @ U - np.eye(U.shape[1])).max())
-    return Measure(value, float(tangent / np.linalg.norm(G)), rows, skewness)
+    return SubspaceQuality(value, float(tangent / np.linalg.norm(G)), rows, skewness)
 
 
-def is_right(found: Measure, tol: float) -> bool:
+def is_right(found: SubspaceQuality, tol: float) -> bool:
     """Whether U is orthonormal and its residual is what was asked for."""
     return found.skewness < 1e-9 and found.residual <= SLACK * tol
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Outcome", "Timing", "race", "ratio"]
+__all__ = ["TimedAnswer", "Timing", "race", "ratio"]
 
 # After a product the threads of OpenBLAS spin for some 30 ms in case there is another; that
 # should not slow down whoever comes next.
@@ -38,7 +38,7 @@ class Timing:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TimedAnswer:
     """How long an action took, and what it returned last."""
 
     timing: Timing
@@ -47,7 +47,7 @@ class Outcome:
 
 def race(
     actions: Mapping[str, Callable[[], Any]], repeats: int, patience: float = math.inf
-) -> dict[str, Outcome]:
+) -> dict[str, TimedAnswer]:
     """Run all actions in turns, `repeats` rounds after a warm-up.
 
     An action whose warm-up took longer than `patience` seconds is not run again: its
@@ -83,12 +83,12 @@ def _rotated(names: list[str], number: int) -> list[str]:
     return names[first:] + names[:first]
 
 
-def _timed(action: Callable[[], Any]) -> Outcome:
+def _timed(action: Callable[[], Any]) -> TimedAnswer:
     gc.collect()
     time.sleep(SETTLE)
     began = time.perf_counter()
     answer = action()
-    return Outcome(Timing((time.perf_counter() - began,)), answer)
+    return TimedAnswer(Timing((time.perf_counter() - began,)), answer)
 
 
 @contextmanager

@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from benchmarks.clock import Outcome, race, ratio
+from benchmarks.clock import TimedAnswer, race, ratio
 from benchmarks.machine import made_with
-from benchmarks.table import Row, Table
+from benchmarks.table import ResultTable, Row
 from benchmarks.task import random_subspace
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
@@ -64,9 +64,9 @@ FULL = Size(200_000, 768, 64, 25_000)
 QUICK = Size(4_000, 50, 5, 500)
 
 
-def cluster_table(folder: Path) -> Table:
+def cluster_table(folder: Path) -> ResultTable:
     """A row for each number of workers and action."""
-    return Table(folder / "cluster.csv", COLUMNS, ("workers", "action", "n", "m", "r"))
+    return ResultTable(folder / "cluster.csv", COLUMNS, ("workers", "action", "n", "m", "r"))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -162,7 +162,7 @@ def _bytes_of_a_pass(problem: Problem, U: Array) -> Row:
     return moved
 
 
-def _measures(outcome: Outcome) -> Row:
+def _measures(outcome: TimedAnswer) -> Row:
     low, high = outcome.timing.quartiles
     return {"seconds": outcome.timing.median, "quartile_1": low, "quartile_3": high}
 

@@ -10,11 +10,11 @@ import numpy as np
 from scipy import sparse
 
 from benchmarks.cases import Case
-from benchmarks.checks import Measure, certificate, is_right, measure
+from benchmarks.checks import SubspaceQuality, certificate, is_right, measure
 from benchmarks.contest import Effort, Result, contest
 from benchmarks.methods import METHODS
 from benchmarks.ours import OURS, fit_model
-from benchmarks.table import Row, Table
+from benchmarks.table import ResultTable, Row
 from benchmarks.task import Fit, Task, random_subspace
 from sphericalpca.certificate import Certificate
 from sphericalpca.linalg import orthonormal
@@ -70,14 +70,14 @@ class _Best:
         return math.nan if self.bound is None else max(self.bound.bound / value - 1.0, 0.0)
 
 
-def rows_table(folder: Path) -> Table:
+def rows_table(folder: Path) -> ResultTable:
     """A row for each case, r and method."""
-    return Table(folder / "rows.csv", ROWS, ("case", "r"))
+    return ResultTable(folder / "rows.csv", ROWS, ("case", "r"))
 
 
-def trace_table(folder: Path) -> Table:
+def trace_table(folder: Path) -> ResultTable:
     """A row for each point of each curve."""
-    return Table(folder / "traces.csv", TRACES, ("case", "r"))
+    return ResultTable(folder / "traces.csv", TRACES, ("case", "r"))
 
 
 def compare(
@@ -146,7 +146,7 @@ def _row(result: Result, best: _Best, tol: float, unit: float) -> Row:
     }
 
 
-def _note(fit: Fit, found: Measure, tol: float) -> str:
+def _note(fit: Fit, found: SubspaceQuality, tol: float) -> str:
     """Of iterative methods: whether they arrived, by our own account."""
     if fit.note or not fit.trace or is_right(found, tol):
         return fit.note

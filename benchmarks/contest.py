@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from benchmarks.checks import Measure, measure
+from benchmarks.checks import SubspaceQuality, measure
 from benchmarks.clock import Timing, race
-from benchmarks.task import Fit, Method, Task
+from benchmarks.task import Contender, Fit, Task
 from sphericalpca.rows import Matrix
 
 __all__ = ["Effort", "Result", "contest"]
@@ -40,12 +40,12 @@ class Result:
 
     timing: Timing
     fit: Fit
-    found: Measure
+    found: SubspaceQuality
 
 
 def contest(
-    X: Matrix, task: Task, methods: Iterable[Method], effort: Effort
-) -> dict[Method, Result]:
+    X: Matrix, task: Task, methods: Iterable[Contender], effort: Effort
+) -> dict[Contender, Result]:
     """The results of all methods; each has the data to itself while it runs."""
     entrants = {method.name: method for method in methods}
     actions = {

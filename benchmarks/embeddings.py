@@ -26,7 +26,7 @@ from benchmarks.machine import made_with
 from benchmarks.memory import resident_peak
 from benchmarks.outofcore import generate
 from benchmarks.real import MissingDataError, minilm
-from benchmarks.table import Row, Table, number
+from benchmarks.table import ResultTable, Row, number
 from sphericalpca import SphericalPCA, choose_components, evaluate, open_rows
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import mean_share, nearest_neighbours, recall_per_query
@@ -47,9 +47,9 @@ COLUMNS = (
 )
 
 
-def embeddings_table(folder: Path) -> Table:
+def embeddings_table(folder: Path) -> ResultTable:
     """A row for each number that is promised."""
-    return Table(folder / "embeddings.csv", COLUMNS, ("part", "method", "n", "r"))
+    return ResultTable(folder / "embeddings.csv", COLUMNS, ("part", "method", "n", "r"))
 
 
 def recall_rows() -> Iterator[Row]:

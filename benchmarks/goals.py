@@ -1,4 +1,4 @@
-"""What is measured for a goal: one small function each, all return a `Finding`."""
+"""What is measured for a goal: one small function each, all return a `GoalMeasurement`."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 
 from benchmarks import generated, real
 from benchmarks.cases import few_rows
-from benchmarks.checks import Measure, certificate, is_right, measure
+from benchmarks.checks import SubspaceQuality, certificate, is_right, measure
 from benchmarks.clock import race, ratio
 from benchmarks.contest import Effort, Result, contest
 from benchmarks.manifold import CONJUGATE_GRADIENT, TRUST_REGIONS, in_single
 from benchmarks.memory import fit_peaks
 from benchmarks.ours import OURS, OURS_FROM_START, OURS_IN_SINGLE, fit_model, run_solver
 from benchmarks.peers import TRUNCATED_SVD
-from benchmarks.task import Method, Task, random_subspace
+from benchmarks.task import Contender, Task, random_subspace
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Matrix, as_rows
 from sphericalpca.solvers import Linearized
 
 __all__ = [
-    "Finding",
+    "GoalMeasurement",
     "Setting",
     "against_algorithm_1",
     "against_pymanopt",
@@ -67,7 +67,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Finding:
+class GoalMeasurement:
     """What was measured for a goal.
 
     Attributes
@@ -96,29 +96,31 @@ class Finding:
     note: str = ""
 
 
-def dense_against(setting: Setting, peer: Method) -> Finding:
+def dense_against(setting: Setting, peer: Contender) -> GoalMeasurement:
     """Dense float32 power-law, r = 64: our fit over a peer's."""
     return _against(_dense(setting.dense_shape), 64, peer, setting)
 
 
-def minilm_against_svd(setting: Setting) -> Finding:
+def minilm_against_svd(setting: Setting) -> GoalMeasurement:
     """MiniLM embeddings, r = 64: our fit over TruncatedSVD's."""
     return _against(setting.rows_of(real.minilm()), 64, TRUNCATED_SVD, setting)
 
 
-def text_against_svd(setting: Setting, r: int, tol: float) -> Finding:
+def text_against_svd(setting: Setting, r: int, tol: float) -> GoalMeasurement:
     """Full-vocabulary newsgroups: our fit over TruncatedSVD's."""
     return _against(setting.rows_of(real.newsgroups_full()), r, TRUNCATED_SVD, setting, tol)
 
 
-def passes(setting: Setting, full: bool) -> Finding:
+def passes(setting: Setting, full: bool) -> GoalMeasurement:
     """Reads of the data until the residual is 1e-4 at r = 20, the start included."""
     X = setting.rows_of(real.newsgroups_full() if full else real.text_4000x2000())
     fit = OURS.read(fit_model(X, setting.components(20), tol=1e-4))
-    return _judged(Finding(fit.passes, tol=1e-4, note=fit.note), X, fit.U, measure(X, fit.U))
+    return _judged(
+        GoalMeasurement(fit.passes, tol=1e-4, note=fit.note), X, fit.U, measure(X, fit.U)
+    )
 
 
-def against_pymanopt(setting: Setting) -> Finding:
+def against_pymanopt(setting: Setting) -> GoalMeasurement:
     """Our fit over pymanopt's better solver, from the same start to the same residual.
 
     Ours in float32 against the best of theirs in float32 and float64.  The note tells the
@@ -136,7 +138,7 @@ def against_pymanopt(setting: Setting) -> Finding:
     return replace(found[worse], note=f"{note}; {found[worse].note}")
 
 
-def against_algorithm_1(setting: Setting) -> Finding:
+def against_algorithm_1(setting: Setting) -> GoalMeasurement:
     """Ours over Algorithm 1 until f is within 1 % of the best, from one random start.
 
     Algorithm 1 also needs a V to start from, and gets the best one.
@@ -159,7 +161,7 @@ def against_algorithm_1(setting: Setting) -> Finding:
     middle, *spread = ratio(ours.timing, theirs.timing)
     reached = measure(X, OURS.read(ours.answer).U).value
     capped = "" if theirs.answer.value >= target else " (capped)"
-    return Finding(
+    return GoalMeasurement(
         middle,
         (spread[0], spread[1]),
         ours.timing.median,
@@ -169,7 +171,7 @@ def against_algorithm_1(setting: Setting) -> Finding:
     )
 
 
-def flop_rate(setting: Setting) -> Finding:
+def flop_rate(setting: Setting) -> GoalMeasurement:
     """Flop rate of one dense pass over that of the two products in it.
 
     For rows and for columns that are contiguous; the smaller rate counts.
@@ -180,17 +182,19 @@ def flop_rate(setting: Setting) -> Finding:
     return replace(min(found, key=lambda one: one.measured), note=note)
 
 
-def memory_of_fit(setting: Setting) -> Finding:
+def memory_of_fit(setting: Setting) -> GoalMeasurement:
     """Peak memory beyond X over the bytes of n r + m m float32 numbers, r = 64."""
     (n, m), r = setting.dense_shape, 64
     peaks = fit_peaks(n, m, r)
     unit = 4.0 * (n * r + m * m)
     known = [peak for peak in peaks.values() if not math.isnan(peak)]
     note = ", ".join(f"{name} {peak / 1e6:.1f} MB" for name, peak in peaks.items())
-    return Finding(max(known) / unit, note=note)
+    return GoalMeasurement(max(known) / unit, note=note)
 
 
-def _against(X: Matrix, r: int, peer: Method, setting: Setting, tol: float = 1e-4) -> Finding:
+def _against(
+    X: Matrix, r: int, peer: Contender, setting: Setting, tol: float = 1e-4
+) -> GoalMeasurement:
     task = Task(random_subspace(X.shape[1], setting.components(r)), tol)
     results = contest(X, task, (OURS, peer), Effort(setting.repeats))
     ours = results[OURS]
@@ -198,7 +202,7 @@ def _against(X: Matrix, r: int, peer: Method, setting: Setting, tol: float = 1e-
     return _judged(_ratio(ours, results[peer], tol, note), X, ours.fit.U, ours.found)
 
 
-def _from_one_start(X: Matrix, task: Task, setting: Setting) -> Finding:
+def _from_one_start(X: Matrix, task: Task, setting: Setting) -> GoalMeasurement:
     double = (CONJUGATE_GRADIENT, TRUST_REGIONS)
     peers = (*double, *map(in_single, double))
     effort = Effort(setting.repeats, patience=20.0)
@@ -215,28 +219,30 @@ def _from_one_start(X: Matrix, task: Task, setting: Setting) -> Finding:
     return _judged(_ratio(ours, theirs, task.tol, note), X, ours.fit.U, ours.found)
 
 
-def _flop_rate(X: Matrix, r: int, setting: Setting) -> Finding:
+def _flop_rate(X: Matrix, r: int, setting: Setting) -> GoalMeasurement:
     U = random_subspace(X.shape[1], r).astype(X.dtype)
     V, problem = X @ U, Problem(as_rows(X))
     actions = {"pass": lambda: problem.evaluate(U), "products": lambda: (X @ U, X.T @ V)}
     outcomes = race(actions, 3 * setting.repeats)
     ours, bare = outcomes["pass"].timing, outcomes["products"].timing
     middle, low, high = ratio(bare, ours)
-    return Finding(middle, (low, high), ours.median, bare.median)
+    return GoalMeasurement(middle, (low, high), ours.median, bare.median)
 
 
-def _ratio(ours: Result, peer: Result, tol: float, note: str) -> Finding:
+def _ratio(ours: Result, peer: Result, tol: float, note: str) -> GoalMeasurement:
     middle, low, high = ratio(ours.timing, peer.timing)
     seconds = ours.timing.median, peer.timing.median
-    return Finding(middle, (low, high), *seconds, tol=tol, note=note)
+    return GoalMeasurement(middle, (low, high), *seconds, tol=tol, note=note)
 
 
-def _judged(finding: Finding, X: Matrix, U: Array, found: Measure) -> Finding:
-    """The finding with what our answer is worth."""
+def _judged(
+    measurement: GoalMeasurement, X: Matrix, U: Array, found: SubspaceQuality
+) -> GoalMeasurement:
+    """The measurement with what our answer is worth."""
     bound = certificate(X, U)
     gap = math.nan if bound is None else bound.gap
-    right = is_right(found, finding.tol)
-    return replace(finding, residual=found.residual, gap=gap, right=right)
+    right = is_right(found, measurement.tol)
+    return replace(measurement, residual=found.residual, gap=gap, right=right)
 
 
 def _comma(note: str) -> str:

@@ -13,7 +13,7 @@ from benchmarks import generated
 from benchmarks.contest import Effort, Result, contest
 from benchmarks.ours import OURS
 from benchmarks.peers import TRUNCATED_SVD
-from benchmarks.table import Row, Table
+from benchmarks.table import ResultTable, Row
 from benchmarks.task import Task, random_subspace
 from sphericalpca.rows import Matrix
 
@@ -87,9 +87,9 @@ AXES: dict[str, Axis] = {
 }
 
 
-def growth_table(folder: Path) -> Table:
+def growth_table(folder: Path) -> ResultTable:
     """A row for each axis, size and method."""
-    return Table(folder / "growth.csv", COLUMNS, ("axis",))
+    return ResultTable(folder / "growth.csv", COLUMNS, ("axis",))
 
 
 def grow(axis: Axis, effort: Effort, sizes: Sequence[int]) -> list[Row]:

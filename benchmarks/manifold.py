@@ -20,7 +20,7 @@ from importlib.util import find_spec
 
 import numpy as np
 
-from benchmarks.task import Fit, Method, Point, Task
+from benchmarks.task import Contender, Fit, Task, TracePoint
 from sphericalpca.linalg import Array
 from sphericalpca.rows import Matrix
 
@@ -38,7 +38,7 @@ class Descent:
         self.X, self.Xt = X, X.T
         self.task = task
         self.passes = 0.0
-        self.trace: list[Point] = []
+        self.trace: list[TracePoint] = []
         self.arrived = False
         self.U = task.start
         self._at: Array | None = None
@@ -101,7 +101,7 @@ class Descent:
     def _record(self, U: Array) -> None:
         seconds = time.perf_counter() - self._began
         value = float(self._lengths.sum())
-        self.trace.append(Point(seconds, self.passes, 2.0 * (len(self._lengths) - value)))
+        self.trace.append(TracePoint(seconds, self.passes, 2.0 * (len(self._lengths) - value)))
         self.U = U
         tangent = np.linalg.norm(self._G - U @ (U.T @ self._G))
         if tangent <= self.task.tol * np.linalg.norm(self._G):
@@ -118,8 +118,8 @@ def _read(run: Descent) -> Fit:
     return Fit(run.U, run.passes, tuple(run.trace), "" if run.arrived else "capped")
 
 
-def _method(name: str, optimizer: str) -> Method:
-    return Method(
+def _method(name: str, optimizer: str) -> Contender:
+    return Contender(
         name,
         partial(_fit, optimizer=optimizer),
         _read,
@@ -132,7 +132,7 @@ def _fit(X: Matrix, task: Task, optimizer: str) -> Descent:
     return Descent(X, task).run(optimizer)
 
 
-def in_single(method: Method) -> Method:
+def in_single(method: Contender) -> Contender:
     """The same on float32 data."""
     return replace(
         method, name=f"{method.name}, float32", layout=lambda X: X.astype(np.float32, copy=False)

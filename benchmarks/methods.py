@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from benchmarks import manifold, ours, peers
-from benchmarks.task import Method
+from benchmarks.task import Contender
 
 __all__ = ["METHODS"]
 
-METHODS: tuple[Method, ...] = (
+METHODS: tuple[Contender, ...] = (
     ours.OURS,
     ours.OURS_FROM_START,
     ours.ALTERNATION,

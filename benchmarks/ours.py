@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.task import Fit, Method, Point, Task
+from benchmarks.task import Contender, Fit, Task, TracePoint
 from sphericalpca import SphericalPCA
 from sphericalpca.iterate import AnySolver, Monitor, Solution, State
 from sphericalpca.linalg import Array, orthonormal
@@ -87,7 +87,7 @@ def _read_solution(found: Solution[State]) -> Fit:
 
 def _fit(U: Array, passes: float, history: Mapping[str, Array], note: str) -> Fit:
     columns = (history[name].tolist() for name in ("seconds", "passes", "loss"))
-    trace = tuple(Point(*row) for row in zip(*columns, strict=True))
+    trace = tuple(TracePoint(*row) for row in zip(*columns, strict=True))
     # In float32 U is orthonormal to 1e-7 only, and the checks are in float64.  Beyond that it
     # is left as it is, for the checks to see.
     skewness = np.abs(inner_products(U, U).astype(np.float64) - np.eye(U.shape[1])).max()
@@ -96,12 +96,12 @@ def _fit(U: Array, passes: float, history: Mapping[str, Array], note: str) -> Fi
     return Fit(U, float(passes), trace, note)
 
 
-def _solver_method(name: str, solver: AnySolver) -> Method:
-    return Method(name, lambda X, task: run_solver(X, task, solver), _read_solution)
+def _solver_method(name: str, solver: AnySolver) -> Contender:
+    return Contender(name, lambda X, task: run_solver(X, task, solver), _read_solution)
 
 
-OURS = Method("ours", lambda X, task: fit_model(X, task.n_components, tol=task.tol), _read_model)
-OURS_FROM_START = Method(
+OURS = Contender("ours", lambda X, task: fit_model(X, task.n_components, tol=task.tol), _read_model)
+OURS_FROM_START = Contender(
     "ours, given start",
     lambda X, task: fit_model(X, task.n_components, tol=task.tol, init=task.start),
     _read_model,

@@ -31,7 +31,7 @@ from benchmarks.machine import made_with
 from benchmarks.memory import resident_peak
 from benchmarks.ours import fit_model
 from benchmarks.pagecache import cached_share, drop, read_through
-from benchmarks.table import Row, Table, number
+from benchmarks.table import ResultTable, Row, number
 from sphericalpca import open_rows
 from sphericalpca.rows.streamed import RawRows
 
@@ -70,9 +70,9 @@ NAMES = {
 }
 
 
-def outofcore_table(folder: Path) -> Table:
+def outofcore_table(folder: Path) -> ResultTable:
     """A row for each way to the data."""
-    return Table(folder / "outofcore.csv", COLUMNS, ("way", "n"))
+    return ResultTable(folder / "outofcore.csv", COLUMNS, ("way", "n"))
 
 
 def generate(path: Path, rows: int, features: int = FEATURES) -> None:

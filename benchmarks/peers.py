@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.decomposition import NMF, PCA, IncrementalPCA, TruncatedSVD
 from sklearn.exceptions import ConvergenceWarning
 
-from benchmarks.task import Fit, Method, Task
+from benchmarks.task import Contender, Fit, Task
 from sphericalpca.linalg import orthonormal
 from sphericalpca.rows import Matrix
 
@@ -42,13 +42,15 @@ def _refuse_negative(X: Matrix, r: int) -> str:
     return "would take more than a minute" if np.count_nonzero(values) * r > NMF_LIMIT else ""
 
 
-def _peer(name: str, make: Callable[[int], Any], refusal: Callable[[Matrix, int], str]) -> Method:
+def _peer(
+    name: str, make: Callable[[int], Any], refusal: Callable[[Matrix, int], str]
+) -> Contender:
     def fit(X: Matrix, task: Task) -> Any:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             return make(task.n_components).fit(X)
 
-    return Method(name, fit, lambda model: Fit(orthonormal(model.components_.T)), refusal)
+    return Contender(name, fit, lambda model: Fit(orthonormal(model.components_.T)), refusal)
 
 
 TRUNCATED_SVD = _peer("TruncatedSVD", lambda r: TruncatedSVD(r, random_state=0), lambda _X, _r: "")

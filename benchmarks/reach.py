@@ -8,10 +8,10 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks import goals
-from benchmarks.goals import Finding, Setting
+from benchmarks.goals import GoalMeasurement, Setting
 from benchmarks.peers import COVARIANCE_EIGH, TRUNCATED_SVD
 from benchmarks.real import MissingDataError
-from benchmarks.table import Row, Table
+from benchmarks.table import ResultTable, Row
 
 __all__ = ["GOALS", "Goal", "reach", "reach_table", "verdict"]
 
@@ -54,12 +54,12 @@ class Goal:
     name: str
     about: str
     limit: float
-    measure: Callable[[Setting], Finding]
+    measure: Callable[[Setting], GoalMeasurement]
     at_least: bool = False
     wish: float | None = None
 
 
-def _text(r: int, tol: float) -> Callable[[Setting], Finding]:
+def _text(r: int, tol: float) -> Callable[[Setting], GoalMeasurement]:
     return partial(goals.text_against_svd, r=r, tol=tol)
 
 
@@ -132,16 +132,16 @@ GOALS: dict[str, Goal] = {
 }
 
 
-def reach_table(folder: Path) -> Table:
+def reach_table(folder: Path) -> ResultTable:
     """A row for each goal."""
-    return Table(folder / "reach.csv", COLUMNS, ("goal",))
+    return ResultTable(folder / "reach.csv", COLUMNS, ("goal",))
 
 
-def verdict(goal: Goal, finding: Finding) -> str:
+def verdict(goal: Goal, measurement: GoalMeasurement) -> str:
     """Whether the limit is kept; a fast wrong answer keeps none."""
-    if not finding.right:
+    if not measurement.right:
         return "wrong answer"
-    excess = finding.measured / goal.limit
+    excess = measurement.measured / goal.limit
     excess = 1.0 / excess if goal.at_least and excess > 0 else excess
     return "met" if excess <= 1.0 else f"missed by {max(100 * (excess - 1.0), 1):,.0f} %"
 
@@ -156,20 +156,20 @@ def reach(goal: Goal, setting: Setting) -> Row:
         "wish": goal.wish,
     }
     try:
-        finding = goal.measure(setting)
+        found = goal.measure(setting)
     except MissingDataError as missing:
         return {**row, "verdict": "skipped", "note": str(missing)}
     return {
         **row,
-        "measured": finding.measured,
-        "quartile_1": finding.spread[0],
-        "quartile_3": finding.spread[1],
+        "measured": found.measured,
+        "quartile_1": found.spread[0],
+        "quartile_3": found.spread[1],
         # Small data say nothing about a limit.
-        "verdict": "not judged" if setting.quick and finding.right else verdict(goal, finding),
-        "ours": finding.ours,
-        "peer": finding.peer,
-        "residual": finding.residual,
-        "tol": finding.tol,
-        "certificate_gap": finding.gap,
-        "note": finding.note,
+        "verdict": "not judged" if setting.quick and found.right else verdict(goal, found),
+        "ours": found.ours,
+        "peer": found.peer,
+        "residual": found.residual,
+        "tol": found.tol,
+        "certificate_gap": found.gap,
+        "note": found.note,
     }

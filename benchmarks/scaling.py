@@ -15,7 +15,7 @@ from benchmarks.cluster import cluster_table
 from benchmarks.outofcore import outofcore_table
 from benchmarks.table import Row, number
 
-__all__ = ["PLANS", "Costs", "Plan", "fitted", "predictions"]
+__all__ = ["PLANS", "ClusterPlan", "Costs", "fitted", "predictions"]
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -49,7 +49,7 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ClusterPlan:
     """A collection of float32 rows and the machines for it."""
 
     n: float
@@ -94,13 +94,13 @@ class Plan:
 
 
 PLANS = (
-    Plan(1e7, 768, 64, 1),
-    Plan(1e8, 768, 64, 1),
-    Plan(1e8, 768, 64, 16),
-    Plan(1e9, 1024, 64, 16),
-    Plan(1e9, 1024, 64, 64),
-    Plan(1e9, 1024, 64, 256),
-    Plan(1e9, 1024, 64, 1024),
+    ClusterPlan(1e7, 768, 64, 1),
+    ClusterPlan(1e8, 768, 64, 1),
+    ClusterPlan(1e8, 768, 64, 16),
+    ClusterPlan(1e9, 1024, 64, 16),
+    ClusterPlan(1e9, 1024, 64, 64),
+    ClusterPlan(1e9, 1024, 64, 256),
+    ClusterPlan(1e9, 1024, 64, 1024),
 )
 
 
@@ -132,7 +132,7 @@ def predictions(costs: Costs) -> str:
     return "\n".join(f"| {' | '.join(line)} |" for line in lines) + "\n"
 
 
-def _cells(plan: Plan, costs: Costs) -> tuple[str, ...]:
+def _cells(plan: ClusterPlan, costs: Costs) -> tuple[str, ...]:
     parts = (plan.compute(costs), plan.disk(costs), plan.network(), plan.overhead(costs))
     return (
         f"{plan.n:.0e} x {plan.m}".replace("e+0", "e"),

@@ -12,13 +12,13 @@ from typing import Any
 
 from sphericalpca.files import write_whole
 
-__all__ = ["Row", "Table", "number"]
+__all__ = ["ResultTable", "Row", "number"]
 
 Row = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """A CSV file of rows.
 
     Attributes

@@ -12,10 +12,10 @@ import numpy as np
 from sphericalpca.linalg import Array, orthonormal
 from sphericalpca.rows import Matrix
 
-__all__ = ["Fit", "Method", "Point", "Task", "random_subspace"]
+__all__ = ["Contender", "Fit", "Task", "TracePoint", "random_subspace"]
 
 
-class Point(NamedTuple):
+class TracePoint(NamedTuple):
     """The loss h, and what had been spent when it was reached."""
 
     seconds: float
@@ -58,7 +58,7 @@ class Fit:
     passes : float
         Reads of the data, a read being one product with X and one with X'; NaN where the
         method does not tell.
-    trace : tuple of Point
+    trace : tuple of TracePoint
         Empty for methods that are not iterative.
     note : str
         Why it ended early, if it did.
@@ -66,12 +66,12 @@ class Fit:
 
     U: Array
     passes: float = math.nan
-    trace: tuple[Point, ...] = ()
+    trace: tuple[TracePoint, ...] = ()
     note: str = ""
 
 
 @dataclass(frozen=True)
-class Method:
+class Contender:
     """A method to be timed.
 
     Attributes

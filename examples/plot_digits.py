@@ -1,6 +1,6 @@
 """
-Digits: when the SVD would have done
-====================================
+Digits: when a plain SVD is enough
+==================================
 
 On images, as on most dense data, the first directions carry so much of every row that "SVD, then
 unit rows" and Spherical PCA find the same subspace. The fit itself tells you so, at no extra cost,

@@ -62,7 +62,7 @@ left.set(xlabel="dimension r", ylabel="NMI with the eight topics", title="cluste
 left.legend(loc="lower right")
 right.plot(dimensions, ratios, "o-", color="#009E73")
 right.axhline(1, color="#999999", lw=0.8)
-right.text(2, 1.0005, "the SVD would have done", color="#666666", fontsize=9, va="bottom")
+right.text(2, 1.0005, "a plain SVD is enough", color="#666666", fontsize=9, va="bottom")
 right.set(xlabel="dimension r", ylabel="svd_ratio_", title="does the method matter here?")
 right.set_ylim(top=1.004)
 for ax in (left, right):

@@ -17,7 +17,7 @@ from sklearn.preprocessing import normalize
 from sphericalpca.estimators import KSVD, R1PCA, SphericalPCA
 from sphericalpca.rows import Matrix
 
-__all__ = ["METHODS", "DoesNotApplyError", "Method", "Representation"]
+__all__ = ["METHODS", "DoesNotApplyError", "Representation", "RepresentationMethod"]
 
 
 class DoesNotApplyError(ValueError):
@@ -46,7 +46,7 @@ Represent = Callable[[Matrix, int, int, dict[str, Any]], Representation]
 
 
 @dataclass(frozen=True)
-class Method:
+class RepresentationMethod:
     """A line of the tables.
 
     Attributes
@@ -137,17 +137,19 @@ def _spherical_centred(X: Matrix, r: int, seed: int, options: dict[str, Any]) ->
 
 
 # In the order of the paper's tables, then ours.
-METHODS: dict[str, Method] = {
-    "kmeans-raw": Method("K-means, raw points", _features, reduces=False, raw=True),
-    "kmeans": Method("K-means", _features, in_paper=True, reduces=False),
-    "mua": Method("MUA", _nmf, in_paper=True),
-    "pca": Method("PCA", _pca, in_paper=True),
-    "r1-pca": Method("R1-PCA", _r1_pca, in_paper=True),
-    "k-svd": Method("K-SVD", _k_svd, in_paper=True),
-    "spherical-pca": Method("Spherical PCA", _spherical, in_paper=True),
-    "svd-unit": Method("SVD + unit rows", _svd_unit),
-    "pca-uncentred": Method("PCA, uncentred", _svd),
-    "spherical-kmeans": Method("Spherical k-means", _features, reduces=False, spherical=True),
-    "spherical-pca-centred": Method("Spherical PCA, centred", _spherical_centred),
-    "k-svd-2r": Method("K-SVD, 2r atoms", _twice_the_atoms),
+METHODS: dict[str, RepresentationMethod] = {
+    "kmeans-raw": RepresentationMethod("K-means, raw points", _features, reduces=False, raw=True),
+    "kmeans": RepresentationMethod("K-means", _features, in_paper=True, reduces=False),
+    "mua": RepresentationMethod("MUA", _nmf, in_paper=True),
+    "pca": RepresentationMethod("PCA", _pca, in_paper=True),
+    "r1-pca": RepresentationMethod("R1-PCA", _r1_pca, in_paper=True),
+    "k-svd": RepresentationMethod("K-SVD", _k_svd, in_paper=True),
+    "spherical-pca": RepresentationMethod("Spherical PCA", _spherical, in_paper=True),
+    "svd-unit": RepresentationMethod("SVD + unit rows", _svd_unit),
+    "pca-uncentred": RepresentationMethod("PCA, uncentred", _svd),
+    "spherical-kmeans": RepresentationMethod(
+        "Spherical k-means", _features, reduces=False, spherical=True
+    ),
+    "spherical-pca-centred": RepresentationMethod("Spherical PCA, centred", _spherical_centred),
+    "k-svd-2r": RepresentationMethod("K-SVD, 2r atoms", _twice_the_atoms),
 }

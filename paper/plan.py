@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from paper.datasets.registry import DATASETS, VIEWS
 from paper.methods import METHODS
 
-__all__ = ["EXPERIMENTS", "PAPER_GROUPS", "SCIKIT_LEARN_GROUPS", "Plan", "Trial"]
+__all__ = ["EXPERIMENTS", "PAPER_GROUPS", "SCIKIT_LEARN_GROUPS", "ExperimentPlan", "Trial"]
 
 EXPERIMENTS = ("toy", "newsgroups", "rank", "uci", "lsa")
 
@@ -92,7 +92,7 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Plan:
+class ExperimentPlan:
     """How much of the protocol is run."""
 
     text: str = "20newsgroups"
@@ -110,7 +110,7 @@ class Plan:
     solver_steps: int = 3000
 
     @classmethod
-    def quick(cls) -> Plan:
+    def quick(cls) -> ExperimentPlan:
         """Enough to see every table and figure within minutes."""
         return cls(
             repetitions=2,
@@ -126,11 +126,11 @@ class Plan:
             solver_steps=500,
         )
 
-    def with_repetitions(self, repetitions: int) -> Plan:
+    def with_repetitions(self, repetitions: int) -> ExperimentPlan:
         """The same plan with another number of draws and k-means seeds per table."""
         return replace(self, repetitions=repetitions)
 
-    def embedded(self, groups: str) -> Plan:
+    def embedded(self, groups: str) -> ExperimentPlan:
         """The same plan on data that ship with the dependencies, for want of the paper's."""
         return replace(
             self,

@@ -9,7 +9,7 @@ from pathlib import Path
 from paper.datasets import DATASETS, get_data_home
 from paper.datasets.integrity import examine
 from paper.journal import Journal, alone_in, write_table
-from paper.plan import Plan, Trial
+from paper.plan import ExperimentPlan, Trial
 from paper.runner import Failure, Todo, run, todo
 from paper.solver_runs import longest_run, solver_runs
 from paper.toy import toy_points, typical_draw
@@ -23,7 +23,7 @@ class Reproduction:
 
     Parameters
     ----------
-    plan : Plan
+    plan : ExperimentPlan
     experiments : sequence of str
         With "toy" go the files of Figs. 2 and 3.
     out : Path
@@ -33,7 +33,7 @@ class Reproduction:
     """
 
     def __init__(
-        self, plan: Plan, experiments: Sequence[str], out: Path, data_home: Path | None
+        self, plan: ExperimentPlan, experiments: Sequence[str], out: Path, data_home: Path | None
     ) -> None:
         self.plan = plan
         self.trials = [trial for name in experiments for trial in plan.trials(name)]
@@ -106,6 +106,6 @@ def _file_name(dataset: str) -> str:
     return "newsgroups" if dataset == "20newsgroups" else dataset
 
 
-def embed(plan: Plan) -> Plan:
+def embed(plan: ExperimentPlan) -> ExperimentPlan:
     """The plan on data that come with the dependencies."""
     return plan.embedded(str(len(load_docstrings().group_names)))

@@ -62,10 +62,12 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _note(options: argparse.Namespace, row: dict[str, Any]) -> int:
     # Not before: the fuzzer imports the package itself, to see which lines are reached.
-    from benchmarks.table import Table  # noqa: PLC0415
+    from benchmarks.table import ResultTable  # noqa: PLC0415
 
     found = sorted(options.findings.glob(f"{options.target}-*"))
-    Table(options.results, (*COLUMNS, "findings"), KEY).replace([{**row, "findings": len(found)}])
+    ResultTable(options.results, (*COLUMNS, "findings"), KEY).replace(
+        [{**row, "findings": len(found)}]
+    )
     for path in found:
         print(path)
     return 1 if found else 0

@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from benchmarks.machine import made_with
-from benchmarks.table import Row, Table
+from benchmarks.table import ResultTable, Row
 
 __all__ = ["counted", "main"]
 
@@ -46,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     made = made_with()
     rows = [{**row, "times": args.times, "made_with": made} for row in counted(ran.stdout)]
-    Table(args.out, COLUMNS, KEY).replace(rows)
+    ResultTable(args.out, COLUMNS, KEY).replace(rows)
     drawn, failed = (sum(row[name] for row in rows) for name in ("passed", "failed"))
     print(f"{drawn + failed:,} examples for {len(rows)} tests, {failed} broke the law: {args.out}")
     if ran.returncode:

@@ -31,7 +31,7 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.machine import made_with
-from benchmarks.table import Table
+from benchmarks.table import ResultTable
 from sphericalpca import SphericalPCA
 
 __all__ = ["VICTIMS", "Victim", "inputs", "kill_rounds"]
@@ -224,7 +224,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--rows", type=int, default=200_000)
     parser.add_argument("--out", type=Path, default=Path("reliability/results"))
     asked = parser.parse_args(arguments)
-    table = Table(asked.out / "kill.csv", COLUMNS, ("command",))
+    table = ResultTable(asked.out / "kill.csv", COLUMNS, ("command",))
     faults = 0
     for name in asked.commands:
         with tempfile.TemporaryDirectory() as temporary:

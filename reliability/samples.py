@@ -16,10 +16,10 @@ from scipy import sparse
 from sphericalpca.linalg import Array
 from sphericalpca.registry.formats import FORMATS
 
-__all__ = ["SAMPLES", "Sample", "sample_suffix"]
+__all__ = ["SAMPLES", "SampleFile", "sample_suffix"]
 
 
-class Sample(NamedTuple):
+class SampleFile(NamedTuple):
     """A way to write a matrix to a file.
 
     Attributes
@@ -46,7 +46,7 @@ class Sample(NamedTuple):
     grouped: bool = False
 
 
-def sample_suffix(sample: Sample) -> str:
+def sample_suffix(sample: SampleFile) -> str:
     """The suffix of its files."""
     return sample.suffix or FORMATS[sample.format].suffixes[0]
 
@@ -114,21 +114,21 @@ def _hdf5(X: Array, path: Path, group: int, chunked: bool) -> None:
         file["test"] = X[:1]
 
 
-def _in_groups(name: str, write: Callable[..., None], suffix: str, **layout: str) -> Sample:
-    return Sample(name, partial(write, **layout), suffix, any_row=False, grouped=True)
+def _in_groups(name: str, write: Callable[..., None], suffix: str, **layout: str) -> SampleFile:
+    return SampleFile(name, partial(write, **layout), suffix, any_row=False, grouped=True)
 
 
-SAMPLES: dict[str, Sample] = {
-    "npy": Sample("npy", _npy),
-    "npy fortran": Sample("npy", partial(_npy, order="F")),
-    "npy big-endian": Sample("npy", partial(_npy, swapped=True)),
-    "savez": Sample("npz", _savez),
-    "savez fortran": Sample("npz", _savez_fortran),
-    "savez compressed": Sample("npz", _savez_compressed, any_row=False),
-    "npz": Sample("npz", partial(_csr, compressed=False), sparse=True),
-    "npz compressed": Sample("npz", partial(_csr, compressed=True), sparse=True, any_row=False),
-    "fvecs": Sample("fvecs", partial(_vecs, numbers="<f4")),
-    "bvecs": Sample("bvecs", partial(_vecs, numbers="u1")),
+SAMPLES: dict[str, SampleFile] = {
+    "npy": SampleFile("npy", _npy),
+    "npy fortran": SampleFile("npy", partial(_npy, order="F")),
+    "npy big-endian": SampleFile("npy", partial(_npy, swapped=True)),
+    "savez": SampleFile("npz", _savez),
+    "savez fortran": SampleFile("npz", _savez_fortran),
+    "savez compressed": SampleFile("npz", _savez_compressed, any_row=False),
+    "npz": SampleFile("npz", partial(_csr, compressed=False), sparse=True),
+    "npz compressed": SampleFile("npz", partial(_csr, compressed=True), sparse=True, any_row=False),
+    "fvecs": SampleFile("fvecs", partial(_vecs, numbers="<f4")),
+    "bvecs": SampleFile("bvecs", partial(_vecs, numbers="u1")),
     "parquet fixed": _in_groups("parquet", _parquet, ".parquet", layout="fixed"),
     "parquet list": _in_groups("parquet", _parquet, ".pq", layout="list"),
     "parquet large": _in_groups("parquet", _parquet, ".parquet", layout="large"),
@@ -141,6 +141,6 @@ SAMPLES: dict[str, Sample] = {
     "arrow numbers": _in_groups(
         "arrow", _feather, ".ipc", layout="numbers", compression="uncompressed"
     ),
-    "hdf5": Sample("h5", partial(_hdf5, chunked=False), ".hdf5"),
-    "hdf5 chunks": Sample("h5", partial(_hdf5, chunked=True), ".h5"),
+    "hdf5": SampleFile("h5", partial(_hdf5, chunked=False), ".hdf5"),
+    "hdf5 chunks": SampleFile("h5", partial(_hdf5, chunked=True), ".h5"),
 }

@@ -22,7 +22,7 @@ from scipy import sparse
 
 from benchmarks.machine import made_with
 from benchmarks.memory import resident_bytes
-from benchmarks.table import Row, Table
+from benchmarks.table import ResultTable, Row
 from sphericalpca import DataError, SphericalPCA, open_rows
 from sphericalpca.registry.solvers import SOLVERS
 
@@ -144,7 +144,7 @@ def main(arguments: list[str] | None = None) -> int:
         print({name: row[name] for name in COLUMNS[:-1]}, flush=True)
     path = asked.out / "soak.csv"
     path.unlink(missing_ok=True)
-    Table(path, COLUMNS, ("rounds",)).replace(rows)
+    ResultTable(path, COLUMNS, ("rounds",)).replace(rows)
     found = verdict(rows)
     print(
         f"memory {found['memory']:+.1%}, files {found['files']:+g}, threads {found['threads']:+g}"

@@ -30,7 +30,7 @@ from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, open_rows
 from sphericalpca.linalg import Array
 from sphericalpca.registry.formats import FORMATS
 
-__all__ = ["TARGETS", "Target", "judge", "warnings_are_errors"]
+__all__ = ["TARGETS", "FuzzTarget", "judge", "warnings_are_errors"]
 
 # Larger answers are not read to their end: a small file may hold many equal numbers.
 ENTRIES = 200_000
@@ -38,7 +38,7 @@ ENTRIES = 200_000
 FITTED = 50
 
 
-class Target(NamedTuple):
+class FuzzTarget(NamedTuple):
     """A reader.
 
     Attributes
@@ -61,7 +61,7 @@ class Target(NamedTuple):
     crashes: bool = False
 
 
-def judge(target: Target, data: bytes, path: Path) -> str:
+def judge(target: FuzzTarget, data: bytes, path: Path) -> str:
     """Read the bytes from `path`: "answer", or the first words of a documented error."""
     path.write_bytes(data)
     try:
@@ -150,11 +150,11 @@ def _read_corpus(path: Path) -> None:
 TARGETS = {
     # What is no archive is changed byte by byte.
     **{
-        name: Target(known.suffixes[0], _read_rows, mutate_archive, crashes=known.crashes)
+        name: FuzzTarget(known.suffixes[0], _read_rows, mutate_archive, crashes=known.crashes)
         for name, known in FORMATS.items()
     },
-    "model": Target(".safetensors", _read_model, mutate_model),
-    "checkpoint": Target(".checkpoint", _read_checkpoint, mutate_archive),
-    "table": Target(".csv.gz", _read_table, mutate_gzip, READING_ERRORS),
-    "corpus": Target(".jsonl.gz", _read_corpus, mutate_gzip, READING_ERRORS),
+    "model": FuzzTarget(".safetensors", _read_model, mutate_model),
+    "checkpoint": FuzzTarget(".checkpoint", _read_checkpoint, mutate_archive),
+    "table": FuzzTarget(".csv.gz", _read_table, mutate_gzip, READING_ERRORS),
+    "corpus": FuzzTarget(".jsonl.gz", _read_corpus, mutate_gzip, READING_ERRORS),
 }

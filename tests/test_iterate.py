@@ -137,7 +137,7 @@ def test_one_pass_per_iteration_and_few_more_where_a_step_is_refused(problem, so
     passes = np.diff(found.history["passes"])
     if isinstance(solver, Newton):
         # One at the new point, and one for each Hessian product.
-        np.testing.assert_array_equal(passes, 1 + found.history["inner"][1:])
+        np.testing.assert_array_equal(passes, 1 + found.history["hessian_products"][1:])
     elif isinstance(solver, Anderson):
         # The point ahead, its mirror image, the exact step.
         assert set(passes) <= {1, 2, 3}

@@ -9,7 +9,7 @@ from pathlib import Path
 from statistics import median
 
 from paper.report.agreement import main_lines
-from paper.report.compare import Line, compare, lines_of
+from paper.report.compare import ComparisonLine, compare, lines_of
 from paper.report.read import read_results
 from paper.report.tables.clustering import line_name
 from sphericalpca.pages.tables import share, shift
@@ -44,7 +44,7 @@ def ratios_table(results: Path) -> str:
     return _markdown(head, map(_ratio_cells, chosen))
 
 
-def _ratio_cells(line: Line) -> list[str]:
+def _ratio_cells(line: ComparisonLine) -> list[str]:
     cells = line.cells["accuracy"]
     gain = cells[RIVAL].gain
     assert gain is not None
@@ -69,7 +69,7 @@ def bands_table(results: Path) -> str:
     return _markdown(head, (_band_cells(lines, *band) for band in BANDS))
 
 
-def _band_cells(lines: list[Line], name: str, low: float, high: float) -> list[str]:
+def _band_cells(lines: list[ComparisonLine], name: str, low: float, high: float) -> list[str]:
     inside = [line for line in lines if low < line.fact("svd_ratio") <= high]
     cells = [line.cells[measure][RIVAL] for line in inside for measure in MEASURES]
     outcomes = Counter(cell.outcome for cell in cells)

@@ -116,10 +116,10 @@ def _prepare(
 ) -> Reproduction:
     """The work to do, on embedded data where that was asked for or has to be."""
     from paper.datasets import get_data_home  # noqa: PLC0415
-    from paper.plan import Plan  # noqa: PLC0415
+    from paper.plan import ExperimentPlan  # noqa: PLC0415
     from paper.reproduction import Reproduction, embed  # noqa: PLC0415
 
-    plan = Plan.quick() if quick else Plan()
+    plan = ExperimentPlan.quick() if quick else ExperimentPlan()
     plan = plan if repetitions is None else plan.with_repetitions(repetitions)
     if embedded:
         return Reproduction(embed(plan), experiments, out, data_home)

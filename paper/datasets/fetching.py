@@ -85,9 +85,11 @@ def fetch(
     chosen = [names] if isinstance(names, str) else names or DATASETS
     records = [find(name) for name in dict.fromkeys(chosen)]
     wanted = [r.name for r in records if force or examine(r, home).state != "present"]
-    line = _Line(partial(persist, tries=tries, sleep=sleep), timeout, progress or _silent)
+    connection = _Connection(
+        partial(persist, tries=tries, sleep=sleep), timeout, progress or _silent
+    )
     for batch in batches(wanted):
-        _fetch_batch([find(name) for name in batch], home, line)
+        _fetch_batch([find(name) for name in batch], home, connection)
     return [Fetched(r.name, home / r.file, r.name in wanted) for r in records]
 
 
@@ -99,7 +101,7 @@ def batches(names: Iterable[str]) -> list[list[str]]:
     return list(shared.values())
 
 
-class _Line(NamedTuple):
+class _Connection(NamedTuple):
     """How to get things over the network."""
 
     patiently: Callable[..., Any]
@@ -111,9 +113,9 @@ def _silent(*_: object) -> None:
     """Nobody watches."""
 
 
-def _fetch_batch(batch: list[Dataset], home: Path, line: _Line) -> None:
+def _fetch_batch(batch: list[Dataset], home: Path, connection: _Connection) -> None:
     with _scratch_folder(home) as scratch, _explained(batch, home):
-        contents = list(_contents(batch, scratch, line))
+        contents = list(_contents(batch, scratch, connection))
         for record, content in contents:
             if reason := fault(record, content, fetched=True):
                 raise ValueError(f"{record.name}: {reason}")
@@ -122,21 +124,21 @@ def _fetch_batch(batch: list[Dataset], home: Path, line: _Line) -> None:
 
 
 def _contents(
-    batch: list[Dataset], scratch: Path, line: _Line
+    batch: list[Dataset], scratch: Path, connection: _Connection
 ) -> Iterator[tuple[Dataset, Content]]:
     """What the source holds for each data set of the batch."""
     first = batch[0]
-    line.progress(first.name, 0, None)
+    connection.progress(first.name, 0, None)
     if first.source.kind == "zip":
-        archive, report = scratch / SCRATCH[0], partial(line.progress, first.name)
-        get = partial(download, timeout=line.timeout, progress=report)
-        line.patiently(partial(get, first.source.address, archive))
+        archive, report = scratch / SCRATCH[0], partial(connection.progress, first.name)
+        get = partial(download, timeout=connection.timeout, progress=report)
+        connection.patiently(partial(get, first.source.address, archive))
         yield from ((record, from_zip(record, archive)) for record in batch)
     elif first.source.kind == "openml":
-        yield first, line.patiently(partial(from_openml, first, timeout=line.timeout))
+        yield first, connection.patiently(partial(from_openml, first, timeout=connection.timeout))
     else:
-        read = partial(from_scikit_learn, scratch / SCRATCH[1], timeout=line.timeout)
-        yield first, line.patiently(read)
+        read = partial(from_scikit_learn, scratch / SCRATCH[1], timeout=connection.timeout)
+        yield first, connection.patiently(read)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from paper.datasets.corpus import corpus_facts, read_corpus, write_corpus
 from paper.datasets.files import noted_sha256, sha256_of
 from paper.datasets.home import existing_file, fetch_command
 from paper.datasets.registry import Dataset, Facts
-from paper.datasets.tables import Table, read_table, table_facts, write_table
+from paper.datasets.tables import LabelledTable, read_table, table_facts, write_table
 from sphericalpca.datasets import Corpus
 from sphericalpca.exceptions import DataError, printable
 
@@ -32,7 +32,7 @@ __all__ = [
     "write_content",
 ]
 
-Content = Corpus | Table
+Content = Corpus | LabelledTable
 
 # Copies of a data set that were rounded to five digits are the same data set.  Rounding
 # moves a value by up to 5e-5 of itself, up or down: in a sum a tenth of it is not left.

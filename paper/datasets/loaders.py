@@ -5,7 +5,7 @@ from __future__ import annotations
 from paper.datasets.home import PathLike, get_data_home
 from paper.datasets.integrity import read_content
 from paper.datasets.registry import DATASETS, Dataset, find
-from paper.datasets.tables import Table
+from paper.datasets.tables import LabelledTable
 from sphericalpca.datasets import Corpus
 from sphericalpca.exceptions import DataError
 
@@ -52,7 +52,7 @@ def load_newsgroups(data_home: PathLike | None = None) -> Corpus:
     return content
 
 
-def load_uci(name: str, data_home: PathLike | None = None) -> Table:
+def load_uci(name: str, data_home: PathLike | None = None) -> LabelledTable:
     """A table of the UCI repository, neither scaled nor resampled.
 
     Parameters
@@ -75,7 +75,7 @@ def load_uci(name: str, data_home: PathLike | None = None) -> Table:
         If there is no such table, or its file is not there or damaged.
     """
     content = read_content(_table(name), get_data_home(data_home))
-    assert isinstance(content, Table)
+    assert isinstance(content, LabelledTable)
     return content
 
 

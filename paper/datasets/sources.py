@@ -16,7 +16,7 @@ import numpy as np
 
 from paper.datasets.download import over_https_only
 from paper.datasets.registry import VIEWS, Dataset
-from paper.datasets.tables import Table, as_labels
+from paper.datasets.tables import LabelledTable, as_labels
 from sphericalpca.datasets import Corpus
 from sphericalpca.linalg import Array
 
@@ -28,7 +28,7 @@ LARGEST_MEMBER = 64 << 20
 _DIABETES = {"tested_negative": 0, "tested_positive": 1}
 
 
-def from_zip(record: Dataset, archive: Path) -> Table:
+def from_zip(record: Dataset, archive: Path) -> LabelledTable:
     """Glass, or one or all views of the multiple features; a ValueError says what is wrong."""
     try:
         with zipfile.ZipFile(archive) as opened:
@@ -37,7 +37,7 @@ def from_zip(record: Dataset, archive: Path) -> Table:
         raise ValueError(f"not a sound zip archive: {error}") from error
 
 
-def from_openml(record: Dataset, *, timeout: float) -> Table:
+def from_openml(record: Dataset, *, timeout: float) -> LabelledTable:
     """Diabetes and isolet, by scikit-learn, which keeps a copy of its own."""
     from sklearn.datasets import fetch_openml  # noqa: PLC0415 - slow to import
 
@@ -49,7 +49,9 @@ def from_openml(record: Dataset, *, timeout: float) -> Table:
             parser="liac-arff",  # the other one needs pandas
             n_retries=1,
         )
-    return Table(np.asarray(X, dtype=np.float64), np.array([_label(value) for value in target]))
+    return LabelledTable(
+        np.asarray(X, dtype=np.float64), np.array([_label(value) for value in target])
+    )
 
 
 def from_scikit_learn(folder: Path, *, timeout: float) -> Corpus:
@@ -88,20 +90,20 @@ def _patience(timeout: float) -> Iterator[None]:
         socket.setdefaulttimeout(before)
 
 
-def _glass(opened: zipfile.ZipFile) -> Table:
+def _glass(opened: zipfile.ZipFile) -> LabelledTable:
     """The first column numbers the samples, the last is the class."""
     values = _read_member(opened, "glass.data", ",")
-    return Table(values[:, 1:-1], as_labels(values[:, -1]))
+    return LabelledTable(values[:, 1:-1], as_labels(values[:, -1]))
 
 
-def _mfeat(opened: zipfile.ZipFile, record: Dataset) -> Table:
+def _mfeat(opened: zipfile.ZipFile, record: Dataset) -> LabelledTable:
     """Rows are in the order of the classes, which the files do not name."""
     views = VIEWS if record.name == "mfeat" else [record.name.removeprefix("mfeat-")]
     X = np.hstack([_read_member(opened, f"mfeat-{view}", None) for view in views])
     if len(X) != record.rows:
         raise ValueError(f"{len(X)} rows, not {record.rows}")
     labels = [int(digit) for digit in record.classes]
-    return Table(X, np.repeat(labels, list(record.classes.values())))
+    return LabelledTable(X, np.repeat(labels, list(record.classes.values())))
 
 
 def _read_member(opened: zipfile.ZipFile, name: str, delimiter: str | None) -> Array:

@@ -13,17 +13,17 @@ from paper.datasets.files import read_gzip, write_gzip
 from paper.datasets.registry import Facts
 from sphericalpca.linalg import Array, Labels
 
-__all__ = ["Table", "as_labels", "read_table", "table_facts", "write_table"]
+__all__ = ["LabelledTable", "as_labels", "read_table", "table_facts", "write_table"]
 
 
-class Table(NamedTuple):
+class LabelledTable(NamedTuple):
     """Features of shape (n, m) and the class of each row."""
 
     X: Array
     y: Labels
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> LabelledTable:
     """Read a table; a ValueError says what is wrong with it."""
     with read_gzip(path, "ascii") as file:
         names = file.readline().rstrip("\n").split(",")
@@ -38,7 +38,7 @@ def read_table(path: Path) -> Table:
     values = values.reshape(-1, len(names))
     if not np.isfinite(values).all():
         raise ValueError("it contains NaN or infinity")
-    return Table(np.ascontiguousarray(values[:, :-1]), as_labels(values[:, -1]))
+    return LabelledTable(np.ascontiguousarray(values[:, :-1]), as_labels(values[:, -1]))
 
 
 def as_labels(values: Array) -> Labels:
@@ -48,12 +48,12 @@ def as_labels(values: Array) -> Labels:
     return values.astype(np.int64)
 
 
-def write_table(path: Path, table: Table) -> None:
+def write_table(path: Path, table: LabelledTable) -> None:
     """Write a table, whole or not at all; every number is read back as it was."""
     write_gzip(path, _lines(table))
 
 
-def table_facts(table: Table) -> Facts:
+def table_facts(table: LabelledTable) -> Facts:
     """What the table can be recognised by; the order of its rows is immaterial."""
     n, m = table.X.shape
     labels, counts = np.unique(table.y, return_counts=True)
@@ -72,7 +72,7 @@ def _weights(m: int) -> Array:
     return np.asarray(1 + np.arange(m) * golden % 1)
 
 
-def _lines(table: Table) -> Iterator[str]:
+def _lines(table: LabelledTable) -> Iterator[str]:
     yield ",".join(_header(table.X.shape[1]))
     for row, label in zip(table.X.tolist(), table.y.tolist(), strict=True):
         yield ",".join([*(repr(value).removesuffix(".0") for value in row), str(label)])

@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from paper.printed import PAPER_METHODS, paper_pair
-from paper.report.compare import OURS, Cell, Line
+from paper.report.compare import OURS, Cell, ComparisonLine
 
 __all__ = [
     "CLOSE",
@@ -41,7 +41,7 @@ MAIN_VARIANT = {"newsgroups": "main", "uci": "unit"}
 class Match:
     """One number of the paper, and ours."""
 
-    line: Line
+    line: ComparisonLine
     method: str
     measure: str
     paper: float
@@ -53,14 +53,14 @@ class Match:
         return self.cell.mean - self.paper
 
 
-def paper_number(line: Line, method: str, measure: str) -> float | None:
+def paper_number(line: ComparisonLine, method: str, measure: str) -> float | None:
     """What the paper prints for this cell, if it prints anything."""
     pair = paper_pair(line.key.experiment, line.key.dataset, line.key.groups, method)
     field = PAPER_MEASURES.get(measure)
     return None if pair is None or field is None else float(getattr(pair, field))
 
 
-def main_lines(lines: list[Line], experiment: str) -> list[Line]:
+def main_lines(lines: list[ComparisonLine], experiment: str) -> list[ComparisonLine]:
     """The lines of the table as the paper has it, without variants and views."""
     return [
         line
@@ -71,7 +71,7 @@ def main_lines(lines: list[Line], experiment: str) -> list[Line]:
     ]
 
 
-def matches(lines: list[Line]) -> list[Match]:
+def matches(lines: list[ComparisonLine]) -> list[Match]:
     """Every number of the paper for which `lines` have one of ours."""
     return [
         Match(line, method, measure, paper, cell)
@@ -82,7 +82,7 @@ def matches(lines: list[Line]) -> list[Match]:
     ]
 
 
-def order_agreement(line: Line, measure: str) -> float:
+def order_agreement(line: ComparisonLine, measure: str) -> float:
     """Spearman's correlation between the paper's order of methods and ours, in one line.
 
     NaN where the paper has no such line, where fewer than three methods can be compared, or
@@ -102,13 +102,13 @@ def order_agreement(line: Line, measure: str) -> float:
     return float(np.corrcoef(theirs, ours)[0, 1])
 
 
-def rivals(line: Line) -> list[str]:
+def rivals(line: ComparisonLine) -> list[str]:
     """The paper's other methods in a line; cells borrowed from other data do not count."""
     cells = line.cells["accuracy"]
     return [m for m in PAPER_METHODS if m in cells and m != OURS and not _is_borrowed(line, m)]
 
 
-def left_out(lines: Sequence[Line]) -> dict[str, list[Line]]:
+def left_out(lines: Sequence[ComparisonLine]) -> dict[str, list[ComparisonLine]]:
     """The methods of the paper that do not count in some lines, as their data differ there."""
     return {
         method: borrowed
@@ -117,17 +117,17 @@ def left_out(lines: Sequence[Line]) -> dict[str, list[Line]]:
     }
 
 
-def _is_borrowed(line: Line, method: str) -> bool:
+def _is_borrowed(line: ComparisonLine, method: str) -> bool:
     cell = line.cells["accuracy"].get(method)
     return cell is not None and cell.borrowed
 
 
-def with_rivals(lines: Sequence[Line]) -> list[Line]:
+def with_rivals(lines: Sequence[ComparisonLine]) -> list[ComparisonLine]:
     """The lines in which Spherical PCA meets another method of the paper."""
     return [line for line in lines if OURS in line.cells["accuracy"] and rivals(line)]
 
 
-def outcomes(lines: Sequence[Line]) -> Counter[str]:
+def outcomes(lines: Sequence[ComparisonLine]) -> Counter[str]:
     """How often Spherical PCA is ahead of the paper's others, level or behind, by both measures."""
     found = Counter(
         str(line.cells[measure][rival].outcome)
@@ -139,7 +139,7 @@ def outcomes(lines: Sequence[Line]) -> Counter[str]:
     return found
 
 
-def best_of_six(line: Line, measure: str) -> list[str]:
+def best_of_six(line: ComparisonLine, measure: str) -> list[str]:
     """The methods with the highest mean among the paper's six, to three decimals."""
     means = {m: round(line.cells[measure][m].mean, 3) for m in (*rivals(line), OURS)}
     return [method for method, mean in means.items() if mean == max(means.values())]

@@ -23,8 +23,8 @@ __all__ = [
     "NEGLIGIBLE",
     "OURS",
     "Cell",
+    "ComparisonLine",
     "Key",
-    "Line",
     "Outcome",
     "compare",
     "lines_of",
@@ -114,7 +114,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Line:
+class ComparisonLine:
     """All methods on one kind of draw.
 
     Attributes
@@ -145,7 +145,7 @@ class Line:
         return float(self.rows.loc[self.rows["method"] == method, column].mean())
 
 
-def compare(rows: pd.DataFrame) -> list[Line]:
+def compare(rows: pd.DataFrame) -> list[ComparisonLine]:
     """Sum up the rows, line by line, in the order in which the rows come.
 
     Parameters
@@ -155,19 +155,19 @@ def compare(rows: pd.DataFrame) -> list[Line]:
 
     Returns
     -------
-    list of Line
+    list of ComparisonLine
     """
     dimension = rows["r"].where(rows["experiment"].isin(BY_DIMENSION), 0).astype(int)
     columns = [*Key._fields[:-1], "dimension"]
     parts = rows.assign(dimension=dimension).groupby(columns, sort=False)
     lines = [
-        Line(Key(*key), part, {measure: _cells(part, measure) for measure in MEASURES})
+        ComparisonLine(Key(*key), part, {measure: _cells(part, measure) for measure in MEASURES})
         for key, part in parts
     ]
     return [_with_borrowed(line, lines) for line in lines]
 
 
-def lines_of(lines: list[Line], experiment: str, **fields: str) -> list[Line]:
+def lines_of(lines: list[ComparisonLine], experiment: str, **fields: str) -> list[ComparisonLine]:
     """The lines of one experiment whose key has the given fields."""
     return [
         line
@@ -177,7 +177,7 @@ def lines_of(lines: list[Line], experiment: str, **fields: str) -> list[Line]:
     ]
 
 
-def methods_of(lines: list[Line]) -> list[str]:
+def methods_of(lines: list[ComparisonLine]) -> list[str]:
     """The methods that occur: the paper's first, then the others, in a fixed order."""
     present = {method for line in lines for method in line.cells["accuracy"]}
     return sorted(present, key=lambda method: (not METHODS[method].in_paper, _place(method)))
@@ -237,7 +237,7 @@ def _mark_best(cells: dict[str, Cell]) -> dict[str, Cell]:
     }
 
 
-def _with_borrowed(line: Line, lines: list[Line]) -> Line:
+def _with_borrowed(line: ComparisonLine, lines: list[ComparisonLine]) -> ComparisonLine:
     """Where a method does not apply, its cell of the min-max variant stands in, untested."""
     twins = [other for other in lines if other.key == line.key._replace(variant="minmax")]
     if line.key.experiment != "uci" or not twins:

@@ -8,8 +8,8 @@ from paper.report.compare import compare
 from paper.report.figures.listing import all_pictures
 from paper.report.findings import (
     Claim,
-    Finding,
     Headline,
+    ReportFinding,
     claims,
     findings,
     headlines,
@@ -34,7 +34,7 @@ class Content:
     verdict : str
         The paper's claim on text and its numbers, in a line; empty for stand-in data.
     headlines : list of Headline
-    findings : list of Finding
+    findings : list of ReportFinding
     claims : list of Claim
     results : Results
     """
@@ -43,7 +43,7 @@ class Content:
     tables: dict[str, Table]
     verdict: str
     headlines: list[Headline]
-    findings: list[Finding]
+    findings: list[ReportFinding]
     claims: list[Claim]
     results: Results
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from paper.report.compare import Line
+from paper.report.compare import ComparisonLine
 
 __all__ = ["file_name", "groups_of", "stand_in", "table_number"]
 
@@ -20,17 +20,17 @@ def file_name(*parts: str) -> str:
     return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(parts)).strip("-")
 
 
-def groups_of(line: Line) -> str:
+def groups_of(line: ComparisonLine) -> str:
     """How many groups of which data."""
     groups = f"{line.key.groups} groups"
     return f"{line.key.dataset}, {groups}" if line.stands_in else groups
 
 
-def stand_in(lines: Sequence[Line]) -> bool:
+def stand_in(lines: Sequence[ComparisonLine]) -> bool:
     """Whether none of the data are those of the paper."""
     return all(line.stands_in for line in lines)
 
 
-def table_number(lines: Sequence[Line], table: str) -> str:
+def table_number(lines: Sequence[ComparisonLine], table: str) -> str:
     """The paper's table, or its protocol where the data are not the paper's."""
     return f"{TITLES[table]}'s protocol" if stand_in(lines) else TITLES[table]

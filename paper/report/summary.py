@@ -6,7 +6,7 @@ import pandas as pd
 
 from paper.methods import METHODS
 from paper.report.agreement import PAPER_MEASURES, main_lines, paper_number
-from paper.report.compare import OURS, Cell, Line, compare
+from paper.report.compare import OURS, Cell, ComparisonLine, compare
 from paper.report.tables.clustering import line_name
 from sphericalpca.pages.tables import NONE, share
 
@@ -44,7 +44,7 @@ def summary_markdown(rows: pd.DataFrame) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in (heads, rule, *body)) + "\n"
 
 
-def _measured(line: Line, method: str) -> str:
+def _measured(line: ComparisonLine, method: str) -> str:
     return " / ".join(_mean(line.cells[measure], method) for measure in PAPER_MEASURES)
 
 
@@ -56,6 +56,6 @@ def _mean(cells: dict[str, Cell], method: str) -> str:
     return f"**{text}**" if cells[method].best else text
 
 
-def _printed(line: Line) -> str:
+def _printed(line: ComparisonLine) -> str:
     numbers = [paper_number(line, OURS, measure) for measure in PAPER_MEASURES]
     return " / ".join(share(number) for number in numbers if number is not None) or NONE

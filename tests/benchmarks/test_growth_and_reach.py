@@ -11,7 +11,7 @@ import pytest
 
 from benchmarks import generated, goals, growth, memory, reach
 from benchmarks.contest import Effort
-from benchmarks.goals import Finding, Setting
+from benchmarks.goals import GoalMeasurement, Setting
 from benchmarks.peers import TRUNCATED_SVD
 from benchmarks.reach import GOALS, Goal
 
@@ -56,19 +56,19 @@ def test_growth_has_a_row_for_each_size_and_method():
     ],
 )
 def test_verdicts(measured, at_least, expected):
-    goal = Goal("g", "", 2.0, lambda _: Finding(measured), at_least=at_least)
-    assert reach.verdict(goal, Finding(measured)) == expected
+    goal = Goal("g", "", 2.0, lambda _: GoalMeasurement(measured), at_least=at_least)
+    assert reach.verdict(goal, GoalMeasurement(measured)) == expected
 
 
 def test_a_fast_wrong_answer_meets_no_goal():
-    assert reach.verdict(GOALS["dense_svd"], Finding(0.01, right=False)) == "wrong answer"
+    assert reach.verdict(GOALS["dense_svd"], GoalMeasurement(0.01, right=False)) == "wrong answer"
 
 
 def test_a_quick_run_is_not_judged_but_wrong_answers_are():
-    goal = Goal("g", "", 2.0, lambda _: Finding(9.0))
+    goal = Goal("g", "", 2.0, lambda _: GoalMeasurement(9.0))
     assert reach.reach(goal, Setting(quick=True))["verdict"] == "not judged"
     assert reach.reach(goal, Setting())["verdict"].startswith("missed")
-    wrong = dataclasses.replace(goal, measure=lambda _: Finding(1.0, right=False))
+    wrong = dataclasses.replace(goal, measure=lambda _: GoalMeasurement(1.0, right=False))
     assert reach.reach(wrong, Setting(quick=True))["verdict"] == "wrong answer"
 
 
@@ -133,8 +133,8 @@ def test_memory_is_counted_in_numbers_of_the_answer(monkeypatch):
 
 def test_a_tolerance_that_was_not_reached_is_seen(small):
     fit = goals.OURS.read(goals.fit_model(small, 3, max_iter=1, tol=1e-12))
-    finding = Finding(1.0, tol=1e-9)
-    judged = goals._judged(finding, small, fit.U, goals.measure(small, fit.U))
+    measurement = GoalMeasurement(1.0, tol=1e-9)
+    judged = goals._judged(measurement, small, fit.U, goals.measure(small, fit.U))
     assert not judged.right
 
 

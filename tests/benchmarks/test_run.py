@@ -12,9 +12,9 @@ from benchmarks import __main__ as command
 from benchmarks import compare, generated, plots, summary
 from benchmarks.cases import CASES, Case
 from benchmarks.contest import Effort
-from benchmarks.goals import Finding
+from benchmarks.goals import GoalMeasurement
 from benchmarks.reach import GOALS
-from benchmarks.table import Table, number
+from benchmarks.table import ResultTable, number
 
 
 def _read(path):
@@ -30,8 +30,12 @@ def tiny(monkeypatch):
         "minilm": CASES["minilm"],
     }
     goals = {
-        "dense_svd": dataclasses.replace(GOALS["dense_svd"], measure=lambda _: Finding(0.1)),
-        "flop_rate": dataclasses.replace(GOALS["flop_rate"], measure=lambda _: Finding(0.5)),
+        "dense_svd": dataclasses.replace(
+            GOALS["dense_svd"], measure=lambda _: GoalMeasurement(0.1)
+        ),
+        "flop_rate": dataclasses.replace(
+            GOALS["flop_rate"], measure=lambda _: GoalMeasurement(0.5)
+        ),
     }
     axes = {"n": dataclasses.replace(command.AXES["n"], sizes=(40, 80))}
     axes["n"] = dataclasses.replace(axes["n"], draw=lambda n: (generated.spiked(n, 15), 2))
@@ -96,7 +100,9 @@ def test_no_rounds_are_refused(capsys):
 
 
 def test_a_wrong_answer_fails_the_run(tiny, tmp_path, monkeypatch, no_pictures):
-    wrong = dataclasses.replace(GOALS["dense_svd"], measure=lambda _: Finding(0.1, right=False))
+    wrong = dataclasses.replace(
+        GOALS["dense_svd"], measure=lambda _: GoalMeasurement(0.1, right=False)
+    )
     monkeypatch.setitem(command.GOALS, "dense_svd", wrong)
     assert command.main(["reach", "--only", "dense_svd", "--out", str(tmp_path)]) == 1
 
@@ -137,12 +143,12 @@ def test_a_table_of_other_columns_is_not_touched(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n")
     with pytest.raises(ValueError, match="--out DIR"):
-        Table(path, ("a", "c"), ("a",)).replace([{"a": 3}])
+        ResultTable(path, ("a", "c"), ("a",)).replace([{"a": 3}])
     assert path.read_text() == "a,b\n1,2\n"
 
 
 def test_numbers_survive_the_table(tmp_path):
-    table = Table(tmp_path / "t.csv", ("name", "x", "y"), ("name",))
+    table = ResultTable(tmp_path / "t.csv", ("name", "x", "y"), ("name",))
     table.replace([{"name": "a", "x": 1 / 3, "y": math.nan}, {"name": "b", "x": 7}])
     table.add_missing([{"name": "a", "x": 5.0}, {"name": "c", "x": 2.0}])
     rows = {row["name"]: row for row in table.read()}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.scaling import PLANS, Costs, Plan, fitted, predictions
+from benchmarks.scaling import PLANS, ClusterPlan, Costs, fitted, predictions
 
 COSTS = Costs(flops=50e9, reading=5e9, round_trip=0.02, per_worker=0.002)
 
@@ -59,6 +59,6 @@ def test_machines_share_the_work_and_not_the_rest(plan):
 
 
 def test_rows_that_fit_in_memory_are_not_read_from_disk():
-    assert Plan(1e7, 768, 64, 1).disk(COSTS) == 0
-    large = Plan(1e9, 768, 64, 1)
+    assert ClusterPlan(1e7, 768, 64, 1).disk(COSTS) == 0
+    large = ClusterPlan(1e9, 768, 64, 1)
     assert large.disk(COSTS) > large.compute(COSTS)

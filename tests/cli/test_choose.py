@@ -65,6 +65,23 @@ def test_model_and_picture(run, file, tmp_path):
     assert not [path for path in tmp_path.iterdir() if path.suffix == ".tmp"]
 
 
+@pytest.mark.parametrize("quiet", [(), ("--quiet",)])
+def test_the_model_file_and_its_rows_are_named(run, file, tmp_path, quiet):
+    model = tmp_path / "model [2].safetensors"
+    result = run("choose", file, *OPTIONS, "-o", model, *quiet)
+    r = SphericalPCA.load(model).n_components_
+    assert result.stdout.splitlines()[-1] == (
+        f"{model}: {r} components, fitted to the 1,697 rows that were not held out as queries."
+    )
+    assert result.stderr == ""
+
+
+def test_help_says_which_rows_the_model_is_fitted_to(run):
+    told = " ".join(run("choose", "--help").stdout.split())
+    assert "Model file to write, fitted without the queries." in told
+    assert "The model that -o saves is not fitted to the held-out rows." in told
+
+
 @pytest.mark.parametrize(
     ("name", "begin"), [("c.pdf", b"%PDF-"), ("c.svg", b"<?xml"), ("c.PNG", b"\x89PNG")]
 )

@@ -15,8 +15,10 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca import SphericalPCA
-from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.modelfile import read_model
+from sphericalpca.registry.solvers import SOLVERS, with_current_names
 
+ADDED = {"newton": {"hessian_products", "radius"}, "subspace": {"small_iterations"}}
 FILES = Path(__file__).parent / "version-0.1"
 X = load_digits().data[:120]
 
@@ -33,6 +35,12 @@ def test_a_checkpoint_goes_on_to_the_same_end(solver, tmp_path):
     assert model.n_iter_ == 8
     np.testing.assert_allclose(model.history_["loss"], whole["loss"], rtol=1e-9)
     np.testing.assert_allclose(model.components_, whole["U"], atol=1e-6)
+    begun, added = np.load(FILES / f"{solver}.npz"), ADDED.get(solver, set())
+    assert added <= set(model.history_)
+    assert "inner" not in model.history_
+    for name in added - {"radius"}:
+        np.testing.assert_array_equal(model.history_[name][:4], begun["history.inner"])
+        assert model.history_[name].shape == (8,)
 
 
 def test_every_solver_of_version_0_1_is_still_here():
@@ -49,6 +57,34 @@ def test_a_model_is_the_one_that_was_saved(name, options):
     assert model.history_["loss"][-1] == pytest.approx(model.loss_, rel=1e-6)
     assert model.score(X) == pytest.approx(model.mean_cosine_)
     assert (model.mean_ is None) == (name == "model")
+
+
+def test_hessian_products_of_a_model_have_their_name():
+    path = FILES / "centred.safetensors"
+    history = SphericalPCA.load(path).history_
+    assert set(history) == {"loss", "residual", "passes", "flops", "seconds"} | ADDED["newton"]
+    _, arrays = read_model(path)
+    np.testing.assert_array_equal(history["hessian_products"], arrays["history.inner"])
+
+
+@pytest.mark.parametrize(
+    ("solver", "expected"),
+    [
+        ("Subspace", "small_iterations"),
+        ("Subspace(columns=None)", "small_iterations"),
+        ("Newton", "hessian_products"),
+        ("Newton(switch=0.01)", "hessian_products"),
+        ("Mine", "inner"),
+    ],
+)
+def test_the_solver_decides_what_inner_was(solver, expected):
+    old = {"history.inner": 1, "best.history.inner": 2, "history.objective": 3, "state.U": 4}
+    assert with_current_names(old, solver) == {
+        f"history.{expected}": 1,
+        f"best.history.{expected}": 2,
+        "history.loss": 3,
+        "state.U": 4,
+    }
 
 
 def test_a_stream_goes_on(tmp_path):

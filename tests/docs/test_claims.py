@@ -42,7 +42,7 @@ def cell(line, measure="accuracy", rival="svd-unit"):
 
 
 def test_the_ratio_tells_whether_the_method_matters(lines):
-    assert "above 0.9999** the SVD would have done" in text_of("docs/guide/is-and-is-not.rst")
+    assert "above 0.9999** the SVD is enough" in text_of("docs/guide/is-and-is-not.rst")
     near = [cell(line) for line in lines if line.fact("svd_ratio") > 0.9999]
     far = [cell(line) for line in lines if line.fact("svd_ratio") < 0.999]
     assert len(near) > 20

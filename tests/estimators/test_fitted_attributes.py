@@ -113,8 +113,8 @@ def test_history_has_exactly_n_iter_entries(fitted):
     keys = {"loss", "residual", "passes", "flops", "seconds"}
     keys |= {
         "Linearized": {"delta_U", "delta_V", "decrease_ratio", "subgradient"},
-        "Subspace": {"inner"},
-        "Newton": {"inner", "radius"},
+        "Subspace": {"small_iterations"},
+        "Newton": {"hessian_products", "radius"},
     }.get(type(model.solver_).__name__, set())
     assert set(model.history_) == keys
     assert model.n_iter_ > 1

@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
 from paper.draws import DOCUMENTS_PER_GROUP, WORDS, draw, word_information
-from paper.plan import EXPERIMENTS, Plan, Trial
+from paper.plan import EXPERIMENTS, ExperimentPlan, Trial
 
 
 @pytest.fixture
@@ -57,7 +57,7 @@ def test_words_are_scored_by_how_unevenly_they_are_spread():
 def plan():
     from paper.reproduction import embed  # noqa: PLC0415
 
-    return embed(Plan.quick())
+    return embed(ExperimentPlan.quick())
 
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)

@@ -8,7 +8,7 @@ import pytest
 
 from paper.journal import identity
 from paper.methods import METHODS
-from paper.plan import EXPERIMENTS, TABLES, Plan
+from paper.plan import EXPERIMENTS, TABLES, ExperimentPlan
 from paper.seeds import seed_of
 
 
@@ -21,14 +21,16 @@ def keys(plan):
     ]
 
 
-@pytest.mark.parametrize("plan", [Plan(), Plan.quick(), Plan.quick().embedded("6")])
+@pytest.mark.parametrize(
+    "plan", [ExperimentPlan(), ExperimentPlan.quick(), ExperimentPlan.quick().embedded("6")]
+)
 def test_no_row_is_planned_twice(plan):
     found = keys(plan)
     assert len(set(found)) == len(found)
 
 
 def test_the_full_plan_is_that_of_the_protocol():
-    plan = Plan()
+    plan = ExperimentPlan()
     counted = Counter(key[0] for key in keys(plan))
     methods = len(METHODS) - 1  # all but k-means on raw points
     assert counted["toy"] == 100 * 4
@@ -42,9 +44,9 @@ def test_the_full_plan_is_that_of_the_protocol():
 
 
 def test_r_is_the_number_of_groups_or_of_features_if_less():
-    for trial in Plan().trials("newsgroups"):
+    for trial in ExperimentPlan().trials("newsgroups"):
         assert trial.r == (trial.n_groups if METHODS[trial.method].reduces else 0)
-    for trial in Plan().trials("uci"):
+    for trial in ExperimentPlan().trials("uci"):
         classes, features = TABLES[trial.dataset]
         assert trial.n_groups == classes
         assert trial.r in (0, min(classes, features))
@@ -52,11 +54,11 @@ def test_r_is_the_number_of_groups_or_of_features_if_less():
 
 def test_quick_rows_are_rows_of_the_full_plan():
     """So a quick run can be taken up by a full one; only seeds of k-means are fewer."""
-    assert set(keys(Plan.quick())) <= set(keys(Plan()))
+    assert set(keys(ExperimentPlan.quick())) <= set(keys(ExperimentPlan()))
 
 
 def test_repetitions_change_draws_and_seeds_but_not_the_toy():
-    plan = Plan().with_repetitions(3)
+    plan = ExperimentPlan().with_repetitions(3)
     counted = Counter(
         (t.experiment, len(t.repetitions)) for e in EXPERIMENTS for t in plan.trials(e)
     )
@@ -66,14 +68,14 @@ def test_repetitions_change_draws_and_seeds_but_not_the_toy():
 
 
 def test_embedded_plans_name_embedded_data_only():
-    plan = Plan.quick().embedded("6")
+    plan = ExperimentPlan.quick().embedded("6")
     names = {trial.dataset for name in EXPERIMENTS for trial in plan.trials(name)}
     assert names == {"toy", "docstrings", "iris", "wine", "breast-cancer", "digits"}
 
 
 def test_every_trial_has_an_expected_duration():
     for name in EXPERIMENTS:
-        assert all(trial.expected_seconds > 0 for trial in Plan().trials(name))
+        assert all(trial.expected_seconds > 0 for trial in ExperimentPlan().trials(name))
 
 
 def test_seeds_depend_on_names_alone():

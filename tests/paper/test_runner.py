@@ -15,7 +15,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from paper import runner as runner_module
 from paper.journal import COLUMNS, Journal, identity
-from paper.plan import Plan
+from paper.plan import ExperimentPlan
 from paper.reproduction import Reproduction
 from paper.runner import run, todo
 from paper.solver_runs import longest_run
@@ -26,7 +26,7 @@ EXPERIMENTS = ("toy", "uci")
 
 @pytest.fixture(scope="module")
 def plan():
-    small = Plan.quick().embedded("5")
+    small = ExperimentPlan.quick().embedded("5")
     return replace(small, toy_draws=3, uci=("iris", "wine"), repetitions=2, solver_steps=20)
 
 
@@ -130,10 +130,10 @@ PROGRAM = """
 import sys
 from dataclasses import replace
 from pathlib import Path
-from paper.plan import Plan
+from paper.plan import ExperimentPlan
 from paper.reproduction import Reproduction
 
-plan = replace(Plan.quick().embedded("5"), toy_draws=200, solver_steps=20)
+plan = replace(ExperimentPlan.quick().embedded("5"), toy_draws=200, solver_steps=20)
 if __name__ == "__main__":
     work = Reproduction(plan, ("toy",), Path(sys.argv[1]), None)
     print("ready", flush=True)
@@ -227,7 +227,7 @@ def test_a_full_disk_is_named(tmp_path, trials, monkeypatch):
 
 
 def test_only_data_that_are_still_needed_are_missed(tmp_path, finished):
-    plan = replace(Plan(), uci=("glass", "mfeat-mor"), repetitions=1)
+    plan = replace(ExperimentPlan(), uci=("glass", "mfeat-mor"), repetitions=1)
     work = Reproduction(plan, ("toy", "uci"), tmp_path / "out", tmp_path / "nothing")
     assert work.missing_data() == ["glass", "mfeat-mor"]
     assert not (tmp_path / "out").exists()

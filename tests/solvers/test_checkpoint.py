@@ -466,4 +466,4 @@ def test_writes_are_spared(tmp_path, monkeypatch):
 def test_a_pipe_is_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "run")
     with pytest.raises(DataError, match="it is a device, pipe or socket"):
-        checkpoint.check_place(tmp_path / "run")
+        checkpoint.check_checkpoint_path(tmp_path / "run")

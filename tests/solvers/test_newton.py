@@ -73,7 +73,7 @@ def test_it_reaches_a_residual_of_1e_10(make, seed):
     assert found.stop_reason is StopReason.CONVERGED
     assert problem.evaluate(found.U).residual <= 1e-10
     assert np.abs(found.U.T @ found.U - np.eye(r)).max() < 30 * EPS
-    assert found.history["inner"].max() > 0
+    assert found.history["hessian_products"].max() > 0
 
 
 @pytest.mark.parametrize("seed", [None, 2])
@@ -195,7 +195,7 @@ def test_steps_too_small_for_f_to_judge_must_lower_the_residual(factor, make):
     start = Start(polar(best.U + touch).factor)
     found = iterate(misled, Newton(), start, tol=0.0, max_iter=6)
     first = misled.evaluate(start.U).residual
-    assert found.history["inner"].max() > 0
+    assert found.history["hessian_products"].max() > 0
     assert (np.diff([first, *found.history["residual"]]) <= 1e-14).all()
 
 
@@ -214,7 +214,7 @@ def test_weights_of_any_magnitude_make_the_same_steps(zoo, make_problem):
     near, far = (
         _run(make_problem(case, weight=case.weight * c), case.r, tol=1e-8) for c in (1, 1e200)
     )
-    assert near.history["inner"].tolist() == far.history["inner"].tolist()
+    assert near.history["hessian_products"].tolist() == far.history["hessian_products"].tolist()
     np.testing.assert_allclose(near.history["radius"], far.history["radius"], rtol=1e-6)
     np.testing.assert_allclose(near.history["residual"], far.history["residual"], rtol=1e-3)
 
@@ -248,7 +248,7 @@ def test_without_a_switch_it_is_alternation(make):
     found = _run(problem, r, Newton(switch=0), tol=0.0, max_iter=6)
     alternating = _run(problem, r, Alternating(), tol=0.0, max_iter=6)
     assert found.U.tobytes() == alternating.U.tobytes()
-    assert (found.history["inner"] == 0).all()
+    assert (found.history["hessian_products"] == 0).all()
 
 
 def test_from_the_first_step_on_it_still_never_rises(make):
@@ -263,7 +263,7 @@ def test_a_region_that_is_far_too_small_grows(monkeypatch):
     problem, r = _sparse()  # alternation alone would need hundreds of steps
     found = _run(problem, r)
     assert found.stop_reason is StopReason.CONVERGED
-    assert found.history["inner"].max() > 1
+    assert found.history["hessian_products"].max() > 1
 
 
 def test_a_start_that_sees_no_row_is_left():
@@ -302,11 +302,11 @@ def test_a_state_knows_what_closes_a_fit(make):
 def test_passes_are_products_and_evaluations(make):
     problem, r = make()
     history = _run(problem, r, Newton(max_products=7)).history
-    assert history["inner"].max() <= 7
-    others = np.diff(history["passes"]) - history["inner"][1:]
+    assert history["hessian_products"].max() <= 7
+    others = np.diff(history["passes"]) - history["hessian_products"][1:]
     # One point a step, and one more where a trial failed.
     assert set(others) <= {1, 2}
-    assert (others[history["inner"][1:] == 0] == 1).all()
+    assert (others[history["hessian_products"][1:] == 0] == 1).all()
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ import numpy as np
 
 from paper.methods import METHODS
 from paper.report.agreement import left_out, paper_number
-from paper.report.compare import OURS, Line, methods_of
+from paper.report.compare import OURS, ComparisonLine, methods_of
 from paper.report.figures.axes import log_scale, method_style, share_scale
 from paper.report.tables.clustering import line_name
 from paper.report.tables.lsa import LSA, VARIANTS
@@ -27,7 +27,7 @@ LIST_PLACE = (0.40, 0.13, 0.56, 0.77)
 OTHERS = PALETTE[9]
 
 
-def methods_by_line(lines: Sequence[Line], *, name: str, caption: str) -> Picture:
+def methods_by_line(lines: Sequence[ComparisonLine], *, name: str, caption: str) -> Picture:
     """The accuracy of every method, a panel per line; the paper's numbers as diamonds."""
     methods = methods_of(list(lines))
     size = (4.1, 0.9 + 0.235 * len(methods))
@@ -50,7 +50,7 @@ def methods_by_line(lines: Sequence[Line], *, name: str, caption: str) -> Pictur
     return Picture(name=name, caption=caption, panels=panels, legend=legend, across=across)
 
 
-def against_dimension(lines: Sequence[Line], *, caption: str) -> Picture:
+def against_dimension(lines: Sequence[ComparisonLine], *, caption: str) -> Picture:
     """Accuracy and NMI against r, with the interval of each mean as a band."""
     methods = methods_of(list(lines))
     panels = tuple(
@@ -70,9 +70,9 @@ def against_dimension(lines: Sequence[Line], *, caption: str) -> Picture:
     )
 
 
-def lsa_curves(lines: Sequence[Line], *, caption: str) -> Picture:
+def lsa_curves(lines: Sequence[ComparisonLine], *, caption: str) -> Picture:
     """V-measure against r, a panel for each choice of groups and of what varies."""
-    parts: dict[tuple[str, str], list[Line]] = {}
+    parts: dict[tuple[str, str], list[ComparisonLine]] = {}
     for line in lines:
         parts.setdefault((line.key.groups, line.key.variant), []).append(line)
     panels = []
@@ -87,9 +87,9 @@ def lsa_curves(lines: Sequence[Line], *, caption: str) -> Picture:
     return Picture(name="lsa", caption=caption, panels=tuple(panels), legend=legend, across=2)
 
 
-def seconds(lines: Sequence[Line], *, caption: str) -> Picture:
+def seconds(lines: Sequence[ComparisonLine], *, caption: str) -> Picture:
     """CPU seconds of each representation: a panel per table, and against r for the recipe."""
-    parts: dict[str, list[Line]] = {}
+    parts: dict[str, list[ComparisonLine]] = {}
     for line in lines:
         recipe = f"Table 3, {line.key.groups} groups"
         parts.setdefault(TEXTS.get(line.key.experiment, recipe), []).append(line)
@@ -117,7 +117,7 @@ def _sample(method: str) -> Sample:
     return Sample(METHODS[method].label, color, line, marker)
 
 
-def _in_words(line: Line) -> str:
+def _in_words(line: ComparisonLine) -> str:
     cells = line.cells["accuracy"]
     values = [
         f"{METHODS[m].label} {cells[m].mean:.3f}{' (min-max data)' if cells[m].borrowed else ''}"
@@ -126,7 +126,7 @@ def _in_words(line: Line) -> str:
     return f"Mean accuracy, {line_name(line)}: {', '.join(values)}."
 
 
-def _method_list(figure: Any, *, line: Line, methods: Sequence[str]) -> None:
+def _method_list(figure: Any, *, line: ComparisonLine, methods: Sequence[str]) -> None:
     ax = flat_axes(figure, LIST_PLACE, text=line_name(line), grid="x")
     for place, method in enumerate(methods):
         cell = line.cells["accuracy"].get(method)
@@ -153,7 +153,7 @@ def _list_methods(ax: Any, methods: Sequence[str]) -> None:
 
 
 def _curves(
-    figure: Any, *, lines: Sequence[Line], measure: str, methods: Sequence[str], text: str
+    figure: Any, *, lines: Sequence[ComparisonLine], measure: str, methods: Sequence[str], text: str
 ) -> None:
     ax = flat_axes(figure, (0.12, 0.15, 0.84, 0.74), text=text)
     ordered = sorted(lines, key=lambda line: line.key.r)
@@ -171,7 +171,9 @@ def _curves(
     ax.set(xlabel="dimension r")
 
 
-def _seconds_list(figure: Any, *, lines: Sequence[Line], methods: Sequence[str], text: str) -> None:
+def _seconds_list(
+    figure: Any, *, lines: Sequence[ComparisonLine], methods: Sequence[str], text: str
+) -> None:
     ax = flat_axes(figure, (0.33, 0.24, 0.63, 0.66), text=f"CPU seconds, {text}", grid="x")
     for number, line in enumerate(lines):
         places = [place for place, method in enumerate(methods) if line.seconds.get(method, 0) > 0]
@@ -185,7 +187,7 @@ def _seconds_list(figure: Any, *, lines: Sequence[Line], methods: Sequence[str],
     ax.legend(frameon=False, fontsize=8.5, labelcolor=INK, handletextpad=0.1, **place)
 
 
-def _seconds_curves(figure: Any, *, lines: Sequence[Line], text: str) -> None:
+def _seconds_curves(figure: Any, *, lines: Sequence[ComparisonLine], text: str) -> None:
     ax = flat_axes(figure, (0.14, 0.24, 0.82, 0.66), text=f"CPU seconds, {text}")
     for method, label in ((LSA, "LSA"), (OURS, METHODS[OURS].label)):
         known = {ln.key.r: s for ln in lines if (s := ln.seconds.get(method, 0.0)) > 0}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from paper.methods import METHODS
 from paper.report.agreement import left_out, main_lines, matches
-from paper.report.compare import Line, lines_of
+from paper.report.compare import ComparisonLine, lines_of
 from paper.report.figures.clustering import (
     against_dimension,
     lsa_curves,
@@ -30,7 +30,7 @@ LSA_BANDS = {
 SECONDS = "CPU seconds of the representation alone, on one thread."
 
 
-def all_pictures(results: Results, lines: list[Line]) -> Iterator[Picture]:
+def all_pictures(results: Results, lines: list[ComparisonLine]) -> Iterator[Picture]:
     """Those that the results allow, in the order of the page."""
     yield geometry()
     if not results.toy.empty:
@@ -50,7 +50,7 @@ def all_pictures(results: Results, lines: list[Line]) -> Iterator[Picture]:
         yield seconds(timed, caption=SECONDS)
 
 
-def _dots_caption(lines: list[Line]) -> str:
+def _dots_caption(lines: list[ComparisonLine]) -> str:
     parts = ["Mean accuracy, method by method", _with_intervals(lines)]
     parts.append("; diamonds: what the paper prints." if matches(lines) else ".")
     parts += [
@@ -61,7 +61,7 @@ def _dots_caption(lines: list[Line]) -> str:
     return "".join(parts)
 
 
-def _lsa_bands(lines: list[Line]) -> str:
+def _lsa_bands(lines: list[ComparisonLine]) -> str:
     bands = [
         text
         for variant, text in LSA_BANDS.items()
@@ -70,5 +70,5 @@ def _lsa_bands(lines: list[Line]) -> str:
     return f" Bands of 95 %: {'; '.join(bands)}." if bands else ""
 
 
-def _with_intervals(lines: list[Line]) -> str:
+def _with_intervals(lines: list[ComparisonLine]) -> str:
     return ", with the 95 % interval of each mean" if has_intervals(lines) else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from paper.report.agreement import main_lines
-from paper.report.compare import Line, lines_of
+from paper.report.compare import ComparisonLine, lines_of
 from paper.report.findings.claims import Claim, claims
 from paper.report.findings.clustering import agreement_findings, table_findings
 from paper.report.findings.headlines import Headline, headlines, verdict
@@ -14,24 +14,24 @@ from paper.report.findings.runs import (
     solver_findings,
     toy_findings,
 )
-from paper.report.findings.words import Finding
+from paper.report.findings.words import ReportFinding
 from paper.report.read import Results
 
-__all__ = ["Claim", "Finding", "Headline", "claims", "findings", "headlines", "verdict"]
+__all__ = ["Claim", "Headline", "ReportFinding", "claims", "findings", "headlines", "verdict"]
 
 
-def findings(results: Results, lines: list[Line]) -> list[Finding]:
+def findings(results: Results, lines: list[ComparisonLine]) -> list[ReportFinding]:
     """Everything that the rules can say of the results, in the order of the page.
 
     Parameters
     ----------
     results : Results
-    lines : list of Line
+    lines : list of ComparisonLine
         What `compare` makes of the rows.
 
     Returns
     -------
-    list of Finding
+    list of ReportFinding
     """
     newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
     lsa = lines_of(lines, "lsa")

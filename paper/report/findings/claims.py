@@ -16,7 +16,7 @@ from paper.report.agreement import (
     rivals,
     with_rivals,
 )
-from paper.report.compare import OURS, Line, lines_of
+from paper.report.compare import OURS, ComparisonLine, lines_of
 from paper.report.findings.clustering import comparisons
 from paper.report.findings.runs import POOR
 from paper.report.findings.words import count, listed, percent
@@ -55,7 +55,7 @@ class Claim:
     quoted: bool = True
 
 
-def claims(results: Results, lines: list[Line]) -> list[Claim]:
+def claims(results: Results, lines: list[ComparisonLine]) -> list[Claim]:
     """Every claim of the paper that these results can test."""
     return [
         *_on_the_toy(lines_of(lines, "toy")),
@@ -65,7 +65,7 @@ def claims(results: Results, lines: list[Line]) -> list[Claim]:
     ]
 
 
-def claims_by_row(lines: Sequence[Line]) -> Table:
+def claims_by_row(lines: Sequence[ComparisonLine]) -> Table:
     """The claim "always both higher", row by row: in the mean, and as far as it is shown."""
     rows = []
     for line in with_rivals(lines):
@@ -92,7 +92,7 @@ def claims_by_row(lines: Sequence[Line]) -> Table:
     )
 
 
-def _on_the_toy(lines: Sequence[Line]) -> Iterator[Claim]:
+def _on_the_toy(lines: Sequence[ComparisonLine]) -> Iterator[Claim]:
     for line in lines:
         cells = line.cells["accuracy"]
         if OURS not in cells or "kmeans-raw" not in cells or not is_tested([line]):
@@ -166,7 +166,7 @@ def _residual(run: Any) -> str:
     return f"After {run['passes']:,.0f} passes the residual is {residual}."
 
 
-def on_text(lines: list[Line]) -> Iterator[Claim]:
+def on_text(lines: list[ComparisonLine]) -> Iterator[Claim]:
     """The claim that Spherical PCA always wins on text; stand-in data say nothing about it."""
     lines = [ln for ln in with_rivals(main_lines(lines, "newsgroups")) if not ln.stands_in]
     if not lines:
@@ -182,7 +182,7 @@ def on_text(lines: list[Line]) -> Iterator[Claim]:
     )
 
 
-def _on_tables(lines: Sequence[Line]) -> Iterator[Claim]:
+def _on_tables(lines: Sequence[ComparisonLine]) -> Iterator[Claim]:
     lines = with_rivals(lines)
     found = outcomes(lines)
     if not found:

@@ -19,10 +19,10 @@ from paper.report.agreement import (
     outcomes,
     with_rivals,
 )
-from paper.report.compare import OURS, Line
+from paper.report.compare import OURS, ComparisonLine
 from paper.report.doubt import doubts
 from paper.report.findings.words import (
-    Finding,
+    ReportFinding,
     by_measure,
     count,
     differences,
@@ -41,7 +41,9 @@ __all__ = ["RIVAL", "agreement_findings", "comparisons", "table_findings", "wins
 RIVAL = "svd-unit"
 
 
-def table_findings(lines: Sequence[Line], section: str, *, always: bool) -> Iterator[Finding]:
+def table_findings(
+    lines: Sequence[ComparisonLine], section: str, *, always: bool
+) -> Iterator[ReportFinding]:
     """Sentences on one table; `always` where the paper claims that Spherical PCA always wins.
 
     Of the paper's claims stand-in data say nothing.
@@ -49,10 +51,10 @@ def table_findings(lines: Sequence[Line], section: str, *, always: bool) -> Iter
     always = always and not any(line.stands_in for line in lines)
     compared = with_rivals(lines)
     if compared:
-        yield Finding(section, _against_the_six(compared, always=always))
+        yield ReportFinding(section, _against_the_six(compared, always=always))
         yield from _pair_by_pair(compared, section)
     if few := too_few(lines):
-        yield Finding(section, few)
+        yield ReportFinding(section, few)
     names = [line_name(line) for line in lines]
     sentences = [
         f"by {MEASURES[measure]} {where}"
@@ -61,11 +63,11 @@ def table_findings(lines: Sequence[Line], section: str, *, always: bool) -> Iter
     ]
     if sentences:
         text = f"Against {METHODS[RIVAL].label}, Spherical PCA is {'; '.join(sentences)}."
-        yield Finding(section, text)
+        yield ReportFinding(section, text)
     yield from _other_rivals(lines, section)
 
 
-def wins(lines: Sequence[Line], measure: str) -> str:
+def wins(lines: Sequence[ComparisonLine], measure: str) -> str:
     """In how many rows Spherical PCA is the best of the six, alone or shared."""
     best = [best_of_six(line, measure) for line in lines]
     won = [methods for methods in best if OURS in methods]
@@ -77,7 +79,7 @@ def wins(lines: Sequence[Line], measure: str) -> str:
     return f"{text} ({number}shared with others)"
 
 
-def _against_the_six(lines: Sequence[Line], *, always: bool) -> str:
+def _against_the_six(lines: Sequence[ComparisonLine], *, always: bool) -> str:
     text = (
         "Of the paper's six methods Spherical PCA has the highest mean accuracy in "
         f"{wins(lines, 'accuracy')} and the highest mean NMI in {wins(lines, 'nmi_max')}."
@@ -100,9 +102,9 @@ def _against_the_six(lines: Sequence[Line], *, always: bool) -> str:
     return text + (f" Higher are {listed(lost)}." if lost else "")
 
 
-def _pair_by_pair(lines: Sequence[Line], section: str) -> Iterator[Finding]:
+def _pair_by_pair(lines: Sequence[ComparisonLine], section: str) -> Iterator[ReportFinding]:
     if found := outcomes(lines):
-        yield Finding(
+        yield ReportFinding(
             section,
             "Tested pair by pair against the paper's other five, by accuracy and NMI, Spherical "
             f"PCA is ahead in {found['ahead']}, level in {found['level']} and behind in "
@@ -110,7 +112,7 @@ def _pair_by_pair(lines: Sequence[Line], section: str) -> Iterator[Finding]:
         )
 
 
-def comparisons(number: int, lines: Sequence[Line]) -> str:
+def comparisons(number: int, lines: Sequence[ComparisonLine]) -> str:
     """How many there are, and why not more."""
     missing = left_out(lines)
     if not missing:
@@ -120,7 +122,7 @@ def comparisons(number: int, lines: Sequence[Line]) -> str:
     return f"{number} comparisons (not {full}: {names} is left out where its data differ)"
 
 
-def _other_rivals(lines: Sequence[Line], section: str) -> Iterator[Finding]:
+def _other_rivals(lines: Sequence[ComparisonLine], section: str) -> Iterator[ReportFinding]:
     """The methods that the paper did not run, where one of them is better, or worse."""
     others = [name for name, method in METHODS.items() if not method.in_paper and name != RIVAL]
     better = []
@@ -138,9 +140,9 @@ def _other_rivals(lines: Sequence[Line], section: str) -> Iterator[Finding]:
         for line in lines
     )
     if better:
-        yield Finding(section, f"Better than Spherical PCA: {'; '.join(better)}.")
+        yield ReportFinding(section, f"Better than Spherical PCA: {'; '.join(better)}.")
     elif known:
-        yield Finding(
+        yield ReportFinding(
             section,
             "No other method that the paper did not run is shown to be better than Spherical PCA.",
         )
@@ -150,10 +152,10 @@ def _other_rivals(lines: Sequence[Line], section: str) -> Iterator[Finding]:
         if (where := _where_worse(lines, rival))
     ]
     if worse:
-        yield Finding(section, f"Worse than Spherical PCA: {'; '.join(worse)}.")
+        yield ReportFinding(section, f"Worse than Spherical PCA: {'; '.join(worse)}.")
 
 
-def _where_worse(lines: Sequence[Line], rival: str) -> dict[str, list[str]]:
+def _where_worse(lines: Sequence[ComparisonLine], rival: str) -> dict[str, list[str]]:
     """The lines in which a rival is shown to be worse, for each measure."""
     found: dict[str, list[str]] = {}
     for measure in PAPER_MEASURES:
@@ -164,7 +166,7 @@ def _where_worse(lines: Sequence[Line], rival: str) -> dict[str, list[str]]:
     return found
 
 
-def _excess(line: Line, rival: str) -> list[str]:
+def _excess(line: ComparisonLine, rival: str) -> list[str]:
     """By how much a rival is better than Spherical PCA, for each measure where it is."""
     return [
         f"{MEASURES[measure]} {shift(-cell.gain.mean)}"
@@ -175,16 +177,16 @@ def _excess(line: Line, rival: str) -> list[str]:
     ]
 
 
-def agreement_findings(lines: Sequence[Line]) -> Iterator[Finding]:
+def agreement_findings(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
     """How our numbers differ from the paper's, and which of the paper's cannot be true."""
     found = matches(list(lines))
     if found:
-        yield Finding("findings", _how_close([match.difference for match in found]))
+        yield ReportFinding("findings", _how_close([match.difference for match in found]))
     orders = [order_agreement(line, measure) for line in lines for measure in PAPER_MEASURES]
     orders = [value for value in orders if np.isfinite(value)]
     if orders:
         same = sum(value > 0 for value in orders)
-        yield Finding(
+        yield ReportFinding(
             "findings",
             f"The paper's order of its six methods and ours agree to a Spearman correlation of "
             f"{np.median(orders):.2f} in the median; it is positive in "
@@ -206,7 +208,7 @@ def _how_close(values: Sequence[float]) -> str:
     )
 
 
-def _doubt_finding() -> Finding:
+def _doubt_finding() -> ReportFinding:
     verdicts = Counter(doubt.verdict for doubt in doubts().values())
     impossible = [d for d in doubts().values() if d.verdict == "impossible"]
     pairs = listed(f"{share(d.pair.accuracy)}/{share(d.pair.nmi)}" for d in impossible)
@@ -216,4 +218,4 @@ def _doubt_finding() -> Finding:
         f"{verdicts['only a mean of very unequal runs']} are possible only as means of very "
         "unequal runs."
     )
-    return Finding("findings", text)
+    return ReportFinding("findings", text)

@@ -19,7 +19,7 @@ from paper.report.agreement import (
     matches,
     with_rivals,
 )
-from paper.report.compare import OURS, Line, lines_of
+from paper.report.compare import OURS, ComparisonLine, lines_of
 from paper.report.doubt import doubts
 from paper.report.findings.claims import on_text
 from paper.report.findings.clustering import RIVAL, wins
@@ -59,7 +59,7 @@ class Headline:
     text: str
 
 
-def verdict(lines: list[Line]) -> str:
+def verdict(lines: list[ComparisonLine]) -> str:
     """The paper's claim on text, and its numbers, in one line; nothing for stand-in data."""
     claimed = next((claim.verdict for claim in on_text(lines)), "")
     found = matches([*main_lines(lines, "newsgroups"), *main_lines(lines, "uci")])
@@ -73,7 +73,7 @@ def verdict(lines: list[Line]) -> str:
     return f"On text the paper's claim {claimed}{', and' if same else ';'} its numbers {numbers}."
 
 
-def headlines(results: Results, lines: list[Line]) -> list[Headline]:
+def headlines(results: Results, lines: list[ComparisonLine]) -> list[Headline]:
     """What the page opens with, for whatever the results hold."""
     newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
     found = {
@@ -94,13 +94,13 @@ def headlines(results: Results, lines: list[Line]) -> list[Headline]:
     ]
 
 
-def _label(name: str, lines: Sequence[Line]) -> str:
+def _label(name: str, lines: Sequence[ComparisonLine]) -> str:
     """The name of a part; stand-in data go by their own."""
     names = dict.fromkeys(line.key.dataset for line in lines)
     return f"{listed(names)}." if lines and all(line.stands_in for line in lines) else f"{name}."
 
 
-def _toy(lines: Sequence[Line]) -> Iterator[str]:
+def _toy(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     for line in lines:
         cells = line.cells["accuracy"]
         if "kmeans-raw" not in cells or OURS not in cells:
@@ -139,7 +139,7 @@ def _convergence(solvers: pd.DataFrame) -> Iterator[str]:
         )
 
 
-def _table(lines: Sequence[Line]) -> Iterator[str]:
+def _table(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     lines = with_rivals(lines)
     if not lines:
         return
@@ -166,7 +166,7 @@ def _table(lines: Sequence[Line]) -> Iterator[str]:
         )
 
 
-def _alternatives(lines: Sequence[Line]) -> Iterator[str]:
+def _alternatives(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     """Where one of `ALTERNATIVES` has the higher mean, and whether that is shown."""
     tested = is_tested(lines)
     for rival, name in ALTERNATIVES.items():
@@ -183,7 +183,7 @@ def _alternatives(lines: Sequence[Line]) -> Iterator[str]:
             yield f"{name} has the higher mean {by_measure(higher)}{proof if tested else ''}."
 
 
-def _lsa(lines: Sequence[Line]) -> Iterator[str]:
+def _lsa(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     found: dict[str, Counter[str]] = {}
     lines = [line for line in lines if LSA in line.cells["accuracy"]]
     for line in lines:
@@ -206,7 +206,7 @@ def _lsa(lines: Sequence[Line]) -> Iterator[str]:
             yield f"It costs {cost} times the CPU time."
 
 
-def _numbers(lines: Sequence[Line]) -> Iterator[str]:
+def _numbers(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     differences = [match.difference for match in matches(list(lines))]
     if not differences:
         return

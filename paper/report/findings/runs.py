@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from paper.report.agreement import PAPER_MEASURES
-from paper.report.compare import OURS, Cell, Line
+from paper.report.compare import OURS, Cell, ComparisonLine
 from paper.report.findings.words import (
-    Finding,
+    ReportFinding,
     by_measure,
     cost_range,
     count,
@@ -45,7 +45,7 @@ POOR = 0.75
 EXACT = 1e-12
 
 
-def toy_findings(lines: Sequence[Line]) -> Iterator[Finding]:
+def toy_findings(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
     """The paper's claim on its toy: poor on raw points, good on Spherical PCA's components."""
     for line in lines:
         cells = line.cells["accuracy"]
@@ -53,10 +53,12 @@ def toy_findings(lines: Sequence[Line]) -> Iterator[Finding]:
             continue
         ours = cells[OURS]
         if (raw := cells.get("kmeans-raw")) is not None:
-            yield Finding("toy", _raw_points(raw, ours))
+            yield ReportFinding("toy", _raw_points(raw, ours))
         for view, name in (("kmeans", "Unit rows alone"), ("svd-unit", "SVD + unit rows")):
             if (cell := cells.get(view)) is not None and cell.outcome != "untested":
-                yield Finding("toy", f"{name} give {percent(cell.mean)}: {gain_in_points(cell)}.")
+                yield ReportFinding(
+                    "toy", f"{name} give {percent(cell.mean)}: {gain_in_points(cell)}."
+                )
 
 
 def _raw_points(raw: Cell, ours: Cell) -> str:
@@ -87,19 +89,19 @@ def gain_in_points(cell: Cell) -> str:
     return f"{word}, 95 % interval {low:+.2f} to {high:+.2f}".replace("-", MINUS)
 
 
-def solver_findings(solvers: pd.DataFrame) -> Iterator[Finding]:
+def solver_findings(solvers: pd.DataFrame) -> Iterator[ReportFinding]:
     """Does the theory hold at every step, and which solver arrives?"""
     for data, part in solvers.groupby("data", sort=False):
         where = f"the {data}"
         runs = [run for _, run in part.iterrows()]
         for run in runs:
             if run["applies"] == 1 and run["p1_steps"] > 0:
-                yield Finding("convergence", f"On {where}, {_theory(run)}")
+                yield ReportFinding("convergence", f"On {where}, {_theory(run)}")
             elif math.isfinite(run["lipschitz"]):
-                yield Finding("convergence", f"On {where}, {_outside_theory(run)}")
+                yield ReportFinding("convergence", f"On {where}, {_outside_theory(run)}")
         others = [run for run in runs if not math.isfinite(run["lipschitz"])]
         if others:
-            yield Finding("convergence", f"On {where}, {_arrivals(others)}")
+            yield ReportFinding("convergence", f"On {where}, {_arrivals(others)}")
 
 
 def _theory(run: Any) -> str:
@@ -149,32 +151,32 @@ def _arrivals(runs: Sequence[Any]) -> str:
     )
 
 
-def lsa_findings(lines: Sequence[Line]) -> Iterator[Finding]:
+def lsa_findings(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
     """Does Spherical PCA improve the usual recipe when it takes the SVD's place?"""
     compared = [ln for ln in lines if (c := ln.cells["nmi_arithmetic"].get(LSA)) and c.gain]
     tested = [ln for ln in compared if ln.cells["nmi_arithmetic"][LSA].tested]
     if tested:
         found = Counter(line.cells["nmi_arithmetic"][LSA].outcome for line in tested)
-        yield Finding(
+        yield ReportFinding(
             "lsa",
             "In the usual recipe for documents, Spherical PCA in the place of LSA raises the "
             f"V-measure in {found['ahead']} of {len(tested)} settings, leaves it level in "
             f"{found['level']} and lowers it in {found['behind']}.",
         )
     if few := too_few(compared):
-        yield Finding("lsa", few)
+        yield ReportFinding("lsa", few)
     if cost := cost_range(compared, LSA):
-        yield Finding("lsa", f"It costs {cost} times the CPU time of LSA.")
-    parts: dict[tuple[str, str], list[Line]] = {}
+        yield ReportFinding("lsa", f"It costs {cost} times the CPU time of LSA.")
+    parts: dict[tuple[str, str], list[ComparisonLine]] = {}
     for line in tested:
         parts.setdefault((line.key.groups, line.key.variant), []).append(line)
     for (groups, variant), part in parts.items():
         where = standing(part, LSA, "nmi_arithmetic", [line_name(line) for line in part])
         text = f"{groups} groups, {VARIANTS.get(variant, variant)}: by V-measure {where}."
-        yield Finding("lsa", text)
+        yield ReportFinding("lsa", text)
 
 
-def rank_findings(lines: Sequence[Line]) -> Iterator[Finding]:
+def rank_findings(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
     """Where along the dimension Spherical PCA is ahead, and where each method is best."""
     lines = [line for line in lines if OURS in line.cells["accuracy"]]
     if not lines:
@@ -182,16 +184,16 @@ def rank_findings(lines: Sequence[Line]) -> Iterator[Finding]:
     names = [line_name(line) for line in lines]
     if where := standing(lines, LSA, "accuracy", names):
         text = f"Against SVD + unit rows, by accuracy, Spherical PCA is {where}."
-        yield Finding("rank", text)
+        yield ReportFinding("rank", text)
     if few := too_few(lines):
-        yield Finding("rank", few)
+        yield ReportFinding("rank", few)
     yield from _svd_higher(lines)
     best = max(lines, key=lambda line: line.cells["accuracy"][OURS].mean)
     mean = share(best.cells["accuracy"][OURS].mean)
-    yield Finding("rank", f"Its mean accuracy is highest at {line_name(best)}, {mean}.")
+    yield ReportFinding("rank", f"Its mean accuracy is highest at {line_name(best)}, {mean}.")
 
 
-def _svd_higher(lines: Sequence[Line]) -> Iterator[Finding]:
+def _svd_higher(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
     """Where the SVD's mean is the higher one though that is not shown."""
     found: dict[str, list[str]] = {}
     for measure in PAPER_MEASURES:
@@ -203,10 +205,12 @@ def _svd_higher(lines: Sequence[Line]) -> Iterator[Finding]:
     if found:
         proof = ", which is not shown at 5 %" if is_tested(lines) else ""
         text = f"SVD + unit rows has the higher mean {by_measure(found)}{proof}."
-        yield Finding("rank", text)
+        yield ReportFinding("rank", text)
 
 
-def seconds_findings(lines: Sequence[Line], lsa: Sequence[Line]) -> Iterator[Finding]:
+def seconds_findings(
+    lines: Sequence[ComparisonLine], lsa: Sequence[ComparisonLine]
+) -> Iterator[ReportFinding]:
     """What Spherical PCA costs beside the SVD: that of the tables, and that of the recipe."""
     parts = (
         (lines, "In Tables 1 and 2", "SVD + unit rows, which is the exact SVD there"),
@@ -215,4 +219,4 @@ def seconds_findings(lines: Sequence[Line], lsa: Sequence[Line]) -> Iterator[Fin
     for part, where, rival in parts:
         if cost := cost_range(part, LSA):
             text = f"{where} Spherical PCA takes {cost} times the CPU time of {rival}."
-            yield Finding("seconds", text)
+            yield ReportFinding("seconds", text)

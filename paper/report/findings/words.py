@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from paper.methods import METHODS
 from paper.report.agreement import left_out
-from paper.report.compare import OURS, Line, Outcome
+from paper.report.compare import OURS, ComparisonLine, Outcome
 from paper.report.tables.clustering import line_name
 from sphericalpca.pages.tables import shift
 
 __all__ = [
-    "Finding",
+    "ReportFinding",
     "by_measure",
     "cost_range",
     "count",
@@ -26,7 +26,7 @@ __all__ = [
 
 
 @dataclass(frozen=True)
-class Finding:
+class ReportFinding:
     """A sentence that follows from the rows.
 
     Attributes
@@ -70,7 +70,7 @@ def differences(values: Sequence[float]) -> str:
     return f"differences all {low}" if low == high else f"differences {low} to {high}"
 
 
-def not_counted(lines: Sequence[Line]) -> str:
+def not_counted(lines: Sequence[ComparisonLine]) -> str:
     """Such as: MUA is left out at isolet, where its data differ; empty where all count."""
     return "; ".join(
         f"{METHODS[method].label} is left out at {places([line_name(line) for line in part])}, "
@@ -86,7 +86,9 @@ def by_measure(found: dict[str, list[str]]) -> str:
     return " and ".join(f"{measure} at {places(names)}" for measure, names in found.items())
 
 
-def standing(lines: Sequence[Line], rival: str, measure: str, names: Sequence[str]) -> str:
+def standing(
+    lines: Sequence[ComparisonLine], rival: str, measure: str, names: Sequence[str]
+) -> str:
     """Where Spherical PCA is ahead of a rival, level with it and behind it, with the range."""
     found: dict[Outcome, list[str]] = {"ahead": [], "level": [], "behind": []}
     gains = []
@@ -113,7 +115,7 @@ def places(names: Sequence[str]) -> str:
     return listed([first, *(name.removeprefix("r = ") for name in rest)])
 
 
-def cost_range(lines: Sequence[Line], rival: str) -> str:
+def cost_range(lines: Sequence[ComparisonLine], rival: str) -> str:
     """How many times a rival's CPU time Spherical PCA takes: 2.1 to 9.4; "" if not known."""
     ratios = [
         line.seconds[OURS] / line.seconds[rival]

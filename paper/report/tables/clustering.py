@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from paper.methods import METHODS
 from paper.report.agreement import paper_number
-from paper.report.compare import OURS, Cell, Line, methods_of
+from paper.report.compare import OURS, Cell, ComparisonLine, methods_of
 from paper.report.doubt import doubts
 from paper.report.read import MEASURES
 from paper.report.tables.entries import gain_entry, plain_number
@@ -46,10 +46,10 @@ DOUBT_NOTES = {
     "possible": "",
 }
 
-LineName = Callable[[Line], str]
+LineName = Callable[[ComparisonLine], str]
 
 
-def line_name(line: Line) -> str:
+def line_name(line: ComparisonLine) -> str:
     """How the page calls a line."""
     key = line.key
     if key.experiment in ("rank", "lsa"):
@@ -60,7 +60,7 @@ def line_name(line: Line) -> str:
 
 
 def clustering_table(
-    lines: Sequence[Line],
+    lines: Sequence[ComparisonLine],
     *,
     name: str,
     title: str,
@@ -86,7 +86,7 @@ def clustering_table(
 
 
 def paired_table(
-    lines: Sequence[Line],
+    lines: Sequence[ComparisonLine],
     *,
     name: str,
     title: str,
@@ -118,7 +118,7 @@ def paired_table(
     )
 
 
-def seconds_table(lines: Sequence[Line], *, named: LineName) -> Table:
+def seconds_table(lines: Sequence[ComparisonLine], *, named: LineName) -> Table:
     """CPU seconds of each method's representation."""
     methods = [m for m in methods_of(list(lines)) if METHODS[m].reduces]
     rows = [
@@ -151,10 +151,10 @@ def _whose(methods: Sequence[str]) -> tuple[tuple[str, int], ...]:
 
 
 def _rows(
-    lines: Sequence[Line],
+    lines: Sequence[ComparisonLine],
     measures: Sequence[str],
     named: LineName,
-    entries: Callable[[Line, str], list[Entry]],
+    entries: Callable[[ComparisonLine, str], list[Entry]],
 ) -> Iterator[Row]:
     """A row per line and measure; the rows of one line share their first heading."""
     for line in lines:
@@ -164,7 +164,7 @@ def _rows(
             yield Row(named(line), MEASURES[measure], cells, first, len(measures))
 
 
-def _entry(line: Line, measure: str, method: str) -> Entry:
+def _entry(line: ComparisonLine, measure: str, method: str) -> Entry:
     cell = line.cells[measure].get(method)
     if cell is None:
         return NOTHING
@@ -179,7 +179,7 @@ def _entry(line: Line, measure: str, method: str) -> Entry:
     )
 
 
-def _below(line: Line, measure: str, method: str, cell: Cell) -> Iterator[str]:
+def _below(line: ComparisonLine, measure: str, method: str, cell: Cell) -> Iterator[str]:
     if cell.borrowed:
         yield "min-max data"
     paper = paper_number(line, method, measure)

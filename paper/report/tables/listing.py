@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from paper.printed import CLASS_SIZES
 from paper.report.agreement import left_out, main_lines, matches
-from paper.report.compare import Line, lines_of
+from paper.report.compare import ComparisonLine, lines_of
 from paper.report.findings.claims import claims_by_row
 from paper.report.naming import file_name, groups_of, stand_in, table_number
 from paper.report.read import Results
@@ -47,7 +47,7 @@ ONE_SAMPLE = "The spread covers k-means seeds only: the data are always the same
 SEEDS_ONLY = ONE_SAMPLE.replace("spread covers", "spread and the intervals cover")
 
 
-def all_tables(results: Results, lines: list[Line]) -> Iterator[Table]:
+def all_tables(results: Results, lines: list[ComparisonLine]) -> Iterator[Table]:
     """Those that the results allow, in the order of the page."""
     for line in lines_of(lines, "toy"):
         yield toy_table(line)
@@ -64,7 +64,7 @@ def all_tables(results: Results, lines: list[Line]) -> Iterator[Table]:
     yield from _closing_tables(lines)
 
 
-def _text_tables(lines: list[Line], variant: str, text: str) -> Iterator[Table]:
+def _text_tables(lines: list[ComparisonLine], variant: str, text: str) -> Iterator[Table]:
     if not lines:
         return
     name = "newsgroups" if variant == "main" else f"newsgroups-{variant}"
@@ -82,7 +82,7 @@ def _text_tables(lines: list[Line], variant: str, text: str) -> Iterator[Table]:
     yield from _further(lines, name, "Groups")
 
 
-def _uci_tables(lines: list[Line]) -> Iterator[Table]:
+def _uci_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
     for variant, text in UCI_VARIANTS.items():
         part = lines_of(lines, "uci", variant=variant)
         part = [line for line in part if not line.key.dataset.startswith("mfeat-")]
@@ -106,7 +106,7 @@ def _uci_tables(lines: list[Line]) -> Iterator[Table]:
         )
 
 
-def _uci_caption(lines: list[Line]) -> str:
+def _uci_caption(lines: list[ComparisonLine]) -> str:
     parts = [reading(lines), SEEDS_ONLY if has_intervals(lines) else ONE_SAMPLE]
     if matches(lines):
         parts.append(PAPER_BESIDE)
@@ -122,7 +122,7 @@ def _uci_caption(lines: list[Line]) -> str:
     return " ".join([*parts, f"r is the number of classes or of features. {REPRESENTATIONS}"])
 
 
-def _further(lines: list[Line], name: str, corner: str) -> Iterator[Table]:
+def _further(lines: list[ComparisonLine], name: str, corner: str) -> Iterator[Table]:
     """What a table's details hold: paired differences and other measures."""
     table, _, variant = name.partition("-")
     number = f"{table_number(lines, table)}{f', {variant}' if variant else ''}"
@@ -138,7 +138,7 @@ def _further(lines: list[Line], name: str, corner: str) -> Iterator[Table]:
     )
 
 
-def _lsa_tables(lines: list[Line]) -> Iterator[Table]:
+def _lsa_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
     for groups in dict.fromkeys(line.key.groups for line in lines):
         part = [line for line in lines if line.key.groups == groups]
         yield lsa_table(
@@ -157,12 +157,12 @@ def _lsa_tables(lines: list[Line]) -> Iterator[Table]:
         )
 
 
-def _lsa_gain(lines: list[Line]) -> str:
+def _lsa_gain(lines: list[ComparisonLine]) -> str:
     p_value = "Wilcoxon's p-value over k-means seeds"
     return gain_reading(lines, "Gain: Spherical PCA minus LSA, paired", p_value)
 
 
-def _closing_tables(lines: list[Line]) -> Iterator[Table]:
+def _closing_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
     newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
     main = [*newsgroups, *uci]
     if main:
@@ -175,7 +175,7 @@ def _closing_tables(lines: list[Line]) -> Iterator[Table]:
         yield doubt_table()
 
 
-def _documents(lines: Sequence[Line]) -> str:
+def _documents(lines: Sequence[ComparisonLine]) -> str:
     """How many draws, and how many empty documents were dropped."""
     repetitions = max(cell.n for line in lines for cell in line.cells["accuracy"].values())
     draws = f"{repetitions} {'draw' if repetitions == 1 else 'draws'} of documents"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from paper.report.compare import OURS, Line
+from paper.report.compare import OURS, ComparisonLine
 from paper.report.tables.entries import gain_entry, plain_number
 from sphericalpca.pages.tables import NOTHING, Entry, Row, Table, share
 
@@ -19,7 +19,7 @@ LSA_MEASURES = {"nmi_arithmetic": "V-measure", "ari": "Adjusted Rand", "accuracy
 VARIANTS = {"seeds": "k-means seeds", "bootstrap": "bootstrap draws"}
 
 
-def lsa_table(lines: Sequence[Line], *, name: str, title: str, caption: str) -> Table:
+def lsa_table(lines: Sequence[ComparisonLine], *, name: str, title: str, caption: str) -> Table:
     """LSA against Spherical PCA by three measures and in seconds, at each dimension."""
     columns = ("LSA", "Spherical PCA", "gain") * len(LSA_MEASURES)
     return Table(
@@ -34,8 +34,8 @@ def lsa_table(lines: Sequence[Line], *, name: str, title: str, caption: str) -> 
     )
 
 
-def _rows(lines: Sequence[Line]) -> Iterator[Row]:
-    by_variant: dict[str, list[Line]] = {}
+def _rows(lines: Sequence[ComparisonLine]) -> Iterator[Row]:
+    by_variant: dict[str, list[ComparisonLine]] = {}
     for line in lines:
         by_variant.setdefault(line.key.variant, []).append(line)
     for variant, part in by_variant.items():
@@ -48,7 +48,7 @@ def _rows(lines: Sequence[Line]) -> Iterator[Row]:
             yield Row(head, str(line.key.r), tuple(entries), first, len(part))
 
 
-def _three(line: Line, measure: str) -> tuple[Entry, Entry, Entry]:
+def _three(line: ComparisonLine, measure: str) -> tuple[Entry, Entry, Entry]:
     """LSA, Spherical PCA, and the gain from one to the other."""
     lsa, ours = line.cells[measure].get(LSA), line.cells[measure].get(OURS)
     if lsa is None or ours is None:

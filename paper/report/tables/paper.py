@@ -17,7 +17,7 @@ from paper.report.agreement import (
     order_agreement,
     with_rivals,
 )
-from paper.report.compare import Line
+from paper.report.compare import ComparisonLine
 from paper.report.doubt import Doubt, doubts
 from paper.report.read import MEASURES
 from paper.report.tables.clustering import line_name
@@ -26,7 +26,7 @@ from sphericalpca.pages.tables import MINUS, NONE, Entry, Row, Table, share, shi
 __all__ = ["agreement_table", "doubt_table"]
 
 
-def agreement_table(lines: Sequence[Line]) -> Table:
+def agreement_table(lines: Sequence[ComparisonLine]) -> Table:
     """The paper's numbers against ours, line by line."""
     rows = []
     for line in lines:
@@ -55,7 +55,7 @@ def agreement_table(lines: Sequence[Line]) -> Table:
     )
 
 
-def _borrowed_note(lines: Sequence[Line]) -> str:
+def _borrowed_note(lines: Sequence[ComparisonLine]) -> str:
     notes = [
         f" {METHODS[method].label} at {' and '.join(map(line_name, part))} saw min-max data, and "
         "is left out of the last column there."
@@ -90,7 +90,7 @@ def _doubt_row(doubt: Doubt) -> Row:
     return Row(METHODS[doubt.method].label, "", entries)
 
 
-def _agreement(line: Line, measure: str, found: list[Match]) -> tuple[Entry, ...]:
+def _agreement(line: ComparisonLine, measure: str, found: list[Match]) -> tuple[Entry, ...]:
     part = [match for match in found if match.measure == measure]
     differences = np.array([match.difference for match in part])
     close = int((np.abs(differences) <= CLOSE).sum())
@@ -105,7 +105,7 @@ def _agreement(line: Line, measure: str, found: list[Match]) -> tuple[Entry, ...
     )
 
 
-def _leaders(line: Line, measure: str) -> str:
+def _leaders(line: ComparisonLine, measure: str) -> str:
     """The best of the six by our means; a place that several share is called so."""
     best = best_of_six(line, measure) if with_rivals([line]) else []
     if len(best) > 2:

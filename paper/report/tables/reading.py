@@ -5,23 +5,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from paper.report.compare import Cell, Line
+from paper.report.compare import Cell, ComparisonLine
 from paper.report.tables.entries import LEVEL_MEANS
 
 __all__ = ["gain_reading", "has_intervals", "is_tested", "reading", "too_few"]
 
 
-def is_tested(lines: Sequence[Line]) -> bool:
+def is_tested(lines: Sequence[ComparisonLine]) -> bool:
     """Whether a difference to Spherical PCA is tested anywhere."""
     return any(cell.outcome != "untested" for cell in _cells(lines))
 
 
-def has_intervals(lines: Sequence[Line]) -> bool:
+def has_intervals(lines: Sequence[ComparisonLine]) -> bool:
     """Whether a mean has an interval anywhere."""
     return any(math.isfinite(cell.interval[0]) for cell in _cells(lines))
 
 
-def too_few(lines: Sequence[Line]) -> str:
+def too_few(lines: Sequence[ComparisonLine]) -> str:
     """Such as "2 draws: too few to test."; empty where every line has enough."""
     found = dict.fromkeys(
         _repetitions(line, max(numbers))
@@ -31,7 +31,7 @@ def too_few(lines: Sequence[Line]) -> str:
     return f"{' and '.join(found)}: too few to test." if found else ""
 
 
-def reading(lines: Sequence[Line]) -> str:
+def reading(lines: Sequence[ComparisonLine]) -> str:
     """What numbers, stars and signs mean in a table of clusterings."""
     parts = ["Mean and standard deviation. ★ best mean in the row."]
     if is_tested(lines):
@@ -42,7 +42,7 @@ def reading(lines: Sequence[Line]) -> str:
     return " ".join(parts)
 
 
-def gain_reading(lines: Sequence[Line], text: str, p_value: str) -> str:
+def gain_reading(lines: Sequence[ComparisonLine], text: str, p_value: str) -> str:
     """What a gain is, with its interval, p-value and signs as far as there are any."""
     if any(cell.gain is not None and math.isfinite(cell.gain.low) for cell in _cells(lines)):
         text += ", with its 95 % interval"
@@ -51,11 +51,11 @@ def gain_reading(lines: Sequence[Line], text: str, p_value: str) -> str:
     return f"{text}. {too_few(lines)}".rstrip()
 
 
-def _cells(lines: Sequence[Line]) -> Iterator[Cell]:
+def _cells(lines: Sequence[ComparisonLine]) -> Iterator[Cell]:
     return (cell for line in lines for cell in line.cells["accuracy"].values())
 
 
-def _repetitions(line: Line, n: int) -> str:
+def _repetitions(line: ComparisonLine, n: int) -> str:
     """What was repeated, and how often."""
     noun = "draw"
     if line.key.experiment == "uci" or line.key.variant == "seeds":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from paper.methods import METHODS
-from paper.report.compare import OURS, Cell, Line
+from paper.report.compare import OURS, Cell, ComparisonLine
 from paper.report.tables.entries import gain_entry
 from paper.report.tables.reading import gain_reading, has_intervals
 from sphericalpca.pages.tables import Entry, Row, Table, share
@@ -24,7 +24,7 @@ GAIN = "the gain in accuracy of Spherical PCA over the view, paired"
 P_VALUE = "Holm-corrected Wilcoxon p-value"
 
 
-def toy_table(line: Line) -> Table:
+def toy_table(line: ComparisonLine) -> Table:
     """Accuracy and NMI of each view, and what Spherical PCA adds to it."""
     views = [view for view in VIEWS if view in line.cells["accuracy"]]
     views += [method for method in line.cells["accuracy"] if method not in VIEWS]
@@ -43,7 +43,7 @@ def toy_table(line: Line) -> Table:
     )
 
 
-def _row(line: Line, view: str) -> Row:
+def _row(line: ComparisonLine, view: str) -> Row:
     accuracy, nmi = line.cells["accuracy"][view], line.cells["nmi_max"][view]
     lowest = line.rows.loc[line.rows["method"] == view, "accuracy"].min()
     entries = (_mean(accuracy), _mean(nmi), Entry(share(lowest)), gain_entry(accuracy))

@@ -14,10 +14,12 @@ from sphericalpca.cli.console import (
     Number,
     collecting_warnings,
     common_options,
+    counted,
     examples,
     say,
     showing_status,
     warn,
+    write_line,
 )
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
@@ -46,7 +48,7 @@ QUERIES = click.IntRange(min=2)
 @click.option("--k", type=COUNT, default=10, help="Neighbours of each query.")
 @click.option("--queries", type=QUERIES, default=1000, help="Rows to hold out.")
 @click.option("--largest", type=COUNT, help="Maximum number of components.")
-@click.option("-o", "--output", type=FILE, help="File for the chosen model.")
+@click.option("-o", "--output", type=FILE, help="Model file to write, fitted without the queries.")
 @click.option("--plot", type=FILE, help=f"Picture of the curve: {joined(PICTURE_FORMATS, 'or')}.")
 @reading_options
 @common_options("tol", "seed", "force", "json", "quiet")
@@ -56,6 +58,9 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
     Some rows are held out as queries, a model is fitted to the others, and the queries'
     nearest rows are compared with those in the full space.  The lower end of the 95 % interval
     of the recall must reach the target.
+
+    The model that -o saves is not fitted to the held-out rows.  To fit to all rows, run
+    "sphericalpca fit" with the number of components found here.
     """
     check_apart(output=output, plot=plot)
     if output is not None:
@@ -71,6 +76,11 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
         click.echo(json.dumps(choice.to_dict()))
     else:
         _print(choice)
+        if output is not None:
+            write_line(
+                f"{output}: {counted(choice.n_components, 'component')}, fitted to the "
+                f"{choice.n_base:,} rows that were not held out as queries."
+            )
 
 
 def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:

@@ -23,7 +23,7 @@ from sphericalpca.cli.console import (
     warn,
     write_line,
 )
-from sphericalpca.cli.outputs import check_apart, check_model_output, check_place
+from sphericalpca.cli.outputs import check_apart, check_model_output, check_output_path
 from sphericalpca.cli.reading import open_files, reading_options
 from sphericalpca.registry.formats import joined, row_suffixes
 from sphericalpca.registry.solvers import SOLVERS
@@ -95,7 +95,7 @@ def fit(
     """Fit a model to the rows of one or several files."""
     check_apart(output=output, checkpoint=checkpoint)
     if checkpoint is not None:
-        check_place(checkpoint)
+        check_output_path(checkpoint)
     check_model_output(output, force=options["force"], reads=files)
     model = _model(components, options)
     source = open_files(files, options)

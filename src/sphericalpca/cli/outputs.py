@@ -17,8 +17,8 @@ __all__ = [
     "check_folder",
     "check_model_output",
     "check_output",
+    "check_output_path",
     "check_picture",
-    "check_place",
     "not_left_empty",
 ]
 
@@ -30,7 +30,7 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 
     What the command `reads`, files or patterns, is never overwritten, not even with force.
     """
-    check_place(output)
+    check_output_path(output)
     if output.exists() and _is_among(output, reads):
         raise ExistsError(f"{output} is read by this command", remedy="choose another output")
     if output.exists() and not force:
@@ -39,7 +39,7 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
         check_writable(output)
 
 
-def check_place(output: Path) -> None:
+def check_output_path(output: Path) -> None:
     """Refuse pipes, devices, and files in folders that do not exist."""
     if str(output) == "-":
         value = "- is not the name of a file, and nothing is written to a pipe"

@@ -27,7 +27,14 @@ from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem
 from sphericalpca.rows import Rows, as_rows, mean_of_rows
-from sphericalpca.solvers import Checkpoint, Outcome, Start, check_place, choose_solver, solve
+from sphericalpca.solvers import (
+    Checkpoint,
+    Outcome,
+    Start,
+    check_checkpoint_path,
+    choose_solver,
+    solve,
+)
 from sphericalpca.solvers.start import GRAM_FEATURES, leading, svd_start
 
 __all__ = ["checked_problem", "fit_model", "fitted_to", "growing_svd", "leading_means"]
@@ -45,7 +52,7 @@ def fit_model(
     """Check the data, solve their problem, and store what was found in the model."""
     backend = backend_of(X)
     if checkpoint is not None:
-        check_place(checkpoint)
+        check_checkpoint_path(checkpoint)
     with keep_last_fit(model), parallel():
         watcher = None if progress is None else ProgressMonitor(progress, model.tol)
         watch = None if watcher is None else watcher.watch

@@ -25,7 +25,7 @@ from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.problem import CanonicalForm, Problem
-from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS, with_current_names
 from sphericalpca.rows import on_host
 from sphericalpca.version import __version__
 
@@ -217,9 +217,6 @@ def _plain_fields(record: Any) -> dict[str, Any]:
 # Before the names of arrays of the history.
 HISTORY = "history."
 
-# Names in files of version 0.1, and what they are now.
-RENAMED = {"objective_": "loss_", "history.objective": "history.loss"}
-
 # What reading something other than a model may raise.
 DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 
@@ -234,8 +231,9 @@ def load_model(model: Any, path: Path) -> None:
         if header["class"] != type(model).__name__:
             raise ValueError(f"it holds a {header['class']}, not a {type(model).__name__}")
         _set_parameters(model, header["parameters"])
-        facts = {RENAMED.get(name, name): value for name, value in header["fitted"].items()}
-        arrays = {RENAMED.get(name, name): array for name, array in arrays.items()}
+        solver = str(header["solver"]["name"])  # checked with the other attributes
+        facts = with_current_names(header["fitted"], solver)
+        arrays = with_current_names(arrays, solver)
         fitted = _attributes_from(header, facts, arrays)
         _check_arrays(fitted)
     except DAMAGES as error:

@@ -105,9 +105,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Why the best start ended; "stream" after `partial_fit`.
     history_ : dict of ndarray of shape (n_iter_,)
         "loss", "residual", "passes", "flops" (of products with X) and "seconds" after each
-        iteration, the latter three from the first start on.  "subspace" and "newton" add "inner"
-        (looks at the small problem, Hessian products), "newton" also "radius", Algorithm 1
-        "delta_U", "delta_V", "decrease_ratio" and "subgradient".
+        iteration, the latter three from the first start on.  "subspace" adds "small_iterations"
+        (of the problem within its subspace), "newton" adds "hessian_products" and "radius" (of
+        the trust region), Algorithm 1 "delta_U", "delta_V", "decrease_ratio" and "subgradient".
     constants_ : dict of float
         For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in every
         iteration) and the "rounding" error of the loss; else empty.

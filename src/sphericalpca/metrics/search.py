@@ -70,7 +70,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _SearchBlock:
     """Rows of the base, from number `first` on, and their lengths where they matter."""
 
     first: int
@@ -137,7 +137,7 @@ def _prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
     return (sparse.diags_array(inverse.astype(matrix.dtype)) @ matrix).tocsr()
 
 
-def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[_Block]:
+def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[_SearchBlock]:
     n, m = base.shape
     height = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // m))
     if isinstance(base, RowSource):
@@ -147,11 +147,11 @@ def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[_Block]:
     first = 0
     for part in parts:
         rows = _as_float(part) if shift is None else _as_float(part) - shift
-        yield _Block(first, rows, None if metric == "inner" else _lengths(rows))
+        yield _SearchBlock(first, rows, None if metric == "inner" else _lengths(rows))
         first += rows.shape[0]
 
 
-def _after(block: _Block, best: Neighbours, question: Question) -> Neighbours:
+def _after(block: _SearchBlock, best: Neighbours, question: Question) -> Neighbours:
     """The best of those known and of a block."""
 
     def look(part: slice) -> Neighbours:
@@ -169,7 +169,7 @@ def _peak(matrix: Matrix) -> float:
     return float(np.abs(matrix.data if sparse.issparse(matrix) else matrix).max(initial=0.0))
 
 
-def _refuse_overflow(block: _Block, largest: float, metric: Metric) -> None:
+def _refuse_overflow(block: _SearchBlock, largest: float, metric: Metric) -> None:
     """Products of long rows may leave the range of their type."""
     if metric == "cosine":
         assert block.lengths is not None
@@ -202,7 +202,7 @@ def _query_parts(count: int, width: int) -> list[slice]:
     return list(itertools.starmap(slice, itertools.pairwise(ends)))
 
 
-def _scores(queries: Matrix, block: _Block, metric: Metric) -> Array:
+def _scores(queries: Matrix, block: _SearchBlock, metric: Metric) -> Array:
     """How near each row of the block is to each query: larger is nearer."""
     product = times(queries, block.rows.T)
     scores: Array = np.asarray(product.toarray() if sparse.issparse(product) else product)

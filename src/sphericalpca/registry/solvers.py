@@ -5,12 +5,15 @@ Nothing heavy is imported here, so that the command line can offer the names at 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from sphericalpca.registry import resolve
 
-__all__ = ["SOLVERS", "SolverEntry"]
+__all__ = ["SOLVERS", "SolverEntry", "with_current_names"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -77,3 +80,21 @@ SOLVERS: dict[str, SolverEntry] = {
         ),
     )
 }
+
+# Names in files of earlier versions, and what they are now.  "inner" depended on the solver.
+RENAMED = {"objective": "loss", "objective_": "loss_"}
+INNER = {"Subspace": "small_iterations", "Newton": "hessian_products"}
+
+
+def with_current_names(content: Mapping[str, T], solver: str) -> dict[str, T]:
+    """The content of a model file or checkpoint, with today's names for what was renamed.
+
+    `solver` is the class name or the repr of the solver that the file names.
+    """
+    class_name = solver.partition("(")[0]
+    renamed = RENAMED | {"inner": INNER.get(class_name, "inner")}
+    parts = {name: name.rpartition(".") for name in content}
+    return {
+        f"{before}{dot}{renamed.get(last, last)}": content[name]
+        for name, (before, dot, last) in parts.items()
+    }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from sphericalpca.iterate import Start
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.solvers.checkpoint import Checkpoint, check_place
+from sphericalpca.solvers.checkpoint import Checkpoint, check_checkpoint_path
 from sphericalpca.solvers.linearized import lipschitz_constant
 from sphericalpca.solvers.solve import Outcome, automatic, choose_solver, solve
 from sphericalpca.solvers.start import given_start, random_start, svd_start
@@ -29,7 +29,7 @@ __all__ = [  # noqa: PLE0604 - names of classes are text too
     "Outcome",
     "Start",
     "automatic",
-    "check_place",
+    "check_checkpoint_path",
     "choose_solver",
     "given_start",
     "lipschitz_constant",

@@ -24,7 +24,7 @@ from sphericalpca.files import check_writable, replacing
 from sphericalpca.iterate import Resumable, Run, Solution, State, StateT, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
-from sphericalpca.registry.solvers import SOLVERS
+from sphericalpca.registry.solvers import SOLVERS, with_current_names
 from sphericalpca.solvers.checkpoint_checks import (
     check_arrays,
     check_header,
@@ -34,7 +34,7 @@ from sphericalpca.solvers.checkpoint_checks import (
     other_kind,
 )
 
-__all__ = ["Checkpoint", "MultiStart", "check_place"]
+__all__ = ["Checkpoint", "MultiStart", "check_checkpoint_path"]
 
 # Raised when a file of this version could not be read by an older program.
 FORMAT = 3
@@ -56,7 +56,7 @@ UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
 SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
 
 
-def check_place(path: Any) -> None:
+def check_checkpoint_path(path: Any) -> None:
     """Refuse a checkpoint that cannot be written, or a file of another kind, before a long fit.
 
     Its folder is made if it is missing.
@@ -134,6 +134,7 @@ class Checkpoint:
         try:
             self._check_about(header["about"])
             check_header(header)
+            arrays = with_current_names(arrays, header["about"].get("solver", ""))
             check_arrays(arrays)
             rows = problem.rows
             rows.passes, rows.flops = header["passes"], header["flops"]
@@ -202,7 +203,6 @@ class Checkpoint:
                 header = json.loads(arrays.pop("header").tobytes())
                 version, digest = header["format"], header.pop("digest", None)
                 sound = version not in READABLE or digest == digest_of(header, arrays)
-                arrays = {_current_name(name): array for name, array in arrays.items()}
             except Exception:  # decoders fail on a damaged file in many ways
                 raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
@@ -255,11 +255,6 @@ def _quoted(name: str, value: Any) -> Parameter | str:
     if passed or (isinstance(value, int) and abs(value) < 10**9):
         return Parameter(name, value)
     return f"{name}={printable(value, 200)}"
-
-
-def _current_name(name: str) -> str:
-    """Version 0.1 called the loss "objective"."""
-    return f"{name.removesuffix('objective')}loss" if name.endswith(".objective") else name
 
 
 def _rows_of(history: dict[str, Array]) -> list[dict[str, float]]:

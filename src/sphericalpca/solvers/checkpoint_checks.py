@@ -73,12 +73,12 @@ def check_header(header: Mapping[str, Any]) -> None:
             raise TypeError(f"{name} must be a boolean")
     if header["svd_value"] == header["svd_value"]:  # NaN if no run began there
         _check_number("svd_value", header["svd_value"])
-    _check_count("number", header["number"])
+    _check_header_count("number", header["number"])
     best = header["best"]
     if best is not None:
         for name in OF_THE_BEST:
             _check_number(name, best[name])
-        _check_count("n_iter", best["n_iter"])
+        _check_header_count("n_iter", best["n_iter"])
         for name, constant in best["constants"].items():
             if not isinstance(constant, (int, float)):
                 raise TypeError(f"{name} must be a number")
@@ -107,6 +107,6 @@ def _check_number(name: str, value: Any) -> None:
         raise ValueError(f"{name} must be a number")
 
 
-def _check_count(name: str, value: Any) -> None:
+def _check_header_count(name: str, value: Any) -> None:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise TypeError(f"{name} must be a non-negative integer")

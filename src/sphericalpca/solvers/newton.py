@@ -50,7 +50,7 @@ class NewtonState(PointState):
 
     @property
     def measures(self) -> Mapping[str, float]:
-        return {"inner": float(self.products), "radius": self.radius}
+        return {"hessian_products": float(self.products), "radius": self.radius}
 
 
 @dataclass(frozen=True)

@@ -107,7 +107,7 @@ class SubspaceState:
     gradient: Array
     pull: Array
     past: tuple[Array, ...] = ()
-    measures: Mapping[str, float] = field(default_factory=lambda: {"inner": 0})
+    measures: Mapping[str, float] = field(default_factory=lambda: {"small_iterations": 0})
     constants: Mapping[str, float] = field(default_factory=dict)
 
     @property
@@ -214,7 +214,7 @@ class Subspace:
         pull = found.state.point.gradient
         here = problem.evaluate_within(span.projections, found.U)
         state = _state_at(span, found.U, pull, *here)
-        return replace(state, past=(*past, C), measures={"inner": found.n_iter})
+        return replace(state, past=(*past, C), measures={"small_iterations": found.n_iter})
 
     def _new_span(self, problem: Problem, n_components: int) -> Span:
         return Span(problem, min(self.capacity(n_components), problem.rows.shape[1]))

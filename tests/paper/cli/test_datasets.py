@@ -20,12 +20,12 @@ from rich.console import Console
 
 from paper.datasets import DATASETS, load_uci, registry
 from paper.datasets.integrity import write_content
-from paper.datasets.tables import Table, table_facts
+from paper.datasets.tables import LabelledTable, table_facts
 
 ESCAPE = r"\x1b\[[0-9;]*m"
 NOTE = "Left out, as the terminal is narrow: "
 
-TINY = Table(np.array([[1.5, 2.0], [0.25, 3.0], [4.0, 1.0]]), np.array([1, 1, 2]))
+TINY = LabelledTable(np.array([[1.5, 2.0], [0.25, 3.0], [4.0, 1.0]]), np.array([1, 1, 2]))
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from paper import runner
 from paper.cli.app import app
 from paper.cli.reproduce import reproduce
 from paper.journal import Journal
-from paper.plan import Plan
+from paper.plan import ExperimentPlan
 
 FILES = {
     "rows.csv",
@@ -33,9 +33,14 @@ def invoke(monkeypatch, tmp_path):
     """Run the program with no data in reach and a plan that takes seconds."""
     monkeypatch.setenv("SPHERICALPCA_DATA_HOME", str(tmp_path / "no data here"))
     tiny = replace(
-        Plan.quick(), toy_draws=3, ranks=(2, 3), lsa_ranks=(2,), lsa_seeds=2, solver_steps=20
+        ExperimentPlan.quick(),
+        toy_draws=3,
+        ranks=(2, 3),
+        lsa_ranks=(2,),
+        lsa_seeds=2,
+        solver_steps=20,
     )
-    monkeypatch.setattr(Plan, "quick", classmethod(lambda _: tiny))
+    monkeypatch.setattr(ExperimentPlan, "quick", classmethod(lambda _: tiny))
 
     def call(*arguments):
         return CliRunner().invoke(app, ["reproduce", *map(str, arguments)])
@@ -146,8 +151,8 @@ def test_failed_trials_are_named_and_the_rest_is_shown(invoke, tmp_path, monkeyp
 
 
 def test_figures_need_no_data(invoke, tmp_path, monkeypatch):
-    tiny = replace(Plan(), toy_draws=2, solver_steps=20)
-    monkeypatch.setattr("paper.plan.Plan", lambda: tiny)
+    tiny = replace(ExperimentPlan(), toy_draws=2, solver_steps=20)
+    monkeypatch.setattr("paper.plan.ExperimentPlan", lambda: tiny)
     assert invoke("figures", "--jobs", 1, "--out", tmp_path).exit_code == 0
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from paper.datasets import registry
 from paper.datasets.corpus import corpus_facts
-from paper.datasets.tables import Table, table_facts
+from paper.datasets.tables import LabelledTable, table_facts
 from sphericalpca.datasets import Corpus
 
 VIEWS = ("fac", "fou", "kar", "mor", "pix", "zer")
@@ -34,11 +34,11 @@ def _tiny_contents():
     digits = np.repeat([0, 1, 2], 2)
     rng = np.random.default_rng(1)
     contents = {
-        "glass": Table(_numbers(9, 4, 10), np.array([1, 1, 1, 2, 2, 5, 5, 7, 7])),
-        "diabetes": Table(_numbers(7, 3, 11), np.array([1, 0, 1, 0, 0, 1, 0])),
-        "isolet": Table(_numbers(8, 5, 12), rng.permutation([1, 1, 2, 2, 25, 25, 26, 26])),
-        "mfeat": Table(np.hstack(list(views.values())), digits),
-        **{f"mfeat-{view}": Table(X, digits) for view, X in views.items()},
+        "glass": LabelledTable(_numbers(9, 4, 10), np.array([1, 1, 1, 2, 2, 5, 5, 7, 7])),
+        "diabetes": LabelledTable(_numbers(7, 3, 11), np.array([1, 0, 1, 0, 0, 1, 0])),
+        "isolet": LabelledTable(_numbers(8, 5, 12), rng.permutation([1, 1, 2, 2, 25, 25, 26, 26])),
+        "mfeat": LabelledTable(np.hstack(list(views.values())), digits),
+        **{f"mfeat-{view}": LabelledTable(X, digits) for view, X in views.items()},
         "newsgroups": Corpus.of(
             ["alt.tea/9", "alt.tea/10", "sci.sea/3", "alt.tea/2", "sci.sea/11"],
             ["alt.tea", "alt.tea", "sci.sea", "alt.tea", "sci.sea"],

@@ -21,7 +21,7 @@ from sklearn.utils import Bunch
 from paper.datasets import DATASETS, fetch, load_newsgroups, load_uci
 from paper.datasets.fetching import batches
 from paper.datasets.integrity import examine, write_content
-from paper.datasets.tables import Table
+from paper.datasets.tables import LabelledTable
 from sphericalpca import DataError
 
 MFEAT = [name for name in DATASETS if name.startswith("mfeat")]
@@ -406,7 +406,7 @@ def test_an_interrupt_while_bytes_come_leaves_nothing(glass, home):
 def test_rounded_copies_pass(tiny, uci, home):
     X, y = tiny["glass"]
     rounded = np.array([[float(f"{value:.5g}") for value in row] for row in X])
-    uci.serve_files("glass", uci.glass(Table(rounded, y)))
+    uci.serve_files("glass", uci.glass(LabelledTable(rounded, y)))
     fetch(["glass"], home)
     np.testing.assert_array_equal(load_uci("glass", home)[0], rounded)
 

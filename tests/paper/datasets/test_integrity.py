@@ -11,7 +11,7 @@ import pytest
 from paper.datasets import DATASETS, load_newsgroups, load_uci
 from paper.datasets.files import sha256_of
 from paper.datasets.integrity import examine, fault, write_content
-from paper.datasets.tables import Table, table_facts
+from paper.datasets.tables import LabelledTable, table_facts
 from sphericalpca import DataError
 
 TABLES = [name for name in DATASETS if name != "newsgroups"]
@@ -33,7 +33,7 @@ def _note(path):
 @pytest.mark.parametrize("name", TABLES)
 def test_tables_are_loaded(tiny, stored, same, name):
     X, y = load_uci(name, stored)
-    assert same(Table(X, y), tiny[name])
+    assert same(LabelledTable(X, y), tiny[name])
     assert X.flags.c_contiguous
     assert X.dtype == np.float64
     assert y.dtype == np.int64
@@ -143,15 +143,15 @@ def test_other_content_under_the_right_name(tiny, stored):
 def test_the_content_is_compared_with_the_facts(tiny, change, reason):
     record, table = DATASETS["glass"], tiny["glass"]
     assert fault(record, table) == ""
-    assert reason in fault(record, Table(*change(*table)))
-    assert reason in fault(record, Table(*change(*table)), fetched=True)
+    assert reason in fault(record, LabelledTable(*change(*table)))
+    assert reason in fault(record, LabelledTable(*change(*table)), fetched=True)
 
 
 @pytest.fixture
 def large(rng):
     """A table of many digits whose signed sum nearly cancels, and its record."""
     X, y = rng.standard_normal((400, 30)), rng.integers(1, 5, 400)
-    table = Table(X - X.mean(axis=0), y)
+    table = LabelledTable(X - X.mean(axis=0), y)
     facts = dataclasses.asdict(table_facts(table))
     assert abs(facts["fingerprint"][0]) < 0.02 * facts["fingerprint"][1]
     return dataclasses.replace(DATASETS["isolet"], **facts), table
@@ -161,8 +161,8 @@ def test_rounding_and_the_order_of_rows_are_forgiven(large, rng):
     record, (X, y) = large
     order = rng.permutation(len(y))
     rounded = np.vectorize(lambda value: float(f"{value:.5g}"))(X)
-    assert fault(record, Table(rounded[order], y[order])) == ""
-    assert fault(record, Table((1 + 2e-5) * X, y)) != ""
+    assert fault(record, LabelledTable(rounded[order], y[order])) == ""
+    assert fault(record, LabelledTable((1 + 2e-5) * X, y)) != ""
 
 
 def test_exchanges_are_noticed_in_a_large_table(large, rng):
@@ -170,11 +170,11 @@ def test_exchanges_are_noticed_in_a_large_table(large, rng):
     columns = np.arange(30)
     columns[[11, 12]] = columns[[12, 11]]
     exchanged = np.select([y == 1, y == 2], [2, 1], y)
-    record = dataclasses.replace(record, classes=table_facts(Table(X, exchanged)).classes)
-    assert "other values" in fault(record, Table(X, exchanged))
+    record = dataclasses.replace(record, classes=table_facts(LabelledTable(X, exchanged)).classes)
+    assert "other values" in fault(record, LabelledTable(X, exchanged))
     record, _ = large
     for other in [(X[:, columns], y), (-X, y), (X, rng.permutation(y))]:
-        assert "other values" in fault(record, Table(*other))
+        assert "other values" in fault(record, LabelledTable(*other))
 
 
 def _rewrite(path, change):
@@ -227,7 +227,7 @@ def test_the_note_sees_what_the_content_forgives(tiny, stored):
     record, (X, y) = DATASETS["glass"], tiny["glass"]
     path = stored / record.file
     note = _note(path).read_bytes()
-    write_content(record, stored, Table((1 + 1e-9) * X, y))
+    write_content(record, stored, LabelledTable((1 + 1e-9) * X, y))
     assert examine(record, stored).state == "present"
     _note(path).write_bytes(note)
     assert examine(record, stored)[:2] == (

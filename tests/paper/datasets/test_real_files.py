@@ -11,7 +11,7 @@ import pytest
 from paper.datasets import DATASETS, fetch, load_newsgroups, load_uci
 from paper.datasets.files import sha256_of
 from paper.datasets.integrity import examine, fault
-from paper.datasets.tables import Table, table_facts
+from paper.datasets.tables import LabelledTable, table_facts
 
 # Read when the tests are collected: the fixtures of this folder clear the environment.
 HOME = os.environ.get("SPHERICALPCA_DATA_HOME")
@@ -41,13 +41,15 @@ def test_sha256(name):
 def test_fingerprints(name):
     record, _ = real(name)
     X, y = load_uci(name, HOME)
-    assert table_facts(Table(X, y)).fingerprint == pytest.approx(record.fingerprint, rel=1e-9)
+    assert table_facts(LabelledTable(X, y)).fingerprint == pytest.approx(
+        record.fingerprint, rel=1e-9
+    )
     order = np.random.default_rng(0).permutation(len(y))
     rounded = np.vectorize(lambda value: float(f"{value:.5g}"))(X[order])
-    assert fault(record, Table(rounded, y[order])) == ""
-    assert fault(record, Table(-X, y)) != ""
-    assert fault(record, Table(X[:, ::-1], y)) != ""
-    assert fault(record, Table(X, y[order])) != ""
+    assert fault(record, LabelledTable(rounded, y[order])) == ""
+    assert fault(record, LabelledTable(-X, y)) != ""
+    assert fault(record, LabelledTable(X[:, ::-1], y)) != ""
+    assert fault(record, LabelledTable(X, y[order])) != ""
 
 
 @pytest.mark.parametrize("name", TABLES)

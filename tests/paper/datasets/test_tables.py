@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from paper.datasets import files
-from paper.datasets.tables import Table, as_labels, read_table, table_facts, write_table
+from paper.datasets.tables import LabelledTable, as_labels, read_table, table_facts, write_table
 
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 tables = st.tuples(st.integers(1, 6), st.integers(1, 5)).flatmap(
     lambda shape: st.builds(
-        Table,
+        LabelledTable,
         hnp.arrays(np.float64, shape, elements=numbers),
         hnp.arrays(np.int64, shape[0], elements=st.integers(-5, 30)),
     )
@@ -31,7 +31,7 @@ def test_every_number_comes_back(tmp_path, same, table):
 
 
 def test_the_text_is_plain(tmp_path):
-    table = Table(np.array([[1.0, -0.25], [1e-9, 30.0]]), np.array([7, 0]))
+    table = LabelledTable(np.array([[1.0, -0.25], [1e-9, 30.0]]), np.array([7, 0]))
     write_table(tmp_path / "t.csv.gz", table)
     text = gzip.decompress((tmp_path / "t.csv.gz").read_bytes()).decode()
     assert text == "f0,f1,label\n1,-0.25,7\n1e-09,30,0\n"
@@ -78,7 +78,7 @@ def test_a_table_without_rows_is_read(tmp_path):
 
 def test_facts(rng):
     X, y = rng.standard_normal((12, 3)), np.repeat([1, 4, 2], [3, 4, 5])
-    facts = table_facts(Table(X, y))
+    facts = table_facts(LabelledTable(X, y))
     assert (facts.rows, facts.features) == (12, 3)
     assert facts.classes == {"1": 3, "2": 5, "4": 4}
     weights = [1, (5**0.5 + 1) / 2, 5**0.5 - 1]  # 1, 1.618..., 1.236...
