@@ -29,7 +29,7 @@ from shutil import copytree, ignore_patterns
 from typing import Any
 
 from benchmarks.machine import made_with
-from benchmarks.table import Row, Table
+from benchmarks.table import ResultTable, Row
 from reliability.mirror import PACKAGE, ROOT, mirrored_tests
 
 __all__ = ["EQUIVALENT", "Mutant", "draw", "main"]
@@ -276,7 +276,7 @@ FAR: list[tuple[str, Sequence[str]]] = [
 ]
 
 
-def run(suite: str, table: Table) -> None:
+def run(suite: str, table: ResultTable) -> None:
     """Try what has no row of this suite: near tests for two mutants at a time, then the rest."""
     done = {row["mutant"] for row in table.read() if row["suite"] == suite}
     left = [m for m in draw() if m.name not in EQUIVALENT and m.name not in done]
@@ -291,7 +291,7 @@ def run(suite: str, table: Table) -> None:
         _keep(trial.look(FAR), suite, table)
 
 
-def _keep(trial: Trial, suite: str, table: Table) -> None:
+def _keep(trial: Trial, suite: str, table: ResultTable) -> None:
     row = trial.row(suite)
     table.replace([row])
     print(
@@ -299,7 +299,7 @@ def _keep(trial: Trial, suite: str, table: Table) -> None:
     )
 
 
-def compare(before: str, after: str, table: Table) -> int:
+def compare(before: str, after: str, table: ResultTable) -> int:
     """Print what two suites noticed; 1 if the second missed what the first noticed."""
     rows = {(row["suite"], row["mutant"]): row for row in table.read()}
     names = [name for suite, name in rows if suite == before and (after, name) in rows]
@@ -327,7 +327,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     two.add_argument("after")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the table of rows")
     args = parser.parse_args(arguments)
-    table = Table(args.out, COLUMNS, ("suite", "mutant"))
+    table = ResultTable(args.out, COLUMNS, ("suite", "mutant"))
     if args.action == "list":
         print(*(mutant.name for mutant in draw()), sep="\n")
     elif args.action == "run":
