@@ -267,9 +267,11 @@ def _end(run: subprocess.Popen[str]) -> None:
 
 def _near(mutant: Mutant) -> list[tuple[str, Sequence[str]]]:
     mirrored = mirrored_tests(f"{PACKAGE}{mutant.path}")
-    return [("test", ["-m", "not slow", test]) for test in mirrored]
+    return [("test", [*ENDLESS, "-m", "not slow", test]) for test in mirrored]
 
 
+# A mirrored test that takes this long would never end.
+ENDLESS = ("-o", "faulthandler_timeout=100", "-o", "faulthandler_exit_on_timeout=true")
 FAR: list[tuple[str, Sequence[str]]] = [
     ("test", ["-n", "2", "-m", "not slow", "tests"]),
     ("slow", ["-n", "2", "-m", "slow", "tests"]),
