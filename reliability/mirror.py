@@ -20,7 +20,7 @@ PACKAGE = "src/sphericalpca/"
 OTHERS = {
     "products.py": ("test_linalg.py", "test_parallel.py"),
     "curvature.py": ("test_curvature.py", "test_derivatives.py"),
-    "problem.py": ("test_problem.py", "test_derivatives.py"),
+    "problem.py": ("test_problem.py", "test_derivatives.py", "test_extremes.py"),
     "modelfile.py": ("estimators/test_saving.py", "compatibility"),
     "estimators/fitted.py": ("estimators/test_fitted_attributes.py", "estimators/test_saving.py"),
     "estimators/fit.py": ("estimators/test_history.py", "estimators/test_invariants.py"),
