@@ -112,6 +112,11 @@ class Mutant:
         """What rows call it."""
         return f"{self.path}:{self.change}"
 
+    @property
+    def file(self) -> Path:
+        """Where it is changed."""
+        return ROOT / PACKAGE / self.path
+
 
 def draw() -> list[Mutant]:
     """All mutants that are tried, the same ones every time for the same code."""
