@@ -24,6 +24,7 @@ import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from shutil import copytree, ignore_patterns
 from typing import Any
@@ -190,7 +191,7 @@ def _swapped(op: ast.AST) -> Any:
 def _mutant(room: str, path: Path, node: Any, text: str) -> Mutant:
     """The file with other text where the node was."""
     lines = path.read_bytes().splitlines(keepends=True)
-    starts = [sum(map(len, lines[:k])) for k in range(len(lines) + 1)]
+    starts = [0, *accumulate(map(len, lines))]
     source = b"".join(lines)
     begin = starts[node.lineno - 1] + node.col_offset
     end = starts[node.end_lineno - 1] + node.end_col_offset
