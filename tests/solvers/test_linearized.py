@@ -112,26 +112,23 @@ def written(case, plain, random_U):
     return explicit.X.T, U, V / np.linalg.norm(V, axis=0), explicit.w
 
 
-@pytest.mark.parametrize("sizes", [(1.01, 1.01), (0.1, 0.3), (2.0, 0.4)], ids=str)
-def test_every_iterate_is_the_papers(written, problem, order, sizes, recorder):
+def test_every_iterate_is_the_papers(written, problem, order, recorder):
     X, U, V, w = written
-    lam, mu = (size * lipschitz_constant(problem, U.shape[1]) for size in sizes)
-    options = {"lam": lam, "mu": mu, "order": order}
-    papers = _paper_run(X, U, V, steps=40, w=w, **options)
-    _agree(_our_run(problem, Start(U, V.T), Linearized(**options), 40, recorder), papers)
+    L = lipschitz_constant(problem, U.shape[1])
+    for lam, mu in ((1.01 * L, 1.01 * L), (0.1 * L, 0.3 * L), (2.0 * L, 0.4 * L)):
+        options = {"lam": lam, "mu": mu, "order": order}
+        papers = _paper_run(X, U, V, steps=25, w=w, **options)
+        _agree(_our_run(problem, Start(U, V.T), Linearized(**options), 25, recorder), papers)
 
 
-def test_the_theory_constant_is_just_above_the_lipschitz_constant(case, make_problem):
-    problem = make_problem(case)
-    start = Start(np.eye(case.X.shape[1])[:, : case.r])
-    constants = iterate(problem, Linearized(), start, tol=0.0, max_iter=1).constants
-    L = lipschitz_constant(problem, case.r)
-    assert constants["lipschitz"] == L
-    assert L < constants["lam"] == constants["mu"] < 1.1 * L
-
-
-def test_block_constants_are_renewed_in_every_iteration(written, problem, order):
+def test_named_constants_are_those_of_the_theory_or_renewed_in_every_iteration(
+    written, problem, order
+):
     X, U, V, w = written
+    L = lipschitz_constant(problem, U.shape[1])
+    theory = iterate(problem, Linearized(), Start(U), tol=0.0, max_iter=1).constants
+    assert theory["lipschitz"] == L
+    assert L < theory["lam"] == theory["mu"] < 1.1 * L
     solver = Linearized("block", "block", order)
     found = iterate(problem, solver, Start(U, V.T), tol=0.0, max_iter=12)
     for _ in range(12):
@@ -152,31 +149,19 @@ def _toy(seed):
     return np.hstack([[part[0] * z[0], zero, z[0]], [zero, part[1] * z[1], z[1]]])
 
 
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("layout", ["dense", "csr"])
 @pytest.mark.parametrize("normalize", [True, False])
-def test_the_authors_toy_program_is_followed_step_by_step(seed, layout, normalize, recorder):
-    X = _toy(seed)
-    U, V = np.eye(3)[:, :2], np.random.default_rng(seed).uniform(size=(2, 200))
+def test_the_authors_toy_program_is_followed_step_by_step(layout, normalize, recorder):
+    X = _toy(seed=0)
+    U, V = np.eye(3)[:, :2], np.random.default_rng(0).uniform(size=(2, 200))
     matrix = sparse.csr_array(X.T) if layout == "csr" else X.T.copy()
-    problem = Problem(as_rows(matrix, normalize=normalize))
-    monitor = recorder()
+    problem, monitor = Problem(as_rows(matrix, normalize=normalize)), recorder()
     solver = Linearized(lam=75, mu=75, order="vu")
-    options = {"init": (U, V.T), "tol": 0.0, "max_iter": 200, "rng": None, "monitor": monitor}
+    options = {"init": (U, V.T), "tol": 0.0, "max_iter": 100, "rng": None, "monitor": monitor}
     found = solve(problem, 2, solver=solver, **options).solution
     if normalize:
         X = X / np.linalg.norm(X, axis=0)
-    papers = _paper_run(X, U, V, lam=75.0, mu=75.0, steps=200, order="vu")
+    papers = _paper_run(X, U, V, lam=75.0, mu=75.0, steps=100, order="vu")
     _agree(([state.U for state in monitor.states], found), papers)
-
-
-def test_running_k_steps_gives_the_kth_iterate(zoo, make_problem, order, recorder, random_U):
-    problem, start = make_problem(zoo["noise"]), Start(random_U(7, 3))
-    Us, _ = _our_run(problem, start, Linearized(order=order), 6, recorder)
-    for k in range(1, 7):
-        found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=k)
-        np.testing.assert_array_equal(found.U, Us[k - 1])
-        assert found.n_iter == k
 
 
 def test_a_given_pair_is_used_as_it_is(zoo, make_problem, random_U, rng):
@@ -215,13 +200,12 @@ def test_the_exact_alternation_is_never_slower_than_algorithm_1(zoo, make_proble
     assert exact <= min(proximal)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_sufficient_decrease_and_subgradient_bound_hold_with_fractional_weights(order, seed):
-    rng = np.random.default_rng(seed)
+@pytest.mark.parametrize("normalize", [False, True])
+def test_the_theory_holds_with_fractional_weights(order, normalize):
+    rng = np.random.default_rng(0)
     X, w = rng.standard_normal((25, 6)), rng.exponential(size=25) * rng.choice([0.01, 1, 5], 25)
-    problem = Problem(as_rows(X, weight=w, normalize=bool(seed % 2)))
-    start = Start(np.eye(6)[:, :3])
-    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=400)
+    problem, start = Problem(as_rows(X, weight=w, normalize=normalize)), Start(np.eye(6)[:, :3])
+    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=200)
     theory = analyse(found.history, found.constants)
     assert theory.sufficient_decrease.all()
     assert (theory.subgradient_ratio <= 1).all()
@@ -230,22 +214,21 @@ def test_sufficient_decrease_and_subgradient_bound_hold_with_fractional_weights(
 def test_sufficient_decrease_holds_from_the_second_step_if_V_is_not_unit(order, zoo, make_problem):
     problem, rng = make_problem(zoo["noise"]), np.random.default_rng(0)
     start = Start(np.eye(7)[:, :3], rng.uniform(size=(40, 3)))
-    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=200)
+    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=100)
     assert analyse(found.history, found.constants).sufficient_decrease[1:].all()
 
 
 def test_sufficient_decrease_holds_in_single_precision(order, zoo, make_problem):
-    problem = make_problem(zoo["spiked"], dtype=np.float32)
-    start = Start(np.eye(8)[:, :2])
-    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=2500)
+    problem, start = make_problem(zoo["spiked"], dtype=np.float32), Start(np.eye(8)[:, :2])
+    found = iterate(problem, Linearized(order=order), start, tol=0.0, max_iter=800)
     assert analyse(found.history, found.constants).sufficient_decrease.all()
 
 
-@pytest.mark.parametrize("option", ["lam", "mu"])
 @pytest.mark.parametrize("value", [-1, math.nan, math.inf, "exact", None, True, [2.0]], ids=repr)
-def test_an_impossible_constant_is_refused(option, value):
-    with pytest.raises(ValueError, match=f"{option}=.*'theory', 'block'"):
-        Linearized(**{option: value})
+def test_an_impossible_constant_is_refused(value):
+    for option in ("lam", "mu"):
+        with pytest.raises(ValueError, match=f"{option}=.*'theory', 'block'"):
+            Linearized(**{option: value})
 
 
 def test_an_unknown_order_is_refused():

@@ -22,10 +22,15 @@ def _solve(problem, r, solver, seed=0, **options):
     return solve(problem, r, solver=solver, rng=np.random.default_rng(seed), **options).solution
 
 
+@pytest.fixture
+def solved(run, solver_name, name, layout):
+    return run(solver_name, name, layout)
+
+
 def test_a_solution_is_what_plain_numpy_says_and_its_loss_never_rose(
-    run, solver_name, name, layout, case, plain
+    solved, solver_name, case, plain
 ):
-    (solution, problem), explicit = run(solver_name, name, layout), plain.of(case)
+    (solution, problem), explicit = solved, plain.of(case)
     U, loss = solution.U, solution.history["loss"]
     assert U.shape == (case.X.shape[1], case.r)
     assert np.abs(U.T @ U - np.eye(case.r)).max() < 30 * EPS
