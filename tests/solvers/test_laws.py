@@ -39,7 +39,7 @@ def _best_line(X, w):
 
 
 def test_one_component_ends_at_or_below_the_optimum_by_sign_enumeration(solver, layout):
-    """At it, if the solver is no slave of its start and has many."""
+    """At it from many starts, unless large constants keep every sign of V."""
     rng = np.random.default_rng(0)
     X, w = rng.standard_normal((8, 4)), rng.uniform(0.2, 2, 8)
     problem, best = _problem(X, layout, weight=w, normalize=False), _best_line(X, w)
