@@ -13,13 +13,13 @@ from sphericalpca.solvers import Linearized
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 
 
-@pytest.fixture(params=[np.asarray, sparse.csr_array], ids=["dense", "csr"])
-def kind(request):
-    return request.param
+@pytest.fixture
+def kind(layout):
+    return sparse.csr_array if layout == "csr" else np.asarray
 
 
 @pytest.fixture(params=[*SOLVERS, Linearized("block", "block")], ids=str)
-def solver(request):
+def method(request):
     return request.param
 
 
@@ -43,26 +43,22 @@ def check(model, data, n_rows):
 
 
 @pytest.mark.parametrize("normalize", [True, False])
-def test_one_sample(kind, solver, normalize):
+def test_one_sample(kind, method, normalize):
     x = np.array([[3.0, 0.0, -4.0]])
-    model = SphericalPCA(1, solver=solver, normalize=normalize).fit(kind(x))
+    model = SphericalPCA(1, solver=method, normalize=normalize).fit(kind(x))
     check(model, kind(x), 1)
     np.testing.assert_allclose(model.components_, [[-0.6, 0, 0.8]], atol=1e-12)
     assert model.mean_cosine_ == pytest.approx(1)
     assert model.loss_ == pytest.approx(0 if normalize else 16, abs=1e-12)  # (5 - 1)^2
 
 
-def test_one_number(solver):
-    model = SphericalPCA(1, solver=solver).fit([[-7.0]])
-    np.testing.assert_array_equal(model.components_, [[1]])
-    np.testing.assert_array_equal(model.transform([[-7.0], [2.0]]), [[-1], [1]])
-
-
-def test_one_feature(kind, solver):
-    X = np.array([[1.0], [-2.0], [3.0]])
-    model = SphericalPCA(1, solver=solver).fit(kind(X))
+@pytest.mark.parametrize("numbers", [[-7.0], [1.0, -2.0, 3.0]], ids=["number", "column"])
+def test_one_feature(kind, method, numbers):
+    X = np.array(numbers)[:, None]
+    model = SphericalPCA(1, solver=method).fit(kind(X))
     np.testing.assert_array_equal(model.transform(kind(X)), np.sign(X))
-    check(model, kind(X), 3)
+    np.testing.assert_array_equal(model.components_, [[1]])
+    check(model, kind(X), len(X))
 
 
 def test_one_component_is_a_line_and_the_best_of_all_signs(X, kind):
@@ -76,47 +72,32 @@ def test_one_component_is_a_line_and_the_best_of_all_signs(X, kind):
 
 
 @pytest.mark.parametrize("center", [False, True])
-def test_as_many_components_as_features(X, kind, solver, center):
-    model = SphericalPCA(7, solver=solver, center=center).fit(kind(X))
-    check(model, kind(X), 40)
-    assert model.mean_cosine_ == pytest.approx(1)
-    assert model.loss_ == pytest.approx(0, abs=1e-10)
-
-
-def test_as_many_components_as_rows(X, kind, solver):
-    few = X[:4]
-    model = SphericalPCA(4, solver=solver).fit(kind(few))
-    check(model, kind(few), 4)
-    assert model.mean_cosine_ == pytest.approx(1)
+def test_as_many_components_as_features_or_rows(X, method, center):
+    for data, r in ((X, 7),) if center else ((X, 7), (X[:4], 4)):
+        model = SphericalPCA(r, solver=method, center=center).fit(data)
+        check(model, data, len(data))
+        assert model.mean_cosine_ == pytest.approx(1)
+        assert model.loss_ == pytest.approx(0, abs=1e-10)
 
 
 @pytest.mark.parametrize("m", [9, 1030])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rank_below_the_number_of_components(kind, solver, m, dtype):
+def test_rank_below_the_number_of_components(method, m, float_type):
     """Also where the start is a randomized SVD (m > 1024)."""
     rng = np.random.default_rng(0)
-    X = (rng.standard_normal((12, 2)) @ rng.standard_normal((2, m))).astype(dtype)
-    model = SphericalPCA(5, solver=solver, max_iter=30, random_state=0).fit(kind(X))
-    check(model, kind(X), 12)
+    X = (rng.standard_normal((12, 2)) @ rng.standard_normal((2, m))).astype(float_type)
+    model = SphericalPCA(5, solver=method, max_iter=30, random_state=0).fit(X)
+    check(model, X, 12)
     assert model.mean_cosine_ == pytest.approx(1, rel=1e-5)
     np.testing.assert_allclose(model.component_weights_[2:], 0, atol=1e-5)
 
 
-def test_identical_rows(kind, solver):
+def test_identical_rows(kind, method):
     X = np.tile([1.0, 2.0, 0.0, -2.0], (6, 1))
-    model = SphericalPCA(2, solver=solver).fit(kind(X))
+    model = SphericalPCA(2, solver=method).fit(kind(X))
     check(model, kind(X), 6)
     assert model.mean_cosine_ == pytest.approx(1)
     np.testing.assert_allclose(model.component_weights_, [1, 0], atol=1e-12)
     np.testing.assert_allclose(np.abs(model.components_[0]), [1 / 3, 2 / 3, 0, 2 / 3])
-
-
-def test_rows_and_their_negatives(X, kind, solver):
-    """A sign says nothing about a line."""
-    plain = SphericalPCA(2, solver=solver, tol=1e-8).fit(kind(X))
-    flipped = X * np.where(np.arange(40) % 3, 1, -1)[:, None]
-    model = SphericalPCA(2, solver=solver, tol=1e-8).fit(kind(flipped))
-    np.testing.assert_allclose(model.components_, plain.components_, atol=1e-10)
 
 
 def test_the_saddle_of_two_directions(kind):
@@ -136,18 +117,9 @@ def test_one_hot_rows(kind):
 
 
 @pytest.mark.parametrize("n_components", [1, 3, 6])
-def test_the_identity_matrix(kind, solver, n_components):
-    model = SphericalPCA(n_components, solver=solver, max_iter=50).fit(kind(np.eye(6)))
-    check(model, kind(np.eye(6)), 6)
-
-
-def test_data_inside_a_plane_are_recovered(kind, solver, oracle):
-    rng = np.random.default_rng(3)
-    basis = np.linalg.qr(rng.standard_normal((8, 3)))[0]
-    X = rng.standard_normal((50, 3)) @ basis.T
-    model = SphericalPCA(3, solver=solver).fit(kind(X))
-    np.testing.assert_allclose(oracle.projector(model.components_), basis @ basis.T, atol=1e-10)
-    assert model.certify(kind(X)).gap == pytest.approx(0, abs=1e-9)
+def test_the_identity_matrix(method, n_components):
+    model = SphericalPCA(n_components, solver=method, max_iter=50).fit(np.eye(6))
+    check(model, np.eye(6), 6)
 
 
 def test_more_features_than_the_gram_matrix_is_formed_for(kind, oracle):
@@ -163,29 +135,19 @@ def test_more_features_than_the_gram_matrix_is_formed_for(kind, oracle):
 
 
 @pytest.mark.parametrize("normalize", [True, False])
-@pytest.mark.parametrize("offset", [1e3, 1e6, 1e9])
-def test_centring_survives_large_offsets(X, kind, normalize, offset, oracle):
+def test_centring_survives_large_offsets(X, kind, normalize, oracle):
     """One column far from zero: after centring it is like any other."""
-    moved = X.copy()
-    moved[:, 2] += offset
-    exact = moved - moved.mean(axis=0)
-    expected = SphericalPCA(3, normalize=normalize).fit(exact)
-    model = SphericalPCA(3, normalize=normalize, center=True).fit(kind(moved))
-    atol = 1e-12 * offset + 1e-10
-    P, Q = oracle.projector(expected.components_), oracle.projector(model.components_)
-    np.testing.assert_allclose(Q, P, atol=atol)
-    assert model.mean_cosine_ == pytest.approx(expected.mean_cosine_, abs=atol)
-    np.testing.assert_allclose(model.transform(kind(moved)), expected.transform(exact), atol=atol)
-
-
-def test_centring_survives_large_offsets_in_float32(X, kind, oracle):
-    moved = (X + 1e3 * (np.arange(7) == 2)).astype(np.float32)
-    exact = moved.astype(np.float64) - moved.astype(np.float64).mean(axis=0)
-    expected = SphericalPCA(3).fit(exact)
-    model = SphericalPCA(3, center=True).fit(kind(moved))
-    P, Q = oracle.projector(expected.components_), oracle.projector(model.components_)
-    np.testing.assert_allclose(Q, P, atol=2e-3)
-    assert model.mean_cosine_ == pytest.approx(expected.mean_cosine_, abs=1e-4)
+    for offset, dtype in ((1e3, np.float64), (1e9, np.float64), (1e3, np.float32)):
+        moved = (X + offset * (np.arange(7) == 2)).astype(dtype)
+        exact = moved.astype(np.float64) - moved.astype(np.float64).mean(axis=0)
+        expected = SphericalPCA(3, normalize=normalize).fit(exact)
+        model = SphericalPCA(3, normalize=normalize, center=True).fit(kind(moved))
+        atol = 1e-12 * offset + 1e-10 if dtype == np.float64 else 2e-3
+        P, Q = oracle.projector(expected.components_), oracle.projector(model.components_)
+        np.testing.assert_allclose(Q, P, atol=atol)
+        assert model.mean_cosine_ == pytest.approx(expected.mean_cosine_, abs=atol)
+        V = model.transform(kind(moved))
+        np.testing.assert_allclose(V, expected.transform(exact), atol=5 * atol)
 
 
 def test_denormal_rows_count_as_zero(kind):
