@@ -86,9 +86,8 @@ def test_no_guess_where_components_are_hardly_used():
     assert SphericalPCA(5).fit(X).mean_cosine_ == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_it_saves_half_the_passes(dtype):
-    X = power_law(n=3000).astype(dtype)
+def test_it_saves_half_the_passes(float_type):
+    X = power_law(n=3000).astype(float_type)
 
     def passes(curvature):
         problem = Problem(as_rows(X))
@@ -102,7 +101,7 @@ def test_it_saves_half_the_passes(dtype):
     assert guessed.value >= exact.value * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_wrong_guess_does_no_harm(problem, seed):
     """Whatever the start claims, f never falls, and the answer is that of exact alternation."""
     rng = np.random.default_rng(seed)
@@ -162,11 +161,10 @@ def test_a_state_with_curvature_is_saved_and_goes_on(problem, start):
 
 def test_a_start_can_be_given_with_its_curvature():
     X = power_law(n=3000)
-    problem = Problem(as_rows(X))
-    start = svd_start(problem, R, np.random.default_rng(0))
-    given = SphericalPCA(R, init=start, tol=1e-6).fit(X)
-    plain = SphericalPCA(R, init=start.U, tol=1e-6).fit(X)
-    own = SphericalPCA(R, tol=1e-6).fit(X)
+    start = svd_start(Problem(as_rows(X)), R, np.random.default_rng(0))
+    given, plain, own = (
+        SphericalPCA(R, init=init, tol=1e-6).fit(X) for init in (start, start.U, "auto")
+    )
     assert given.n_passes_ < plain.n_passes_
     assert given.n_iter_ == own.n_iter_
     np.testing.assert_allclose(given.components_, own.components_, atol=1e-12)
