@@ -113,12 +113,6 @@ def test_the_bound_is_that_of_the_formula_at_the_lengths(zoo, make_problem, rand
     assert found == pytest.approx((case.w @ s + top) / 2, rel=1e-12)
 
 
-def test_tightening_a_gaussian_gap_improves_it_threefold(rng):
-    problem = Problem(as_rows(rng.standard_normal((400, 30)), normalize=False))
-    U = _solve(problem, 5, tol=1e-5).U
-    assert 3 * certify(problem, U).gap < certify(problem, U, max_bounds=1).gap
-
-
 @pytest.mark.parametrize("name", ["plane", "all components", "one row", "identical rows", "line"])
 def test_the_gap_is_zero_where_the_optimum_is_known_to_be_found(name, layout, run):
     solution, problem = run("alternating", name, layout)
@@ -217,14 +211,3 @@ def test_there_is_only_one_subspace_of_all_dimensions(direct, monkeypatch, rng):
     np.testing.assert_allclose([found.value, found.bound], weighted, rtol=1e-12)
     assert found.gap == 0
     assert found.rigorous
-
-
-def test_the_bound_holds_where_lapack_misses_eigenvectors(rng):
-    # Rows of an orthonormal basis, of which every subspace with equal cosines is optimal.
-    for m in np.tile(np.arange(4, 20), 4):
-        r = int(rng.integers(1, m))
-        B = np.linalg.qr(rng.standard_normal((m, m)))[0]
-        problem = Problem(as_rows(np.vstack([B, B])))
-        best = _solve(problem, r, n_init=2, tol=1e-4)
-        found = certify(problem, np.linalg.qr(rng.standard_normal((m, r)))[0])
-        assert found.bound >= best.value * (1 - 1e-12)

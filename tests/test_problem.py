@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
 from sphericalpca.linalg import polar
@@ -224,35 +221,3 @@ def test_sign_flips_of_rows_change_nothing(case, make_problem, U, rng):
     assert flipped.evaluate(U).value == problem.evaluate(U).value
     gradients = (each.evaluate(U).gradient for each in (flipped, problem))
     np.testing.assert_allclose(*gradients, atol=1e-13)
-
-
-def test_scaling_a_row_scales_its_share_of_f(zoo, random_U):
-    X, U = zoo["long and short"].X, random_U(6, 2)
-    share = np.linalg.norm(X[3] @ U)
-    longer = X.copy()
-    longer[3] *= -4.0
-    one, other = (Problem(as_rows(A, normalize=False)).evaluate(U).value for A in (X, longer))
-    assert other - one == pytest.approx(3.0 * share, rel=1e-12)
-
-
-@given(
-    arrays(np.float64, (5, 4), elements=st.floats(-10, 10, allow_subnormal=False)),
-    arrays(np.float64, (5,), elements=st.floats(0, 5, allow_subnormal=False)),
-    st.integers(1, 4),
-    st.booleans(),
-)
-@settings(deadline=None, max_examples=50)
-def test_one_oracle_holds_for_any_rows(X, weight, r, normalize):
-    problem = Problem(as_rows(X, weight=weight, normalize=normalize))
-    assume(problem.rows.totals.weight > 1e-3)
-    U = np.linalg.qr(np.random.default_rng(r).standard_normal((4, r)))[0]
-    here = problem.evaluate(U)
-    bound = weight @ problem.rows.stats.norm
-    assert 0 <= here.value <= bound * (1 + 1e-12)
-    assert np.linalg.norm(here.gradient, "nuc") >= here.value * (1 - 1e-12)
-    assert 0 <= here.residual <= 1 + 1e-12
-    assert problem.loss(here.value) >= -1e-12 * (
-        problem.rows.totals.energy + problem.rows.totals.weight
-    )
-    after = problem.evaluate(polar(here.gradient).factor).value
-    assert after >= here.value + here.delta - 1e-12 * bound

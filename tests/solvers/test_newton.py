@@ -77,9 +77,7 @@ def test_it_reaches_a_residual_of_1e_10_where_alternation_ends(make, seed):
         assert found.value == pytest.approx(slow.value, rel=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_the_last_steps_are_superlinear(seed):
-    rng = np.random.default_rng(seed)
+def test_the_last_steps_are_superlinear(rng):
     problem = Problem(as_rows(rng.standard_normal((300, 20))))
     residuals = _run(problem, 4, tol=1e-13).history["residual"]
     tail = residuals[residuals < 1e-3]
@@ -100,12 +98,6 @@ def test_every_problem_of_the_zoo_ends_where_alternation_does(case, make_problem
 # Saddles.
 
 
-def test_it_leaves_the_saddle_where_half_of_the_rows_vanish(float_type):
-    problem = Problem(as_rows(np.repeat(np.eye(2), [10, 9], axis=0).astype(float_type)))
-    found = _run(problem, 1, tol=1e-6)
-    assert found.value == pytest.approx(np.sqrt(10**2 + 9**2), rel=1e-6)
-
-
 def test_it_leaves_a_smooth_saddle_along_negative_curvature(float_type):
     # span(e1, e2) is critical with f = 20, for no row vanishes and e3 cancels; turning e1
     # towards e3 raises f.  The best plane is span(e1, e3).
@@ -124,21 +116,18 @@ def test_it_leaves_a_smooth_saddle_along_negative_curvature(float_type):
 # Rounding.
 
 
-def test_in_double_precision_it_goes_on_below_the_rounding_of_f(make):
-    problem, r = make()
-    found = _run(problem, r, tol=0.0, max_iter=40)
-    assert found.history["residual"][-10:].max() < 1e-13
+def test_it_goes_on_below_the_rounding_of_f_and_ends_at_the_floor_of_its_type(make, float_type):
+    problem, r = make(float_type)
+    found = _run(problem, r, tol=0.0, max_iter=50)
+    assert found.U.dtype == float_type
     assert _largest_rise(found, problem) <= 64
-
-
-def test_in_single_precision_it_ends_at_its_floor_with_one_pass_a_step(make):
-    problem, r = make(np.float32)
-    found = _run(problem, r, tol=0.0, max_iter=60)
-    assert found.U.dtype == np.float32
-    assert found.history["residual"][-10:].max() < 2e-6
-    assert (np.diff(found.history["passes"])[-10:] == 1).all()
-    assert found.value == pytest.approx(_run(*make()).value, rel=1e-6)
-    assert _largest_rise(found, problem) <= 64
+    residuals = found.history["residual"][-10:]
+    if float_type == np.float64:
+        assert residuals.max() < 1e-13
+    else:
+        assert residuals.max() < 2e-6
+        assert (np.diff(found.history["passes"])[-10:] == 1).all()
+        assert found.value == pytest.approx(_run(*make()).value, rel=1e-6)
 
 
 @pytest.mark.parametrize("factor", [0.2, 0.4])
@@ -198,19 +187,20 @@ def test_a_wrong_hessian_costs_time_but_no_loss(factor, zoo, plain):
     assert found.value == pytest.approx(_run(problem, case.r, Alternating()).value, rel=1e-8)
 
 
-def test_without_a_switch_it_is_alternation(make):
+def test_without_a_switch_it_is_alternation_and_it_may_begin_at_once(make):
     problem, r = make()
     found = _run(problem, r, Newton(switch=0), tol=0.0, max_iter=6)
     alternating = _run(problem, r, Alternating(), tol=0.0, max_iter=6)
     assert found.U.tobytes() == alternating.U.tobytes()
     assert (found.history["hessian_products"] == 0).all()
-
-
-def test_from_the_first_step_on_it_still_never_rises(make):
-    problem, r = make()
-    found = _run(problem, r, Newton(switch=np.inf), seed=5)
+    found = _run(problem, r, Newton(switch=np.inf, max_products=7), seed=5)
     assert found.stop_reason is StopReason.CONVERGED
     assert _largest_rise(found, problem) <= 64
+    products, passes = found.history["hessian_products"], np.diff(found.history["passes"])
+    assert products.max() <= 7
+    # One point a step, and one more where a trial failed.
+    assert set(passes - products[1:]) <= {1, 2}
+    assert (passes[products[1:] == 0] == 1).all()
 
 
 def test_a_region_that_is_far_too_small_grows(monkeypatch):
@@ -237,13 +227,6 @@ def test_one_component_has_no_curvature_so_that_newton_is_alternation(zoo, make_
     np.testing.assert_allclose(one.history["loss"], other.history["loss"], rtol=1e-12)
 
 
-def test_all_components_are_done_at_once(rng):
-    problem = Problem(as_rows(rng.standard_normal((12, 4))))
-    found = _run(problem, 4)
-    assert found.n_iter == 1
-    assert problem.loss(found.value) == pytest.approx(0.0, abs=1e-12)
-
-
 def test_a_state_knows_what_closes_a_fit():
     problem, r = _weighted()
     state = Newton().init(problem, _start(problem, r))
@@ -253,16 +236,6 @@ def test_a_state_knows_what_closes_a_fit():
     )
     assert closed.mean_cosine == pytest.approx(canonical.mean_cosine, rel=1e-12)
     np.testing.assert_allclose(closed.shares, canonical.shares, rtol=1e-10)
-
-
-def test_passes_are_products_and_evaluations(make):
-    problem, r = make()
-    history = _run(problem, r, Newton(max_products=7)).history
-    assert history["hessian_products"].max() <= 7
-    others = np.diff(history["passes"]) - history["hessian_products"][1:]
-    # One point a step, and one more where a trial failed.
-    assert set(others) <= {1, 2}
-    assert (others[history["hessian_products"][1:] == 0] == 1).all()
 
 
 @pytest.mark.parametrize(
