@@ -44,10 +44,7 @@ def test_projections_that_do_not_fit_are_for_anderson():
     # That data in a file are large says nothing about memory.
     mapped = _rows(10_000_000, 10_000, in_memory=False)
     assert isinstance(automatic(mapped, 5, 1e-4), Anderson)
-
-
-def test_projections_stay_where_the_rows_are():
-    """On a cluster they would have to travel."""
+    # On a cluster they would have to travel.
     assert isinstance(automatic(_rows(5_000, 3_000, local=False), 10, 1e-4), Anderson)
 
 
