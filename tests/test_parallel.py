@@ -102,8 +102,14 @@ def test_there_are_as_many_threads_as_blas_may_use_and_blas_then_has_one(threads
         assert _blas_threads() == {threads}
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_in_one_run_ends_the_others(threads):
+FAILS, WORKS = range(10), range(10, 5000)
+
+
+@pytest.mark.parametrize(
+    ("threads", "runs"), [(1, [FAILS, WORKS]), (2, [FAILS, WORKS]), (2, [WORKS, FAILS])]
+)
+def test_an_error_in_one_run_ends_the_others(threads, runs):
+    """Also while the caller still waits for another."""
     made = []
 
     def fail_at_five(k):
@@ -113,8 +119,8 @@ def test_an_error_in_one_run_ends_the_others(threads):
             raise ZeroDivisionError
 
     with parallel(threads), pytest.raises(ZeroDivisionError):
-        spread_runs(fail_at_five, [range(10), range(10, 5000)])
-    assert 4999 not in made
+        spread_runs(fail_at_five, runs)
+    assert WORKS[-1] not in made
 
 
 def test_items_run_at_the_same_time_within_a_context_only(three_threads):
