@@ -16,7 +16,7 @@ pytestmark = [
 ]
 
 EXPONENTS = {np.float64: (-300, 149), np.float32: (-30, 29)}
-fast = settings(max_examples=120, deadline=None, derandomize=True)
+fast = settings(max_examples=50, deadline=None, derandomize=True)
 
 
 @st.composite
@@ -68,7 +68,7 @@ def problems(draw):
     )
 )
 @example((np.full((3, 2), 1e-30, dtype=np.float32), {"n_components": 2}, [1, 0, 7]))
-def test_every_fit_answers_or_says_why_not(problem):
+def test_every_fit_answers_or_says_why_not_and_can_be_used(problem):
     X, options, weight = problem
     model = SphericalPCA(**options)
     try:
@@ -95,17 +95,6 @@ def test_every_fit_answers_or_says_why_not(problem):
     assert 0 <= model.residual_ < np.inf
     for name, record in model.history_.items():
         assert not np.isnan(record).any(), name
-
-
-@given(problems())
-@fast
-def test_a_fitted_model_can_be_used(problem):
-    X, options, weight = problem
-    model = SphericalPCA(**options)
-    try:
-        V = model.fit_transform(X, sample_weight=weight)
-    except DataError:
-        return
     np.testing.assert_array_equal(model.transform(X), V)
     assert np.isfinite(model.inverse_transform(V)).all()
     eps = 1e-8 if X.dtype == np.float64 else 1e-3
@@ -128,77 +117,33 @@ def test_rows_are_zero_in_the_result_only_where_they_have_no_direction(X):
         assert V[~zero].any(axis=1).all()
 
 
-def normal(seed, n=25, m=6):
-    rng = np.random.default_rng(seed)
-    return rng, rng.standard_normal((n, m)) * np.arange(m, 0, -1)
-
-
 def projector(X, weight=None, **options):
     """Where 15 iterations lead: no two ways to compute it may part by then."""
     model = SphericalPCA(3, max_iter=15, tol=0, **options).fit(X, sample_weight=weight)
     return model.components_.T @ model.components_
 
 
-seed, yes_or_no = st.integers(0, 2**32 - 1), st.booleans()
-few = settings(max_examples=25, deadline=None, derandomize=True)
-
-
-@given(seed, yes_or_no, yes_or_no)
-@few
-def test_order_of_rows_does_not_matter(seed, normalize, center):
-    rng, X = normal(seed)
+@given(st.integers(0, 2**32 - 1), st.booleans(), st.booleans())
+@settings(max_examples=20, deadline=None, derandomize=True)
+def test_what_says_nothing_of_directions_does_not_matter(seed, normalize, center):
+    """The order of rows, a column of zeros; a shift before centring, signs and lengths without."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((25, 6)) * np.arange(6, 0, -1)
     options = {"normalize": normalize, "center": center}
-    shuffled = projector(X[rng.permutation(25)], **options)
-    np.testing.assert_allclose(shuffled, projector(X, **options), atol=1e-7)
-
-
-@given(seed, yes_or_no, yes_or_no)
-@few
-def test_a_rotation_of_the_features_rotates_the_components(seed, normalize, center):
-    rng, X = normal(seed)
-    options = {"normalize": normalize, "center": center}
+    P, times = projector(X, **options), rng.integers(0, 4, size=25)
+    same = [X[rng.permutation(25)], np.insert(X, 6, 0.0, axis=1)]
+    if center:
+        same.append(X + 10 * rng.standard_normal(6))
+    else:
+        lengths = 10 ** rng.uniform(-100, 100, size=(25, 1)) if normalize else 1.0
+        same.append(X * rng.choice([-1.0, 1.0], size=(25, 1)) * lengths)
+    for changed in same:
+        found = projector(changed, **options)
+        np.testing.assert_allclose(found[:6, :6], P, atol=1e-6)
+        np.testing.assert_allclose(found[6:], 0, atol=1e-12)
     Q = np.linalg.qr(rng.standard_normal((6, 6)))[0]
-    P = projector(X, **options)
     np.testing.assert_allclose(projector(X @ Q, **options), Q.T @ P @ Q, atol=1e-7)
-
-
-@given(seed, yes_or_no)
-@few
-def test_signs_and_lengths_of_rows(seed, normalize):
-    """Signs never matter without centring, lengths not where rows are scaled."""
-    rng, X = normal(seed)
-    factor = rng.choice([-1.0, 1.0], size=25)
-    if normalize:
-        factor *= 10 ** rng.uniform(-100, 100, size=25)
-    moved = projector(X * factor[:, None], normalize=normalize)
-    np.testing.assert_allclose(moved, projector(X, normalize=normalize), atol=1e-7)
-
-
-@given(seed, yes_or_no, yes_or_no)
-@few
-def test_a_weight_is_a_number_of_copies(seed, normalize, center):
-    rng, X = normal(seed)
-    options = {"normalize": normalize, "center": center}
-    times = rng.integers(0, 4, size=25)
+    # A weight is a number of copies.
     assume(np.count_nonzero(times) > 6)
     copied = projector(np.repeat(X, times, axis=0), **options)
     np.testing.assert_allclose(copied, projector(X, times, **options), atol=1e-7)
-
-
-@given(seed, yes_or_no, yes_or_no)
-@few
-def test_a_column_of_zeros_changes_nothing(seed, normalize, center):
-    _, X = normal(seed)
-    options = {"normalize": normalize, "center": center}
-    wider = projector(np.insert(X, 3, 0.0, axis=1), **options)
-    inner = np.delete(np.delete(wider, 3, axis=0), 3, axis=1)
-    np.testing.assert_allclose(inner, projector(X, **options), atol=1e-7)
-    np.testing.assert_allclose(wider[3], 0, atol=1e-12)
-
-
-@given(seed, yes_or_no)
-@few
-def test_a_shift_of_all_rows_is_undone_by_centring(seed, normalize):
-    rng, X = normal(seed)
-    shifted = projector(X + 10 * rng.standard_normal(6), normalize=normalize, center=True)
-    np.testing.assert_allclose(shifted, projector(X, normalize=normalize, center=True), atol=1e-6)
