@@ -9,7 +9,6 @@ import struct
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -41,19 +40,18 @@ def saved(X, path):
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "dtype"),
     [
-        {},
-        {"center": True},
-        {"normalize": False},
-        {"solver": Anderson(memory=3)},
-        {"solver": Linearized(order="vu"), "max_iter": 3, "tol": 0},
-        {"solver": "newton", "tol": 1e-9},
-        {"init": "random", "n_init": 2},
+        ({}, np.float32),
+        ({"center": True}, np.float64),
+        ({"center": True, "normalize": False}, np.float32),
+        ({"solver": Anderson(memory=3)}, np.float64),
+        ({"solver": Linearized(order="vu"), "max_iter": 3, "tol": 0}, np.float64),
+        ({"solver": "newton", "tol": 1e-9}, np.float64),
+        ({"init": "random", "n_init": 2}, np.float32),
     ],
     ids=str,
 )
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_what_was_saved_is_loaded(X, path, options, dtype):
     X = X.astype(dtype)
@@ -71,30 +69,14 @@ def test_what_was_saved_is_loaded(X, path, options, dtype):
     np.testing.assert_array_equal(clone(loaded).fit(X).components_, model.components_)
 
 
-def test_names_of_features_are_kept(path):
-    pandas = pytest.importorskip("pandas")
-    X = pandas.DataFrame(np.random.default_rng(0).random((20, 3)), columns=["a", "b", "ü"])
-    model = SphericalPCA(2).fit(X)
-    model.save(path)
-    loaded = SphericalPCA.load(path)
-    np.testing.assert_array_equal(loaded.feature_names_in_, ["a", "b", "ü"])
-    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
-
-
-def test_a_given_start_is_not_kept(X, path):
+def test_a_given_start_is_not_kept_and_a_truncated_model_knows_no_residual(X, path):
     model = SphericalPCA(3, init=np.eye(9)[:, :3], random_state=np.random.RandomState(0)).fit(X)
-    model.save(path)
-    loaded = SphericalPCA.load(path)
-    assert (loaded.init, loaded.random_state) == ("auto", None)
-    np.testing.assert_array_equal(loaded.components_, model.components_)
-
-
-def test_truncated_models_are_saved_too(X, path):
-    short = SphericalPCA(3).fit(X).truncate(2)
-    short.save(path)
-    loaded = SphericalPCA.load(path)
+    for saved in (model, model.truncate(2)):
+        saved.save(path)
+        loaded = SphericalPCA.load(path)
+        assert (loaded.init, loaded.random_state) == ("auto", None)
+        np.testing.assert_array_equal(loaded.transform(X), saved.transform(X))
     assert np.isnan(loaded.residual_)
-    np.testing.assert_array_equal(loaded.transform(X), short.transform(X))
 
 
 def test_the_header_tells_what_the_model_is(X, path):
@@ -108,12 +90,7 @@ def test_the_header_tells_what_the_model_is(X, path):
     assert header["certificate"]["gap"] == certificate.gap
     assert {"numpy", "scipy", "scikit-learn", "sphericalpca"} <= set(header["versions"])
     np.testing.assert_array_equal(arrays["components"], model.components_)
-
-
-def test_other_programs_can_read_it(X, path):
-    """The layout of safetensors, by hand: a length, a header, numbers."""
-    model = SphericalPCA(3).fit(X)
-    model.save(path)
+    # Other programs can read it by hand: a length, a header, numbers.
     content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     entry = json.loads(content[8 : 8 + length])["components"]
@@ -122,30 +99,30 @@ def test_other_programs_can_read_it(X, path):
     np.testing.assert_array_equal(numbers, model.components_)
 
 
-@pytest.mark.parametrize("name", ["data.npy", "data.PARQUET", "data.csv", "model.pkl"])
-def test_a_model_has_no_name_of_another_kind_of_file(X, tmp_path, name):
-    path = tmp_path / name
-    path.write_bytes(b"data")
-    with pytest.raises(ValueError, match=rf"name such as {name.split('.')[0]}.safetensors"):
-        SphericalPCA(3).fit(X).save(path)
-    assert path.read_bytes() == b"data"
-
-
-@pytest.mark.parametrize("name", ["model", "model.st", "model.v2", "model.safetensors"])
-def test_a_model_takes_the_place_of_an_older_one(X, tmp_path, name):
-    SphericalPCA(3).fit(X).save(tmp_path / name)
-    SphericalPCA(2).fit(X).save(tmp_path / name)
-    assert SphericalPCA.load(tmp_path / name).n_components_ == 2
-
-
-def test_suffixes_of_rows_are_those_that_are_opened():
+def test_a_model_has_no_name_of_another_kind_of_file(X, tmp_path):
+    for name in ("data.npy", "data.PARQUET", "data.csv", "model.pkl"):
+        path = tmp_path / name
+        path.write_bytes(b"data")
+        with pytest.raises(ValueError, match=rf"name such as {name.split('.')[0]}.safetensors"):
+            SphericalPCA(3).fit(X).save(path)
+        assert path.read_bytes() == b"data"
     assert set(row_suffixes()) == {s for known in FORMATS.values() for s in known.suffixes}
 
 
-def test_unfitted_models_are_not_saved(path):
+def test_a_model_takes_the_place_of_an_older_one(X, tmp_path):
+    for name in ("model", "model.st", "model.v2", "model.safetensors"):
+        SphericalPCA(3).fit(X).save(tmp_path / name)
+        SphericalPCA(2).fit(X).save(tmp_path / name)
+        assert SphericalPCA.load(tmp_path / name).n_components_ == 2
+
+
+def test_unfitted_models_are_not_saved_and_missing_files_are_named(path):
     with pytest.raises(NotFittedError):
         SphericalPCA().save(path)
-    assert not path.exists()
+    with pytest.raises(FileNotFoundError, match=r"model.safetensors' does not exist"):
+        SphericalPCA.load(path)
+    with pytest.raises(FileNotFoundError, match="is a folder"):
+        SphericalPCA.load(path.parent)
 
 
 def _refused(path, match):
@@ -173,7 +150,7 @@ def _with_facts(saved, change):
 
 
 def test_truncated_files_are_refused(saved, path):
-    for length in np.linspace(0, len(saved) - 1, 60).astype(int):
+    for length in np.linspace(0, len(saved) - 1, 25).astype(int):
         path.write_bytes(saved[:length])
         _refused(path, "not a model of sphericalpca, or is damaged")
 
@@ -237,18 +214,14 @@ def test_other_contents_are_refused(saved, path, change, match):
     _refused(path, match)
 
 
-def test_nan_is_refused(X, path):
-    model = SphericalPCA(3).fit(X)
-    model.components_[1, 2] = np.nan
-    model.save(path)
-    _refused(path, "holds NaN or infinity in 'components'")
-
-
 @pytest.mark.parametrize(
     ("name", "array", "match"),
     [
+        ("components", np.full((3, 9), np.nan), "holds NaN or infinity in 'components'"),
         ("components", np.zeros((3, 9)), "not of unit length"),
         ("components", np.full((3, 9), 1e300), "not of unit length"),
+        ("components", 2 * np.eye(3, 9), "not of unit length"),
+        ("components", np.eye(3, 9)[[0, 1, 1]], "not orthogonal"),
         ("components", np.eye(3, 9, dtype=np.int8), "type int8"),
         ("components", np.eye(3, 9, dtype=np.float16), "type float16"),
         ("components", np.empty((0, 9)), "shape"),
@@ -258,25 +231,23 @@ def test_nan_is_refused(X, path):
     ],
 )
 def test_arrays_that_no_model_has_are_refused(X, path, name, array, match):
-    model = SphericalPCA(3).fit(X)
-    header, arrays = header_and_arrays(model, None)
+    header, arrays = header_and_arrays(SphericalPCA(3).fit(X), None)
     write_model(path, {**arrays, name: array}, header)
     _refused(path, match)
 
 
-def test_what_is_set_has_a_name_of_ours(saved, X, path):
+def test_only_names_that_we_know_are_read(saved, X, path):
     """A header that says `transform` must not put a text in the place of the method."""
-    for name in ("transform", "__dict__", "_U", "later_"):
-        change = {name: 1}
-        path.write_bytes(_with_facts(saved, lambda facts, new=change: facts["fitted"].update(new)))
-        loaded = SphericalPCA.load(path)
-        assert name not in vars(loaded)
-        assert loaded.transform(X).shape == (80, 3)
 
+    def change(facts):
+        facts["fitted"].update(transform=1, __dict__=1, _U=1, later_=1)
+        facts["parameters"].update(later=1)
 
-def test_parameters_of_later_versions_are_left_out(saved, path):
-    path.write_bytes(_with_facts(saved, lambda facts: facts["parameters"].update(later=1)))
-    assert SphericalPCA.load(path).n_components == 3
+    path.write_bytes(_with_facts(saved, change))
+    loaded = SphericalPCA.load(path)
+    assert not {"transform", "__dict__", "_U", "later_", "later"} & vars(loaded).keys()
+    assert loaded.n_components == 3
+    assert loaded.transform(X).shape == (80, 3)
 
 
 def _forget_the_rows(facts):
@@ -301,11 +272,14 @@ def test_a_loaded_model_learns_on_as_the_one_that_was_saved(X, path, options):
 
 
 def test_a_stream_goes_on_from_a_file_with_the_say_of_its_rows(X, path):
-    SphericalPCA(3).partial_fit(X[:50]).partial_fit(X[50:]).save(path)
+    model = SphericalPCA(3).partial_fit(X[:50]).partial_fit(X[50:])
+    model.save(path)
     loaded = SphericalPCA.load(path)
+    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
     assert (loaded.n_samples_, loaded.total_weight_) == (80, 80.0)
     loaded.partial_fit(X[:7])
     assert (loaded.n_samples_, loaded.total_weight_, loaded.n_samples_seen_) == (87, 87.0, 7)
+    assert loaded.score(X) > model.score(X) - 0.05
 
 
 def test_files_of_earlier_versions_are_loaded(saved, X, path):
@@ -323,22 +297,6 @@ def test_files_of_earlier_versions_that_hide_the_weight(X, path, options):
     path.write_bytes(_with_facts(path.read_bytes(), _forget_the_rows))
     loaded = SphericalPCA.load(path).partial_fit(X[:10], sample_weight=np.full(10, 2.0))
     assert loaded.total_weight_ == pytest.approx(2 * 10 * 9 + 2 * 10)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"none.safetensors' does not exist"):
-        SphericalPCA.load(tmp_path / "none.safetensors")
-    with pytest.raises(FileNotFoundError, match="is a folder"):
-        SphericalPCA.load(tmp_path)
-
-
-def test_saved_after_a_fit_of_sparse_rows(path):
-    S = sparse.random_array(
-        (50, 30), density=0.2, format="csr", random_state=np.random.default_rng(1)
-    )
-    model = SphericalPCA(4).fit(S[S.sum(axis=1) > 0])
-    model.save(path)
-    np.testing.assert_array_equal(SphericalPCA.load(path).components_, model.components_)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -377,20 +335,14 @@ def test_the_header_is_json_for_other_languages_too(X, path):
     assert header["certificate"] == {"value": 0.0, "bound": 1.0, "gap": None, "rigorous": True}
 
 
-def _nested(depth):
-    return [_nested(depth - 1)] if depth else []
-
-
 @pytest.mark.parametrize("place", ["format", "class", "fitted", "parameters", "feature_names"])
-@pytest.mark.parametrize("depth", [100, 300, 600, 900])
-def test_lists_in_lists_are_refused_in_few_words(tmp_path, place, depth):
+def test_lists_in_lists_are_refused_in_few_words(saved, path, place):
     """Whatever gives up on them first, the parser of JSON or the message that would quote them."""
-    path = tmp_path / "model"
-    SphericalPCA(2).fit(np.random.default_rng(0).standard_normal((20, 4))).save(path)
-    header, arrays = modelfile.read_model(path)
-    text = json.dumps(header | {place: "HERE"}).replace('"HERE"', "[" * depth + "]" * depth)
+    header, arrays = read_model(path)
     library = modelfile._safetensors("safetensors.numpy")
-    path.write_bytes(library.save(arrays, metadata={modelfile.KEY: text}))
-    with pytest.raises(DataError) as refusal:
-        SphericalPCA.load(path)
-    assert len(str(refusal.value)) < 500 + len(str(path))
+    for depth in (100, 300, 600, 900):
+        text = json.dumps(header | {place: "HERE"}).replace('"HERE"', "[" * depth + "]" * depth)
+        path.write_bytes(library.save(arrays, metadata={modelfile.KEY: text}))
+        with pytest.raises(DataError) as refusal:
+            SphericalPCA.load(path)
+        assert len(str(refusal.value)) < 500 + len(str(path))
