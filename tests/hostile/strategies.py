@@ -155,11 +155,9 @@ def _unsorted(A):
 
 
 def _repeated(A):
-    """Every number as two entries: a quarter of it, and the rest."""
+    """Every number as two entries, the second of which is zero."""
     n, m = A.shape
-    with np.errstate(all="ignore"):
-        part = (A / 4).astype(A.dtype) if A.dtype.kind == "f" else np.zeros_like(A)
-        data = np.stack([part, A - part], axis=2).ravel()
+    data = np.stack([A, np.zeros_like(A)], axis=2).ravel()
     return sparse.csr_array(
         (data, np.tile(np.repeat(np.arange(m), 2), n), np.arange(n + 1) * 2 * m), (n, m)
     )

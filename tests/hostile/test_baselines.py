@@ -1,4 +1,4 @@
-"""R1PCA, KSVD and SphericalKMeans on hostile data, and methods that do two things at once."""
+"""R1PCA, KSVD and SphericalKMeans on hostile data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from laws import answer, check_orthonormal, hostile, n_rows, rounding
 from strategies import matrices, weights
 
-from sphericalpca import KSVD, R1PCA, SphericalKMeans, SphericalPCA
+from sphericalpca import KSVD, R1PCA, SphericalKMeans
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning"),
@@ -17,7 +17,7 @@ pytestmark = [
 ]
 
 
-@hostile(40)
+@hostile(50)
 @given(matrices(), st.integers(1, 3), st.booleans(), st.sampled_from(["median", 1e-3, 1e3]))
 def test_r1pca(X, r, center, cutoff):
     model = R1PCA(r, center=center, cutoff=cutoff, max_iter=10, random_state=0)
@@ -34,7 +34,7 @@ def test_r1pca(X, r, center, cutoff):
     assert len(model.get_feature_names_out()) == r
 
 
-@hostile(40)
+@hostile(50)
 @given(matrices(), st.integers(1, 3), st.sampled_from([None, 1, 2]))
 def test_ksvd(X, atoms, nonzero):
     model = KSVD(atoms, n_nonzero_coefs=nonzero, max_iter=5, random_state=0)
@@ -48,7 +48,7 @@ def test_ksvd(X, atoms, nonzero):
     assert np.isfinite(model.inverse_transform(V)).all()
 
 
-@hostile(40)
+@hostile(50)
 @given(st.data(), matrices(), st.integers(1, 3))
 def test_spherical_kmeans(data, X, clusters):
     weight = data.draw(weights(n_rows(X)))
@@ -64,43 +64,3 @@ def test_spherical_kmeans(data, X, clusters):
     assert (distances[labels < 0] == 1).all()
     score = answer(lambda: model.score(X, sample_weight=weight))
     assert score is None or (np.isfinite(score) and score <= 0)
-
-
-MAKERS = {
-    "SphericalPCA": lambda: SphericalPCA(1, max_iter=5, random_state=0),
-    "R1PCA": lambda: R1PCA(1, max_iter=5, random_state=0),
-    "KSVD": lambda: KSVD(1, max_iter=5, random_state=0),
-    "SphericalKMeans": lambda: SphericalKMeans(1, n_init=1, max_iter=5, random_state=0),
-}
-ESTIMATORS = st.sampled_from(list(MAKERS))
-
-
-@hostile(40)
-@given(matrices(), ESTIMATORS)
-def test_fit_transform_answers_where_fit_and_transform_do(X, name):
-    at_once, one_by_one = MAKERS[name](), MAKERS[name]()
-    found = answer(lambda: at_once.fit_transform(X))
-    expected = answer(lambda: one_by_one.fit(X).transform(X))
-    assert (found is None) == (expected is None)
-    if found is not None:
-        assert np.isfinite(found).all()
-        # A direction may be turned round, and short projections may turn with rounding.
-        assert np.shape(found) == np.shape(expected) == (n_rows(X), 1)
-    if name == "SphericalKMeans" and found is not None:
-        labels = answer(lambda: MAKERS[name]().fit_predict(X))
-        np.testing.assert_array_equal(labels, one_by_one.labels_)
-
-
-@hostile(40)
-@given(matrices(), matrices(), ESTIMATORS)
-def test_rivals_on_data_they_have_not_seen(X, other, name):
-    m = other.shape[1] if hasattr(other, "shape") else len(other[0])
-    model = MAKERS[name]().fit(np.random.default_rng(0).standard_normal((20, m)))
-    for data in (X, other):
-        for method in ("transform", "predict", "score"):
-            if hasattr(model, method):
-                found = answer(lambda data=data, method=method: getattr(model, method)(data))
-                assert found is None or np.isfinite(found).all()
-    if hasattr(model, "inverse_transform"):
-        image = answer(lambda: model.inverse_transform(X))
-        assert image is None or np.isfinite(image).all()

@@ -9,19 +9,16 @@ from hypothesis import strategies as st
 from laws import answer, check_spherical, hostile
 from strategies import SEEDS, matrices
 
-from paper.ceiling import nmi_ceiling
 from sphericalpca import SphericalPCA, choose_components, evaluate
-from sphericalpca.evaluation import check_drift, race
+from sphericalpca.evaluation import check_drift
 from sphericalpca.metrics import (
     clustering_accuracy,
     holm,
     match_clusters,
-    mean_share,
     nearest_neighbours,
     nmi,
     paired_difference,
     recall_at_k,
-    recall_per_query,
 )
 
 pytestmark = [
@@ -50,7 +47,7 @@ def _fitted(X, normalize=True):
     return SphericalPCA(1, normalize=normalize).fit(rows)
 
 
-@hostile(20)
+@hostile(25)
 @given(matrices(TALL), st.sampled_from([0.3, 0.95]), st.integers(1, 6), SEEDS)
 def test_choose_components(X, recall, k, seed):
     found = answer(lambda: choose_components(X, recall=recall, k=k, random_state=seed))
@@ -61,7 +58,7 @@ def test_choose_components(X, recall, k, seed):
             assert 0 <= point.low <= point.recall <= point.high <= 1
 
 
-@hostile(20)
+@hostile(25)
 @given(matrices(TALL), SEEDS, st.booleans())
 def test_evaluate(X, seed, normalize):
     model = _fitted(X, normalize)
@@ -82,7 +79,7 @@ def test_check_drift(X, normalize):
         assert found.verdict in ("none", "lower", "higher")
 
 
-@hostile(40)
+@hostile(60)
 @given(matrices(), st.data(), st.sampled_from(["cosine", "inner", "euclidean"]), st.integers(0, 4))
 def test_nearest_neighbours(base, data, metric, k):
     shape = np.shape(base) if isinstance(base, list) else base.shape
@@ -107,7 +104,7 @@ def test_clustering_measures(true, found):
     assert matched is None or len(matched) == len(true)
 
 
-@hostile(40)
+@hostile(60)
 @given(LISTS, LISTS, st.floats())
 def test_paired_measures(a, b, confidence):
     pair = a, (b * len(a))[: len(a)]
@@ -122,34 +119,3 @@ def test_paired_measures(a, b, confidence):
 def test_holm(p_values):
     found = answer(lambda: holm(p_values), also=(ValueError, OverflowError))
     assert found is None or ((found >= 0) & (found <= 1)).all()
-
-
-@hostile(20)
-@given(matrices(), matrices())
-def test_recalls_of_anything(found, true):
-    each = answer(lambda: recall_per_query(found, true), also=(ValueError,))
-    assert each is None or ((each >= 0) & (each <= 1)).all()
-    whole = answer(lambda: recall_at_k(found, true), also=(ValueError,))
-    assert whole is None or 0 <= whole <= 1
-
-
-@hostile(20)
-@given(matrices())
-def test_races_of_anything(X):
-    laps = answer(lambda: race(X, 1, rounds=1))
-    assert laps is None or all(0 <= lap.mean_cosine <= 1 + 1e-6 for lap in laps)
-
-
-@hostile(20)
-@given(matrices() | st.lists(st.floats()) | st.lists(st.floats(0, 1)), st.integers(-1, 5))
-def test_shares_of_anything(shares, k):
-    found = answer(lambda: mean_share(shares, k), also=(ValueError,))
-    assert found is None or 0 <= found.low <= found.mean <= found.high <= 1
-
-
-@hostile(20)
-@given(st.floats(), st.lists(st.integers(-2, 60), max_size=3), st.booleans())
-def test_ceilings_of_anything(accuracy, sizes, mean):
-    found = answer(lambda: nmi_ceiling(accuracy, sizes, mean=mean), also=(ValueError,))
-    if found is not None and not (np.isnan(found) and not mean):  # no clustering is so accurate
-        assert 0 <= found <= 1 + 1e-12

@@ -10,6 +10,14 @@ from strategies import DENSE, SPARSE, Layout
 from sphericalpca import SphericalPCA
 
 N, M = 40, 7
+
+
+def halves(A):
+    """Each entry is stored as two halves."""
+    S = sparse.csr_array(A)
+    return type(S)((np.repeat(S.data / 2, 2), np.repeat(S.indices, 2), 2 * S.indptr), shape=S.shape)
+
+
 CENTRED, RAW = {"center": True}, {"normalize": False}
 FORMS = [
     *DENSE,
@@ -20,6 +28,7 @@ FORMS = [
     Layout("object", lambda A: A.astype(object)),
     Layout("subclass", lambda A: A.view(type("Mine", (np.ndarray,), {}))),
     *SPARSE,
+    Layout("halves", halves),
 ]
 
 
