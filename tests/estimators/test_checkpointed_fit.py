@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from sphericalpca import DataError, SphericalPCA
 from sphericalpca.estimators import monitoring as progress_module
@@ -181,6 +182,26 @@ def test_the_time_left_is_that_of_a_line():
     assert monitor._seconds_left(120.0) == 0.0
     monitor._residuals = [(0.0, float(k)) for k in range(6)]
     assert np.isnan(monitor._seconds_left(6.0))
+
+
+def test_an_error_in_one_thread_stops_the_others():
+    """Or a fit of a large file would go on for minutes after it failed."""
+    X, read, failing = np.ones((400, 3)), [], threading.Event()
+
+    def kernel(block):
+        read.append(block.span.start)
+        if block.span.start >= 200:
+            failing.set()
+            raise _Stop
+        assert failing.wait(60)  # however late the other thread starts
+        time.sleep(0.01)
+        return (0.0,)
+
+    with threadpool_limits(2):
+        rows = as_rows(X, block_rows=2)
+        with pytest.raises(_Stop):
+            rows.sweep(kernel)
+    assert len(read) < 30
 
 
 PROGRAM = """

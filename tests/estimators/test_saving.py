@@ -187,6 +187,8 @@ def test_what_is_no_whole_file_of_ours_is_refused(saved, path):
         ),
         (lambda facts: facts.update({"class": "KSVD"}), "holds a KSVD, not a SphericalPCA"),
         (lambda facts: facts.pop("parameters"), "not a whole model"),
+        (lambda facts: facts.pop("class"), "not a whole model"),
+        (lambda facts: facts.pop("solver"), "not a whole model"),
         (lambda facts: facts["fitted"].update(n_features_in_=4), "there are 4 features"),
         (lambda facts: facts["fitted"].update(total_weight_=-1.0), "weight of its rows is -1"),
         (lambda facts: facts["fitted"].update(total_weight_="many"), "total_weight_ is 'many'"),
