@@ -30,7 +30,7 @@ OTHERS = {
         "estimators/test_bad_parameters.py",
     ),
     "estimators/columns.py": ("estimators/test_column_names.py",),
-    "estimators/foreign.py": ("estimators/test_array_api.py", "estimators/test_input_kinds.py"),
+    "estimators/foreign.py": ("estimators/test_array_api.py", "hostile/test_layouts.py"),
     "estimators/monitoring.py": ("estimators/test_callbacks.py", "estimators/test_history.py"),
     "estimators/spherical_pca.py": (
         "estimators/test_invariants.py",
