@@ -85,16 +85,6 @@ def test_an_index_that_is_trained_takes_full_vectors(model, X, fresh):
     assert_finds_the_nearest(index, model.transform(X), model.transform(fresh), fresh)
 
 
-def test_a_graph_finds_nearly_all(plain_model, X, fresh):
-    index = to_faiss(plain_model, "HNSW32")
-    index.add(X)
-    exact = to_faiss(plain_model)
-    exact.add(X)
-    found, true = index.search(fresh, 10)[1], exact.search(fresh, 10)[1]
-    kept = [len(set(a) & set(b)) for a, b in zip(found, true, strict=True)]
-    assert np.mean(kept) > 9.5
-
-
 @pytest.mark.parametrize(
     ("kind", "reason"), [("nonsense", "could not parse"), ("PQ5", "multiple"), ("", "parse")]
 )
