@@ -6,7 +6,6 @@ import io
 
 import joblib
 import numpy as np
-import pytest
 
 from sphericalpca import SphericalPCA
 
@@ -37,22 +36,18 @@ class Topics:
         return self.umap_model.transform(embeddings)
 
 
-# No labels; labels of every document; BERTopic's own for guided topics, -1 where there is none.
-LABELS = [None, list(range(300)), [-1, 0, 1] * 100]
-
-
-@pytest.mark.parametrize("y", LABELS, ids=["none", "all", "some"])
-@pytest.mark.parametrize("call", ["fit", "fit_as_before"])
-def test_fit(X, fresh, call, y):
-    topics = Topics(SphericalPCA(5))
-    before = X.copy()
-    reduced = getattr(topics, call)(X, y)
-    alone = SphericalPCA(5).fit(X)
-    np.testing.assert_array_equal(reduced, alone.fit_transform(X))
-    np.testing.assert_array_equal(topics.transform(fresh), alone.transform(fresh))
-    assert reduced.shape == (300, 5)
-    assert reduced.dtype == np.float32
-    np.testing.assert_array_equal(X, before)
+def test_fit(X, fresh):
+    """Without labels; with one of every document; with BERTopic's own, -1 where there is none."""
+    alone, before = SphericalPCA(5).fit(X), X.copy()
+    for y in (None, list(range(300)), [-1, 0, 1] * 100):
+        for call in (Topics.fit, Topics.fit_as_before):
+            topics = Topics(SphericalPCA(5))
+            reduced = call(topics, X, y)
+            np.testing.assert_array_equal(reduced, alone.fit_transform(X))
+            np.testing.assert_array_equal(topics.transform(fresh), alone.transform(fresh))
+            assert reduced.shape == (300, 5)
+            assert reduced.dtype == np.float32
+            np.testing.assert_array_equal(X, before)
 
 
 def test_batches(X, fresh):

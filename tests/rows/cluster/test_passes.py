@@ -61,20 +61,17 @@ def problem(X, five_workers):
 U = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 3)))[0]
 
 
-@pytest.mark.parametrize("height", [240, 10])
-def test_one_task_for_each_worker_however_many_chunks(problem, height, count):
-    ready = problem(height)
-    assert sorted(count(lambda: ready.evaluate(U))) == ["broadcast", *5 * ["sweep_group"]]
-
-
-def test_sums_of_many_workers_are_added_up_by_workers(problem, count, monkeypatch):
-    ready = problem(100)
-    expected = ready.evaluate(U)
+def test_one_task_for_each_worker_and_workers_add_up_their_sums(problem, count, monkeypatch):
+    ready = problem(240)
+    expected = sorted(count(lambda: ready.evaluate(U)))
+    assert expected == ["broadcast", *5 * ["sweep_group"]]
+    ready = problem(10)
+    assert sorted(count(lambda: ready.evaluate(U))) == expected, "however many chunks"
+    gradient = ready.evaluate(U).gradient
     monkeypatch.setattr(cluster_rows, "FAN_IN", 2)
     tasks = count(lambda: ready.evaluate(U))
-    assert sorted(tasks) == [*5 * ["add_sums"], "broadcast", *5 * ["sweep_group"]]  # 5 -> 3 -> 2
-    found = ready.evaluate(U)
-    np.testing.assert_allclose(found.gradient, expected.gradient, rtol=1e-6)
+    assert sorted(tasks) == [*5 * ["add_sums"], *expected]  # 5 -> 3 -> 2
+    np.testing.assert_allclose(ready.evaluate(U).gradient, gradient, rtol=1e-6)
 
 
 @pytest.fixture
@@ -125,7 +122,7 @@ def test_shares_whose_turn_has_not_come_are_left_when_something_fails(
     assert kept.value
 
 
-def test_workers_whose_chunks_are_all_empty_have_nothing_to_do(X, five_workers):
+def test_workers_whose_chunks_are_all_empty_have_nothing_to_do(X, two_workers):
     rows = as_rows(from_dask(da.from_array(X, chunks=((0, 0, 0, 1203, 0, 0), 30)), X.dtype))
     assert rows.sweep(lambda block: (float(len(block.weight)),)) == (1203.0,)
 
@@ -136,7 +133,7 @@ def test_the_same_bits_whoever_is_first(X, five_workers):
     assert one.components_.tobytes() == other.components_.tobytes()
 
 
-def test_shares_of_several_kinds_of_chunks(X, five_workers, same_fit):
+def test_shares_of_several_kinds_of_chunks(X, two_workers, same_fit):
     """Pieces side by side, dense and sparse and empty chunks in one share, a mean subtracted."""
     heights = (0, 100, 1, 0, 202, *[100] * 9)
     mixed = da.from_array(X, chunks=(heights, (20, 10))).map_blocks(
@@ -150,22 +147,17 @@ def test_shares_of_several_kinds_of_chunks(X, five_workers, same_fit):
     assert certificate.bound == pytest.approx(expected.bound, rel=1e-5)
 
 
-def test_every_row_is_told_of_in_every_pass(problem):
-    told = []
-    ready = problem(100)
-    ready.rows.watch = told.append
-    for k in range(1, 4):
-        ready.evaluate(U)
-        assert sum(told) == k * 1203
-
-
-def test_rows_read_for_mean_and_lengths_are_told_of(X, five_workers):
+def test_every_row_is_told_of_in_every_pass(X, two_workers):
     told = []
     matrix = from_dask(da.from_array(X, chunks=(100, 30)), X.dtype)
     mean = matrix.weighted_mean(None, told.append)
     assert sum(told) == len(X)
-    as_rows(matrix, mean=mean, watch=told.append)
+    ready = Problem(as_rows(matrix, mean=mean, watch=told.append))
     assert sum(told) == 2 * len(X)
+    ready.rows.watch = told.append
+    for k in range(3, 5):
+        ready.evaluate(U)
+        assert sum(told) == k * len(X)
 
 
 @pytest.mark.parametrize("known", [True, False])
@@ -203,16 +195,17 @@ def test_nothing_more_is_asked_of_the_cluster_where_nobody_watches(X, five_worke
     assert "height_of" not in asked
 
 
-def test_large_kernels_do_not_warn(five_workers):
-    X = np.random.default_rng(0).standard_normal((40, 60_000)).astype(np.float32)
-    rows = as_rows(from_dask(da.from_array(X, chunks=(20, 60_000)), X.dtype))
-    wide = np.zeros((60_000, 60), dtype=np.float32)  # 14 MB: Dask would call it large
-    wide[np.arange(60), np.arange(60)] = 1.0
+def test_large_kernels_do_not_warn(two_workers):
+    X = np.random.default_rng(0).standard_normal((40, 30_000)).astype(np.float32)
+    rows = as_rows(from_dask(da.from_array(X, chunks=(20, 30_000)), X.dtype))
+    wide = np.zeros((30_000, 100), dtype=np.float32)  # 12 MB: Dask would call it large
+    wide[np.arange(100), np.arange(100)] = 1.0
     assert Problem(rows).evaluate(wide).value == pytest.approx(
         Problem(as_rows(X)).evaluate(wide).value, rel=1e-5
     )
 
 
+@pytest.mark.slow("cluster")
 def test_all_threads_of_a_worker_read(X, start_cluster):
     with start_cluster(n_workers=1, threads_per_worker=3, processes=True, memory_limit=0):
         tall = np.tile(X, (10, 1))
