@@ -64,14 +64,6 @@ def tiny(monkeypatch):
     return contents
 
 
-@pytest.fixture(autouse=True)
-def clean_environment(monkeypatch, tmp_path):
-    """No test reads or writes the user's own folders."""
-    monkeypatch.delenv("SPHERICALPCA_DATA_HOME", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
-
-
 @pytest.fixture
 def home(tmp_path):
     return tmp_path / "data"
