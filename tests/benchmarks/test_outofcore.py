@@ -56,12 +56,9 @@ def test_every_read_of_a_cold_fit_is_cold_and_its_answer_is_the_same(path, drops
     assert len(drops) <= cold["passes"] + 2
 
 
-def test_a_bare_read(path, drops):
+def test_a_bare_read_drops_the_file_and_a_folder_on_no_disk_is_refused(path, monkeypatch, drops):
     assert read_once(path)["seconds"] > 0
     assert drops == [path]
-
-
-def test_a_folder_on_no_disk_is_refused(path, monkeypatch, drops):
     monkeypatch.setattr(outofcore, "cached_share", lambda path: 1.0)
     with pytest.raises(OSError, match=r"100% of .*--folder"):
         read_once(path)
