@@ -17,7 +17,8 @@ from sklearn.datasets import load_digits
 from benchmarks.embeddings import embeddings_table, recall_markdown
 from benchmarks.summary import readme_table
 from paper.report import summary_markdown
-from paper.report.content import gather
+from paper.report.compare import compare
+from paper.report.findings import headlines
 from paper.report.read import read_results
 from sphericalpca import open_rows
 from sphericalpca.cli.app import app
@@ -104,7 +105,7 @@ def test_the_tables_are_those_that_the_rows_give():
     results = read_results(ROOT / "paper" / "results")
     assert _shown("summary") == summary_markdown(results.rows)
     assert _shown("speed") == readme_table(ROOT / "benchmarks" / "results")
-    found = " ".join(headline.text for headline in gather(results).headlines)
+    found = " ".join(line.text for line in headlines(results, compare(results.rows)))
     ahead, count, level = re.search(
         r"ahead of \"SVD \+ unit rows\" in (\d+) of the (\d+) comparisons, and level in (\d+)\.",
         WORDS,

@@ -25,31 +25,22 @@ def _read(path):
 @pytest.fixture
 def tiny(monkeypatch):
     """Two cases, two goals and an axis that take a moment."""
-    cases = {
-        "spiked": Case("spiked", "tiny", lambda: generated.spiked(80, 15), (2, 3)),
-        "minilm": CASES["minilm"],
-    }
+    spiked = Case("spiked", "tiny", lambda: generated.spiked(80, 15), (2, 3))
+    cases = {"spiked": spiked, "minilm": CASES["minilm"]}
     goals = {
-        "dense_svd": dataclasses.replace(
-            GOALS["dense_svd"], measure=lambda _: GoalMeasurement(0.1)
-        ),
-        "flop_rate": dataclasses.replace(
-            GOALS["flop_rate"], measure=lambda _: GoalMeasurement(0.5)
-        ),
+        name: dataclasses.replace(
+            GOALS[name], measure=lambda _, found=found: GoalMeasurement(found)
+        )
+        for name, found in (("dense_svd", 0.1), ("flop_rate", 0.5))
     }
-    axes = {"n": dataclasses.replace(command.AXES["n"], sizes=(40, 80))}
-    axes["n"] = dataclasses.replace(axes["n"], draw=lambda n: (generated.spiked(n, 15), 2))
+    draw = {"sizes": (40, 80), "draw": lambda n: (generated.spiked(n, 15), 2)}
+    axes = {"n": dataclasses.replace(command.AXES["n"], **draw)}
     monkeypatch.setattr(command, "CAP", 0.05)
     for name, entries in {"CASES": cases, "GOALS": goals, "AXES": axes}.items():
         monkeypatch.setattr(command, name, entries)
     monkeypatch.setattr(
         command, "SUITES", {"reach": [*goals], "cases": [*cases], "growth": [*axes]}
     )
-
-
-@pytest.fixture
-def no_pictures(monkeypatch):
-    monkeypatch.setattr(plots, "draw", lambda _: [])
 
 
 def test_a_run_leaves_rows_pictures_and_a_page(tiny, no_data, tmp_path, capsys):
@@ -94,18 +85,15 @@ def test_wrong_arguments(tiny, tmp_path, capsys):
     assert "give 1 or more" in capsys.readouterr().err
 
 
-def test_a_wrong_answer_fails_the_run(tiny, tmp_path, monkeypatch, no_pictures):
-    wrong = dataclasses.replace(
-        GOALS["dense_svd"], measure=lambda _: GoalMeasurement(0.1, right=False)
-    )
-    monkeypatch.setitem(command.GOALS, "dense_svd", wrong)
-    assert command.main(["reach", "--only", "dense_svd", "--out", str(tmp_path)]) == 1
-
-
-def test_a_quick_run_is_marked_in_its_rows_and_on_its_page(tiny, tmp_path, no_pictures):
-    command.main(["reach", "--quick", "--out", str(tmp_path)])
+def test_a_quick_run_is_marked_and_a_wrong_answer_fails_it(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "draw", lambda _: [])
+    assert command.main(["reach", "--quick", "--out", str(tmp_path)]) == 0
     assert all("quick run" in row["made_with"] for row in _read(tmp_path / "reach.csv"))
     assert "it shows that all runs, and nothing else" in (tmp_path / "summary.md").read_text()
+    wrong = GoalMeasurement(0.1, right=False)
+    goal = dataclasses.replace(GOALS["dense_svd"], measure=lambda _: wrong)
+    monkeypatch.setitem(command.GOALS, "dense_svd", goal)
+    assert command.main(["reach", "--only", "dense_svd", "--out", str(tmp_path)]) == 1
 
 
 def test_rows_have_residual_and_gaps_beside_every_time():

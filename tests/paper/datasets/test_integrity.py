@@ -73,33 +73,22 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-@pytest.mark.parametrize("name", ["glass", "newsgroups"])
-def test_damage_is_found_and_the_remedy_named(stored, name, damage):
-    record = DATASETS[name]
-    path = stored / record.file
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(DataError) as caught:
-        load_newsgroups(stored) if record.is_text else load_uci(name, stored)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert str(path) in message
-    assert f"python -m paper datasets fetch {name} --force --data-home {stored}" in message
-    assert examine(record, stored).state == "damaged"
-    _note(path).unlink()
-    without_note = examine(record, stored)
-    assert without_note.state == "damaged"
-    assert f"({without_note.detail})" in message
-
-
-def test_other_content_under_the_right_name(tiny, stored):
-    """Sound files, but not of this data set."""
-    for name, other in [("glass", "diabetes"), ("newsgroups", "glass")]:
+def test_damage_is_found_and_the_remedy_named(stored, damage):
+    for name in ("glass", "newsgroups"):
         record = DATASETS[name]
-        (stored / record.file).write_bytes((stored / DATASETS[other].file).read_bytes())
-        _note(stored / record.file).unlink()
+        path = stored / record.file
+        path.write_bytes(damage(path.read_bytes()))
+        with pytest.raises(DataError) as caught:
+            load_newsgroups(stored) if record.is_text else load_uci(name, stored)
+        message = str(caught.value)
+        assert "\n" not in message
+        assert f"{path}" in message
+        assert f"python -m paper datasets fetch {name} --force --data-home {stored}" in message
         assert examine(record, stored).state == "damaged"
-    with pytest.raises(DataError, match="7 rows and 3 features, not 9 and 4"):
-        load_uci("glass", stored)
+        _note(path).unlink()
+        without_note = examine(record, stored)
+        assert without_note.state == "damaged"
+        assert f"({without_note.detail})" in message
 
 
 @pytest.mark.parametrize(
@@ -110,12 +99,9 @@ def test_other_content_under_the_right_name(tiny, stored):
         (lambda X, y: (X, np.where(y == 7, 6, y)), "2 rows of class 6, not 0"),
         (lambda X, y: (X, np.where(np.arange(9) == 0, 2, y)), "2 rows of class 1, not 3"),
         (lambda X, y: (1.001 * X, y), "other values"),
-        (lambda X, y: (X[:, ::-1], y), "other values"),
         (lambda X, y: (X[:, [1, 0, 2, 3]], y), "other values"),
-        (lambda X, y: (-X, y), "other values"),
         (lambda X, y: (X * [1, 1, -1, 1], y), "other values"),
         (lambda X, y: (np.abs(X), y), "other values"),
-        (lambda X, y: (X, y[::-1]), "other values"),
         (lambda X, y: (X, y[[3, 1, 2, 0, *range(4, 9)]]), "other values"),
     ],
 )
@@ -126,63 +112,45 @@ def test_the_content_is_compared_with_the_facts(tiny, change, reason):
     assert reason in fault(record, LabelledTable(*change(*table)), fetched=True)
 
 
-@pytest.fixture
-def large(rng):
-    """A table of many digits whose signed sum nearly cancels, and its record."""
+def test_rounding_and_order_are_forgiven_but_no_exchange_in_a_large_table(rng):
+    """Of many digits, with a signed sum that nearly cancels."""
     X, y = rng.standard_normal((400, 30)), rng.integers(1, 5, 400)
-    table = LabelledTable(X - X.mean(axis=0), y)
-    facts = dataclasses.asdict(table_facts(table))
+    X -= X.mean(axis=0)
+    facts = dataclasses.asdict(table_facts(LabelledTable(X, y)))
     assert abs(facts["fingerprint"][0]) < 0.02 * facts["fingerprint"][1]
-    return dataclasses.replace(DATASETS["isolet"], **facts), table
-
-
-def test_rounding_and_the_order_of_rows_are_forgiven(large, rng):
-    record, (X, y) = large
-    order = rng.permutation(len(y))
+    record = dataclasses.replace(DATASETS["isolet"], **facts)
+    order, columns = rng.permutation(len(y)), np.arange(30)
     rounded = np.vectorize(lambda value: float(f"{value:.5g}"))(X)
     assert fault(record, LabelledTable(rounded[order], y[order])) == ""
-    assert fault(record, LabelledTable((1 + 2e-5) * X, y)) != ""
-
-
-def test_exchanges_are_noticed_in_a_large_table(large, rng):
-    record, (X, y) = large
-    columns = np.arange(30)
     columns[[11, 12]] = columns[[12, 11]]
-    exchanged = np.select([y == 1, y == 2], [2, 1], y)
-    record = dataclasses.replace(record, classes=table_facts(LabelledTable(X, exchanged)).classes)
-    assert "other values" in fault(record, LabelledTable(X, exchanged))
-    record, _ = large
-    for other in [(X[:, columns], y), (-X, y), (X, rng.permutation(y))]:
+    for other in [((1 + 2e-5) * X, y), (X[:, columns], y), (-X, y), (X, y[order])]:
         assert "other values" in fault(record, LabelledTable(*other))
-
-
-def _rewrite(path, change):
-    """Other bytes of the same kind, without a note."""
-    documents = gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
-    text = "\n".join([*change(documents), ""])
-    path.write_bytes(gzip.compress(text.encode(), compresslevel=1))
-    _note(path).unlink(missing_ok=True)
 
 
 @pytest.mark.parametrize(
     "change",
     [
-        lambda lines: lines,
         lambda lines: lines[::-1],
         lambda lines: [line.replace(r"\r\n", r"\n") for line in lines],
         lambda lines: [line.replace(r"\n", r"\r\n") for line in lines],
     ],
-    ids=["compressed again", "other order", "line ends of Unix", "line ends of DOS"],
+    ids=["other order", "line ends of Unix", "line ends of DOS"],
 )
 def test_other_bytes_of_the_same_texts(stored, change):
     record = DATASETS["newsgroups"]
-    _rewrite(stored / record.file, change)
+    path = stored / record.file
+    documents = gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
+    text = "\n".join([*change(documents), ""])
+    path.write_bytes(gzip.compress(text.encode(), compresslevel=1))
+    _note(path).unlink()
     assert examine(record, stored)[:2] == ("present", "other bytes, same content by its facts")
     assert len(load_newsgroups(stored)) == 5
 
 
 def test_one_other_word_is_noticed_unless_it_was_fetched(tiny, stored):
     record, corpus = DATASETS["newsgroups"], tiny["newsgroups"]
+    longer = dataclasses.replace(corpus, texts=[*corpus.texts[:-1], "one more"])
+    assert fault(record, longer, fetched=True) == "right in size, but other words"
     texts = [text.replace("hot", "hat") for text in corpus.texts]
     other = dataclasses.replace(corpus, texts=texts)
     assert fault(record, other) == "right in size, but other words"
@@ -194,12 +162,6 @@ def test_one_other_word_is_noticed_unless_it_was_fetched(tiny, stored):
     assert examine(record, stored)[:2] == ("damaged", "right in size, but other words")
     with pytest.raises(DataError, match="other words"):
         load_newsgroups(stored)
-
-
-def test_the_number_of_words_counts_for_fetched_texts_too(tiny):
-    record, corpus = DATASETS["newsgroups"], tiny["newsgroups"]
-    longer = dataclasses.replace(corpus, texts=[*corpus.texts[:-1], "one more"])
-    assert fault(record, longer, fetched=True) == "right in size, but other words"
 
 
 def test_the_note_sees_what_the_content_forgives(tiny, stored):
