@@ -17,7 +17,7 @@ from sphericalpca import DataError, MissingExtraError, modelfile
 from sphericalpca.__main__ import main
 from sphericalpca.cli import app as application
 from sphericalpca.cli.app import COMMANDS, app
-from sphericalpca.cli.console import Commands, examples
+from sphericalpca.cli.console import Commands
 from sphericalpca.exceptions import Parameter, ParameterError
 
 
@@ -158,10 +158,6 @@ def test_behind_a_closed_pipe_the_program_ends_as_others_do(words):
     assert done.returncode == 128 + signal.SIGPIPE
 
 
-def test_examples_keep_their_lines():
-    assert examples("one", "two") == "\b\nExamples:\n  one\n  two"
-
-
 EVIL = "a\x1b[2J\x9b1m\r\u202egnp.\udc80"
 
 
@@ -171,23 +167,22 @@ def harmless(result):
     return told
 
 
-@pytest.mark.parametrize("kind", [ValueError, RuntimeError, lambda e: OSError(2, "No file", e)])
-def test_an_error_cannot_command_the_terminal(run, failing, kind):
-    failing(kind(EVIL))
-    assert r"a\x1b[2J\x9b1m \u202egnp.\udc80" in harmless(run("fail"))
-
-
-def test_names_of_files_cannot_command_the_terminal(run, tmp_path):
+def test_errors_and_names_of_files_cannot_command_the_terminal(run, failing, tmp_path):
     """Whoever packs a folder chooses the names in it; a pattern of the shell brings them here."""
-    path = tmp_path / f"{EVIL}.npy"
+    for error in (ValueError(EVIL), RuntimeError(EVIL), OSError(2, "No file", EVIL)):
+        failing(error)
+        assert r"a\x1b[2J\x9b1m \u202egnp.\udc80" in harmless(run("fail"))
+    path, out = tmp_path / f"{EVIL}.npy", tmp_path / f"{EVIL}.safetensors"
     np.save(path, np.random.default_rng(0).standard_normal((30, 5)))
-    out = tmp_path / f"{EVIL}.safetensors"
     assert r"\x1b" in harmless(run("fit", path, "-r", 2, "-o", out))
-    harmless(run("fit", path, "-r", 2, "-o", out))  # exists
-    harmless(run("info", out))
-    harmless(run("transform", out, path, "-o", tmp_path / f"{EVIL}2.npy"))
-    harmless(run("bench", path, "-r", 2, "--rounds", 1))
-    harmless(run("info", path))
+    for words in (
+        ("fit", path, "-r", 2, "-o", out),  # exists
+        ("info", out),
+        ("transform", out, path, "-o", tmp_path / f"{EVIL}2.npy"),
+        ("bench", path, "-r", 2, "--rounds", 1),
+        ("info", path),
+    ):
+        harmless(run(*words))
 
 
 def test_names_in_files_cannot_command_the_terminal(run, tmp_path):

@@ -72,22 +72,16 @@ def test_the_order_of_columns_in_a_file_changes_nothing(run, X, model, names, ot
         np.testing.assert_array_equal(V[:60], V[60:])
 
 
-def test_a_model_of_a_data_frame_finds_its_columns(run, X, place):
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame(X, columns=NAMES)
-    fitted = SphericalPCA(2).fit(frame)
-    fitted.save("model")
-    frame[NAMES[::-1]].to_parquet("theirs.parquet")
-    V, _ = transformed(run, "theirs.parquet")
-    np.testing.assert_allclose(V, fitted.transform(frame), atol=1e-6)
-
-
-def test_rows_without_names_are_taken_as_they_are(run, X, model):
+def test_rows_without_names_are_taken_as_they_are_and_columns_may_be_named(run, X, model):
     lists = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 4)
     pq.write_table(pa.table({"v": lists, "id": np.arange(60)}), "lists.parquet")
     expected, _ = transformed(run, "mine.parquet")
     for file in ("x.npy", "lists.parquet"):
         np.testing.assert_allclose(transformed(run, file)[0], expected, atol=1e-6)
+    for options in ([], ["--columns", "a,b,c,d"], ["--columns", "[a-d]"]):
+        V, columns = transformed(run, "wide.parquet", *options)
+        np.testing.assert_allclose(V, expected, atol=1e-6)
+        assert columns == ["id", "vector"]
 
 
 @pytest.mark.parametrize(
@@ -111,14 +105,6 @@ def test_other_columns_are_refused_in_one_line(run, model, words, line):
         assert result.stderr.startswith("Error: ")
         assert "--columns" not in words or result.stderr.endswith("leave out --columns.\n")
     assert sorted(model.parent.iterdir()) == before
-
-
-def test_the_same_columns_may_be_named(run, model):
-    expected, _ = transformed(run, "wide.parquet")
-    for named in ("a,b,c,d", "[a-d]"):
-        V, columns = transformed(run, "wide.parquet", "--columns", named)
-        np.testing.assert_array_equal(V, expected)
-        assert columns == ["id", "vector"]
 
 
 def test_an_evaluation_finds_the_columns_and_says_nothing_of_names(run, X, model):

@@ -95,6 +95,17 @@ def test_devices_and_pipes_are_refused_before_anything_is_read(run, folder, word
     assert (folder / "pipe").is_fifo()
 
 
+@pytest.fixture
+def no_work(monkeypatch):
+    def work(*_args, **_options):
+        raise AssertionError("The work has begun.")
+
+    for name in ("SphericalPCA.fit", "SphericalPCA.transform", "evaluation.evaluate"):
+        monkeypatch.setattr(f"sphericalpca.{name}", work)
+    monkeypatch.setattr("sphericalpca.dimensions.choose_components", work)
+
+
+@pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize(
     "words",
     [
@@ -103,7 +114,6 @@ def test_devices_and_pipes_are_refused_before_anything_is_read(run, folder, word
         "export model.safetensors --to json -o DENIED/m.json",
         "evaluate model.safetensors rows.npy --at 1 --out DENIED",
         "evaluate model.safetensors rows.npy --at 1 --out DENIED/new/folder",
-        "demo --out DENIED",
         "demo --out DENIED/new",
     ],
 )
@@ -114,32 +124,23 @@ def test_where_nobody_may_write_is_told_before_the_work(run, folder, monkeypatch
         assert path.parent == Path("DENIED")
         raise PermissionError(13, "Permission denied", str(path))
 
-    def work(*_args, **_options):
-        raise AssertionError("The work has begun.")
-
     monkeypatch.setattr("sphericalpca.cli.outputs.check_writable", denied)
-    for name in ("SphericalPCA.fit", "SphericalPCA.transform", "evaluation.evaluate"):
-        monkeypatch.setattr(f"sphericalpca.{name}", work)
     result = run(*words.split())
     assert result.exit_code == 1
     assert "cannot be written (Permission denied): free some space, get write" in result.stderr
     assert result.stderr.startswith(f"Error: {words.split()[-1]} ")
 
 
+@pytest.mark.usefixtures("no_work")
 @pytest.mark.parametrize(
     ("words", "missing"),
     [
         ("fit rows.npy -r 3 -o new", "safetensors.numpy"),
-        ("choose rows.npy --k 2 --queries 9 -o new", "safetensors.numpy"),
-        ("choose rows.npy --k 2 --queries 9 --plot new.png", "matplotlib"),
+        (f"{CHOOSE} -o new", "safetensors.numpy"),
+        (f"{CHOOSE} --plot new.png", "matplotlib"),
     ],
 )
 def test_a_missing_package_is_told_before_the_work(run, folder, monkeypatch, words, missing):
-    def work(*_args, **_options):
-        raise AssertionError("The work has begun.")
-
-    monkeypatch.setattr("sphericalpca.SphericalPCA.fit", work)
-    monkeypatch.setattr("sphericalpca.dimensions.choose_components", work)
     monkeypatch.setitem(sys.modules, missing, None)
     result = run(*words.split())
     assert result.exit_code == 1
