@@ -49,20 +49,6 @@ def test_both_ways_write_the_same_vectors(tmp_path):
     np.testing.assert_allclose(bare, ours, atol=1e-5)
 
 
-def test_times_are_taken_in_turns(tmp_path, monkeypatch):
-    turns = []
-
-    def once(way, path):
-        turns.append(way)
-        return {"seconds": 2.0 if way == "bare product" else 4.0, "memory": 1e6}
-
-    monkeypatch.setattr(embeddings, "_in_own_process", once)
-    bare, ours = embeddings.transform_rows(50, 2, tmp_path)
-    assert turns == ["bare product", "transform_file"] * 2
-    assert (bare["ratio"], ours["ratio"]) == (1.0, 0.5)
-    assert list(tmp_path.iterdir()) == []
-
-
 def committed(part):
     with (RESULTS / "embeddings.csv").open(newline="") as file:
         return [row for row in csv.DictReader(file) if row["part"] == part]

@@ -44,16 +44,11 @@ def test_growth_has_a_row_for_each_size_and_method():
     ],
 )
 def test_verdicts(measured, at_least, expected):
-    goal = Goal("g", "", 2.0, lambda _: GoalMeasurement(measured), at_least=at_least)
-    assert reach.verdict(goal, GoalMeasurement(measured)) == expected
-    assert reach.verdict(goal, GoalMeasurement(measured, right=False)) == "wrong answer"
-
-
-def test_a_quick_run_is_not_judged_but_wrong_answers_are():
-    goal = Goal("g", "", 2.0, lambda _: GoalMeasurement(9.0))
+    found = GoalMeasurement(measured)
+    goal = Goal("g", "", 2.0, lambda _: found, at_least=at_least)
+    assert reach.verdict(goal, found) == reach.reach(goal, Setting())["verdict"] == expected
     assert reach.reach(goal, Setting(quick=True))["verdict"] == "not judged"
-    assert reach.reach(goal, Setting())["verdict"].startswith("missed")
-    wrong = dataclasses.replace(goal, measure=lambda _: GoalMeasurement(1.0, right=False))
+    wrong = dataclasses.replace(goal, measure=lambda _: GoalMeasurement(measured, right=False))
     assert reach.reach(wrong, Setting(quick=True))["verdict"] == "wrong answer"
 
 
@@ -109,20 +104,6 @@ def test_a_tolerance_that_was_not_reached_is_seen(small):
     measurement = GoalMeasurement(1.0, tol=1e-9)
     judged = goals._judged(measurement, small, fit.U, goals.measure(small, fit.U))
     assert not judged.right
-
-
-@pytest.mark.parametrize("peak", [memory.traced_peak, memory.resident_peak])
-def test_peaks_see_an_array_that_is_gone_at_the_end(peak):
-    if math.isnan(memory.resident_bytes()):
-        pytest.skip("this system does not tell resident memory")
-    # Arrays of this size are always taken from the system, and given back to it.
-    size = 8 * 10_000_000
-
-    def act():
-        for _ in range(5):
-            np.ones(10_000_000).sum()
-
-    assert 0.9 * size < peak(act) < 2 * size
 
 
 def test_memory_of_a_fit_is_measured_in_a_process_of_its_own():

@@ -175,9 +175,8 @@ def test_a_source_of_rows(copy):
 @pytest.mark.skipif(
     not all(map(importlib.util.find_spec, ("mypy", "ruff"))), reason="`make lint` brings them"
 )
-@pytest.mark.parametrize("follow", [add_solver, add_format])
-def test_additions_pass_lint(copy, follow):
-    changed = [str(path) for path in follow(copy)]
+def test_additions_pass_lint(copy):
+    changed = [str(path) for follow in (add_solver, add_format) for path in follow(copy)]
     run(copy, "-m", "ruff", "check", "--no-cache", *changed)
     run(copy, "-m", "ruff", "format", "--no-cache", "--check", *changed)
     run(copy, "-m", "mypy", *changed)

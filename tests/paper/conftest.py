@@ -13,6 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
+from sphericalpca.pages.pictures import Picture
+
 
 @pytest.fixture(autouse=True)
 def _surroundings(monkeypatch, tmp_path):
@@ -20,6 +22,14 @@ def _surroundings(monkeypatch, tmp_path):
     monkeypatch.delenv("SPHERICALPCA_DATA_HOME", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
+
+
+@pytest.fixture
+def undrawn(monkeypatch):
+    """For tests of words: a report without its pictures, which take most of the time."""
+    for kind in ("svg", "png"):
+        monkeypatch.setattr(Picture, kind, lambda self: b"")
+    monkeypatch.setattr(Picture, "inline", lambda self: ["<svg></svg>"] * len(self.panels))
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -95,6 +95,7 @@ def test_bootstrap_redraws_documents_of_the_whole(plan):
     assert len({row.tobytes() for row in redrawn.X.toarray()}) < 0.75 * len(known)
 
 
+@pytest.mark.slow("experiment")
 def test_named_groups_are_the_papers(data_home):
     data, stripped = (
         draw(Trial("newsgroups", "20newsgroups", "5 named", variant, (0,), "pca", 5), data_home)

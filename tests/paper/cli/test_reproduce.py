@@ -64,6 +64,7 @@ def test_quick_without_data_shows_everything_on_embedded_data(invoke, tmp_path):
     assert {row["dataset"] for row in rows} >= {"docstrings", "digits"}
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_the_same_command_again_repeats_nothing(invoke, tmp_path, monkeypatch):
     command = ("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
     assert "0 of 12 trials are done" in invoke(*command).output
@@ -130,6 +131,7 @@ def test_committed_results_are_not_written_to_by_default():
     assert out.default.name != "results"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_failed_trials_are_named_and_the_rest_is_shown(invoke, tmp_path, monkeypatch):
     original = runner.run_trial
 

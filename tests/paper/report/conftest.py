@@ -271,18 +271,12 @@ def write_rows():
     return _write
 
 
-@pytest.fixture
-def undrawn(monkeypatch):
-    """For tests of words: a report without its pictures, which take most of the time."""
-    for kind in ("svg", "png"):
-        monkeypatch.setattr(Picture, kind, lambda self: b"")
-    monkeypatch.setattr(Picture, "inline", lambda self: ["<svg></svg>"] * len(self.panels))
-
-
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory, rows, convergence, solver_runs, toy_points):
     """A folder with all four files and the report drawn from them."""
     place = tmp_path_factory.mktemp("report")
     _write(place, rows, convergence=convergence, solvers=solver_runs, toy=toy_points)
-    write_report(place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Picture, "png", lambda self: b"")  # slow, and tested with one picture
+        write_report(place)
     return place
