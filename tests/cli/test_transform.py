@@ -23,20 +23,15 @@ def files(X, tmp_path):
 
 
 def test_the_vectors_are_those_of_the_model(run, X, files):
-    result = run(
-        "transform", files / "model.safetensors", files / "rows.npy", "-o", files / "v.npy"
-    )
+    model, rows = files / "model.safetensors", files / "rows.npy"
+    result = run("transform", model, rows, "-o", files / "v.npy")
     assert result.exit_code == 0, result.stderr
     assert "50 unit vectors of 3 numbers" in result.stdout
-    expected = SphericalPCA.load(files / "model.safetensors").transform(X)
+    expected = SphericalPCA.load(model).transform(X)
     np.testing.assert_allclose(np.load(files / "v.npy"), expected, atol=1e-6)
-
-
-def test_json_and_rows_without_direction(run, X, files):
     X[7] = 0
-    np.save(files / "rows.npy", X)
-    words = (files / "model.safetensors", files / "rows.npy", "-o", files / "v.parquet", "--json")
-    result = run("transform", *words)
+    np.save(rows, X)
+    result = run("transform", model, rows, "-o", files / "v.parquet", "--json")
     assert json.loads(result.stdout)["n_without_direction"] == 1
     assert "Warning: 1 row has no direction and is zero" in result.stderr
 
