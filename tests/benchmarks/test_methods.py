@@ -14,9 +14,12 @@ from benchmarks.peers import COVARIANCE_EIGH, NMF_PEER, RANDOMIZED_PCA, TRUNCATE
 from benchmarks.task import Task, random_subspace
 from sphericalpca.solvers import Alternating
 
-pytest.importorskip("pymanopt")
-
 ARRIVE = [OURS, OURS_FROM_START, ALTERNATION, CONJUGATE_GRADIENT, TRUST_REGIONS]
+
+
+@pytest.fixture(autouse=True)
+def _peers():
+    pytest.importorskip("pymanopt")  # not while tests are collected: it imports torch
 
 
 def _run(method, X, tol=1e-5, cap=10.0):

@@ -8,9 +8,6 @@ import pytest
 from sphericalpca.linalg import principal_angles
 from sphericalpca.solvers import Alternating, Linearized, Newton, solve
 
-pymanopt = pytest.importorskip("pymanopt")
-anp = pytest.importorskip("autograd.numpy")
-
 # Trust regions from a few starts find the optimum of these; the last comes from the SVD's subspace.
 CASES = [
     ("spiked", "Grassmann"),
@@ -23,6 +20,8 @@ CASES = [
 
 def _pymanopt_best(X, w, r, manifold):
     """The best of several runs of trust regions."""
+    # Not while tests are collected: it imports torch.
+    pymanopt, anp = pytest.importorskip("pymanopt"), pytest.importorskip("autograd.numpy")
 
     @pymanopt.function.autograd(manifold)
     def cost(U):
@@ -41,6 +40,7 @@ def _pymanopt_best(X, w, r, manifold):
 @pytest.mark.parametrize(("name", "kind"), CASES)
 def test_the_optimum_is_the_one_pymanopt_finds(name, kind, zoo, make_problem, plain):
     case = zoo[name]
+    pymanopt = pytest.importorskip("pymanopt")
     explicit = plain.of(case)
     manifold = getattr(pymanopt.manifolds, kind)(case.X.shape[1], case.r)
     theirs = _pymanopt_best(explicit.X, explicit.w, case.r, manifold)
