@@ -1,4 +1,4 @@
-"""Generated data are unit rows with the shape they are named for; missing data are named."""
+"""Generated data are unit rows with the shape they are named for."""
 
 from __future__ import annotations
 
@@ -40,14 +40,6 @@ def test_text_is_unit_rows_without_empty_ones():
     assert (np.bincount(few.indices) > 1).all() or few.shape[0] < 60
     np.testing.assert_allclose(_lengths(few), 1, atol=1e-6)
     assert few_rows(np.ones((7, 2)), 60).shape == (7, 2)
-
-
-def test_missing_data_are_named_without_a_path(no_data, tmp_path):
-    real._texts.cache_clear()
-    for load in (real.isolet, real.minilm, real.newsgroups_500, real.text_4000x500):
-        with pytest.raises(real.MissingDataError, match="SPHERICALPCA_DATA_HOME") as caught:
-            load()
-        assert str(tmp_path) not in str(caught.value)
 
 
 def test_every_case_has_a_quick_twin():

@@ -99,13 +99,6 @@ def test_the_race_with_pymanopt_takes_the_worse_start(small, monkeypatch):
     assert float(second.split()[0]) <= found.measured * 1.01
 
 
-def test_a_tolerance_that_was_not_reached_is_seen(small):
-    fit = goals.OURS.read(goals.fit_model(small, 3, max_iter=1, tol=1e-12))
-    measurement = GoalMeasurement(1.0, tol=1e-9)
-    judged = goals._judged(measurement, small, fit.U, goals.measure(small, fit.U))
-    assert not judged.right
-
-
 def test_memory_of_a_fit_is_measured_in_a_process_of_its_own():
     peaks = memory.fit_peaks(3000, 40, 5)
     assert set(peaks) == {"traced", "resident"}

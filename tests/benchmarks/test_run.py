@@ -114,14 +114,6 @@ def test_rows_have_residual_and_gaps_beside_every_time():
     assert "TruncatedSVD" not in {point["method"] for point in points}
 
 
-def test_curves_of_many_points_are_thinned_and_keep_their_ends():
-    chosen = compare._thinned(100_000)
-    assert chosen[0] == 0
-    assert chosen[-1] == 99_999
-    assert len(chosen) <= compare.TRACE_POINTS
-    assert compare._thinned(3) == [0, 1, 2]
-
-
 def test_numbers_survive_the_table_and_one_of_other_columns_is_not_touched(tmp_path):
     assert plots.draw(tmp_path) == []
     assert summary.write(tmp_path).read_text().startswith("# Benchmark results")

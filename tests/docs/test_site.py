@@ -147,30 +147,3 @@ def test_the_site_builds_and_is_whole_and_loads_nothing_from_outside(project, mo
             assert site / "api" / "names" / f"{module}.{name}.html" in pages
     for path in pages:
         assert str(project) not in path.read_text(encoding="utf-8"), path
-
-
-# The checks themselves
-
-
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("page.html", '<script src="https://cdn.example.org/mathjax.js"></script>'),
-        ("page.html", '<link rel="stylesheet" href="//fonts.example.org/css">'),
-        ("page.html", '<p style="background: url(https://example.org/a.png)">'),
-        ("page.css", "@import 'https://x.org/a.css';"),
-    ],
-)
-def test_what_is_loaded_from_outside_is_noticed(name, source, tmp_path):
-    (tmp_path / name).write_text(source)
-    assert loaded_from_outside(tmp_path, read_pages(tmp_path))
-
-
-def test_plain_links_may_lead_outside_and_local_ones_must_lead_somewhere(tmp_path):
-    (tmp_path / "a.html").write_text('<a href="https://example.org">x</a><a href="b.html#there">')
-    (tmp_path / "b.html").write_text('<p id="there"><a href="a.html">')
-    pages = read_pages(tmp_path)
-    assert not loaded_from_outside(tmp_path, pages)
-    assert not list(broken_links(tmp_path, pages))
-    (tmp_path / "b.html").write_text('<p id="elsewhere"><a href="c.html">')
-    assert len(list(broken_links(tmp_path, read_pages(tmp_path)))) == 2

@@ -7,7 +7,6 @@ from collections import Counter
 from paper.journal import identity
 from paper.methods import METHODS
 from paper.plan import EXPERIMENTS, TABLES, ExperimentPlan
-from paper.seeds import seed_of
 
 
 def keys(plan):
@@ -64,9 +63,3 @@ def test_repetitions_change_draws_and_seeds_but_not_the_toy():
     assert counted["uci", 3] == 10 * 3 * (len(METHODS) - 1)
     assert counted["newsgroups", 1] == 5 * 3 * 3 * (len(METHODS) - 1)
     assert counted["toy", 1] == 400
-
-
-def test_seeds_depend_on_names_alone():
-    assert seed_of("a", 1) == seed_of("a", "1")
-    assert len({seed_of("a", i) for i in range(1000)}) == 1000
-    assert 0 <= seed_of() < 2**32

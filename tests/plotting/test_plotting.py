@@ -16,8 +16,6 @@ import pytest
 from matplotlib.colors import to_hex
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from sphericalpca import (
     KSVD,
@@ -99,12 +97,6 @@ class TestConvergence:
         truncated = ConvergenceDisplay.from_estimator(runs["exact"].truncate(1))
         assert truncated.best == runs["exact"].history_["loss"].min()
 
-    def test_what_is_rounding_is_not_drawn(self):
-        loss = np.array([3.0, 1.0 + 1e-6, 1.0 + 1e-15, 1.0])
-        history = {"loss": loss, "passes": np.arange(1, 5)}
-        curve = ConvergenceDisplay({"run": history}).curve("run")
-        np.testing.assert_array_equal(np.isnan(curve), [False, False, True, True])
-
     def test_other_quantities_against_seconds(self, runs):
         pair = {name: runs[name] for name in ("theory", "block")}
         for quantity in ("residual", "delta_U", "delta_V"):
@@ -120,15 +112,6 @@ class TestConvergence:
         assert display.ax_.get_legend() is None
         assert display.ax_.get_xscale() == "log"
         assert list(display.histories) == ["mine"]
-
-    def test_replot_elsewhere(self, runs):
-        display = ConvergenceDisplay.from_estimators(runs)
-        before = [line.get_ydata() for line in display.lines_]
-        _, ax = plt.subplots()
-        assert display.plot(ax=ax) is display
-        assert (display.ax_, display.figure_) == (ax, ax.figure)
-        for old, line in zip(before, display.lines_, strict=True):
-            np.testing.assert_array_equal(line.get_ydata(), old)
 
     @pytest.mark.parametrize(
         ("option", "rule"),
@@ -157,10 +140,6 @@ class TestConvergence:
         display = ConvergenceDisplay({"one": history}).plot()
         assert "residual" in display.ax_.texts[0].get_text()
         assert not ConvergenceDisplay({"one": history}).plot(quantity="residual").ax_.texts
-
-    def test_histories_may_be_lists(self):
-        drawn = ConvergenceDisplay({"by hand": {"loss": [3.0, 2.0, 1.0], "passes": [1, 2, 3]}})
-        np.testing.assert_array_equal(drawn.plot().lines_[0].get_ydata(), [2.0, 1.0, np.nan])
 
     @pytest.mark.parametrize(
         ("model", "missing"),
@@ -202,10 +181,6 @@ class TestComponentWeights:
         ticks = display.ax_.get_xticks()
         assert len(ticks) <= 16
         np.testing.assert_array_equal(ticks, np.round(ticks))
-
-    def test_tall_bars_share_the_scale_of_the_line(self):
-        display = ComponentWeightsDisplay([0.8, 0.2]).plot()
-        assert display.ax_.get_ylim() == display.cumulative_ax_.get_ylim()
 
     def test_what_are_no_weights_is_refused(self):
         for weights in ([], [[0.5, 0.5]], [0.5, np.nan], [np.inf], 1.0):
@@ -285,12 +260,6 @@ class TestSphere:
             SphereDisplay(np.ones(3))
         with pytest.raises(ValueError, match="projection='3d'"):
             SphereDisplay.from_estimator(model, X, ax=plt.subplots()[1])
-
-    def test_a_fitted_pipeline(self):
-        X, labels = make_toy(random_state=0)
-        pipeline = make_pipeline(StandardScaler(), SphericalPCA(3)).fit(X)
-        display = SphereDisplay.from_estimator(pipeline, X, labels)
-        np.testing.assert_array_equal(display.V, pipeline.transform(X))
 
 
 def _positions(display):

@@ -85,21 +85,6 @@ def test_the_same_command_again_repeats_nothing(invoke, tmp_path, monkeypatch):
     assert rows.read_bytes() == changed
 
 
-def test_an_interrupt_before_the_first_row(invoke, tmp_path, monkeypatch):
-    def interrupted(*_args, **_options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("paper.reproduction.run", interrupted)
-    out = tmp_path / "new" / "out"
-    done = invoke("uci", "--quick", "--embedded", "--jobs", 1, "--out", out)
-    assert done.exit_code == 130
-    assert "; 1 process.\n" in done.output
-    assert done.output.endswith(
-        "Interrupted; no row was finished. Give the same command to go on.\n"
-    )
-    assert not out.parent.exists()
-
-
 def one_line(done):
     assert done.exit_code != 0
     (line,) = done.stderr.splitlines()
@@ -175,23 +160,6 @@ def test_wrong_arguments(invoke, tmp_path, monkeypatch, words, complaint):
     assert done.exit_code == (1 if complaint == "is not a rows file" else 2)
     assert complaint in done.stderr
     assert (tmp_path / "rows.csv").read_text() == "not,ours\n"
-
-
-def test_where_nobody_may_write_is_told_before_the_work(invoke, tmp_path, monkeypatch):
-    out = tmp_path / "DENIED"
-    out.mkdir()
-
-    def denied(path):
-        assert path.parent == out
-        raise PermissionError(13, "Permission denied", str(path))
-
-    def work(*_args, **_options):
-        raise AssertionError("The work has begun.")
-
-    monkeypatch.setattr("sphericalpca.cli.outputs.check_writable", denied)
-    monkeypatch.setattr("paper.reproduction.run", work)
-    line = one_line(invoke("figures", "--quick", "--embedded", "--out", out))
-    assert line.startswith(f"Error: {out} cannot be written (Permission denied): free some space")
 
 
 @pytest.mark.parametrize("package", ["pandas", "jinja2", "matplotlib"])

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import codecs
 import gc
-import pickle
 import re
 import socket
 import urllib.request
@@ -18,7 +16,6 @@ import sklearn.datasets
 from sklearn.utils import Bunch
 
 from paper.datasets import DATASETS, fetch, load_newsgroups, load_uci
-from paper.datasets.fetching import batches
 from paper.datasets.integrity import examine
 from sphericalpca import DataError
 
@@ -79,11 +76,7 @@ def _fake_openml(tiny, spell):
     ("name", "spell"),
     [
         ("diabetes", ["tested_negative", "tested_positive"].__getitem__),
-        ("diabetes", ["'tested_negative'", "'tested_positive'"].__getitem__),
-        ("diabetes", str),
         ("isolet", "'{}'".format),
-        ("isolet", '"{}"'.format),
-        ("isolet", float),
         ("isolet", "{}.0".format),
     ],
 )
@@ -125,31 +118,6 @@ def test_newsgroups(tiny, monkeypatch, home, same, separator):
     assert same(load_newsgroups(home), tiny["newsgroups"])
 
 
-class Trap:
-    """Tells when it is unpickled."""
-
-    sprung = False
-
-    def __reduce__(self):
-        return setattr, (Trap, "sprung", True)
-
-
-def test_no_pickle_in_the_folder_of_scikit_learn_is_opened(tmp_path, monkeypatch, home):
-    """Which may be shared; scikit-learn itself trusts what it finds there."""
-    theirs = tmp_path / "scikit-learn"
-    theirs.mkdir()
-    packed = codecs.encode(pickle.dumps({"train": Trap(), "test": Trap()}), "zlib_codec")
-    (theirs / "20news-bydate_py3.pkz").write_bytes(packed)
-
-    def offline(*args, **options):
-        raise URLError("no network here")
-
-    monkeypatch.setattr(urllib.request.OpenerDirector, "open", offline)
-    with pytest.raises(DataError, match="no network here"):
-        fetch(["newsgroups"], home, tries=1)
-    assert not Trap.sprung
-
-
 def test_scikit_learn_is_not_sent_elsewhere(monkeypatch, server, home):
     """Its fetchers would follow from https to http; the rules are ours meanwhile."""
     here = server.play("/here", ("moved", "http://example.org/there"))
@@ -161,19 +129,6 @@ def test_scikit_learn_is_not_sent_elsewhere(monkeypatch, server, home):
             fetch([name], home, tries=1)
         assert urllib.request._opener is before
     gc.collect()  # a connection that was left open would be told of now
-
-
-def test_all_of_them(tiny, uci, monkeypatch, home):
-    uci.serve_files("glass", uci.glass(tiny["glass"]))
-    uci.serve_files("mfeat", uci.mfeat(tiny))
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", _fake_openml(tiny, str))
-    newsgroups = _fake_newsgroups(tiny["newsgroups"])
-    monkeypatch.setattr(sklearn.datasets, "fetch_20newsgroups", newsgroups)
-    assert [f.name for f in fetch(data_home=home)] == list(DATASETS)
-    assert all(examine(record, home).state == "present" for record in DATASETS.values())
-    assert not any(f.fresh for f in fetch(data_home=home))
-    assert batches(["mfeat-pix", "glass", "mfeat", "glass"]) == [["mfeat-pix", "mfeat"], ["glass"]]
-    assert len(batches(DATASETS)) == 5
 
 
 def test_sound_files_are_left_alone_and_damaged_ones_fetched_again(tiny, glass, server, home, same):
@@ -190,21 +145,6 @@ def test_sound_files_are_left_alone_and_damaged_ones_fetched_again(tiny, glass, 
     (home / "glass.csv.gz").write_bytes(b"rubbish")
     assert fetch(["glass"], home)[0].fresh
     assert len(server.requests) == 3
-    assert same(load_uci("glass", home), tiny["glass"])
-
-
-def test_the_environment_names_the_folder(glass, monkeypatch, home):
-    monkeypatch.setenv("SPHERICALPCA_DATA_HOME", str(home))
-    assert fetch(["glass"])[0].path == home / "glass.csv.gz"
-    with pytest.raises(DataError, match="No data set 'gloss'"):
-        fetch(["gloss"])
-
-
-def test_a_bad_line_is_tried_again(tiny, uci, home, naps, same):
-    good = uci.zip(uci.glass(tiny["glass"]))
-    uci.serve("glass", ("short", good[:50]), ("stall", b"PK"), 503, good)
-    fetch(["glass"], home, sleep=naps, timeout=0.2, tries=4)
-    assert naps == [1.0, 2.0, 4.0]
     assert same(load_uci("glass", home), tiny["glass"])
 
 
@@ -234,32 +174,12 @@ def test_offline(tiny, uci, monkeypatch, home, naps, name):  # noqa: PLR0917
 
 
 @pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (ValueError("Dataset with data_id 37 not found."), "data_id 37 not found"),
-        (KeyError("number_of"), r"not diabetes as it should be \('number_of"),
-        (OSError("The SHA256 differs"), r"Could not fetch diabetes into .*SHA256 differs"),
-    ],
-)
-def test_trouble_inside_scikit_learn(tiny, monkeypatch, home, error, reason):
-    def fail(**_):
-        raise error
-
-    monkeypatch.setattr(sklearn.datasets, "fetch_openml", fail)
-    with pytest.raises(DataError, match=reason):
-        fetch(["diabetes"], home)
-
-
-@pytest.mark.parametrize(
     ("members", "reason"),
     [
         ({"readme": "nothing"}, "no glass.data"),
         ({"glass.data": ""}, "glass.data is empty"),
-        ({"glass.data": "1,2,nan,1\n"}, "contains NaN"),
-        ({"glass.data": "1,2,3\n1,2\n"}, "columns changed"),
         ({"glass.data": "1,2,3.5\n"}, "label is not an integer"),
         ({"glass.data": "<html>"}, "could not convert"),
-        ({"glass.data": b"\xff\xfe"}, "codec can't decode"),
         ({"glass.data": "1,2,3\n"}, "1 rows and 1 features, not 9 and 4"),
     ],
 )
@@ -279,7 +199,6 @@ def test_other_content_leaves_all_as_it_was(tiny, uci, home, members, reason):
     [
         lambda raw: b"<!DOCTYPE html><title>Down for maintenance</title>",
         lambda raw: raw[: len(raw) // 2],
-        lambda raw: raw.replace(b"PK\x03\x04", b"PK\x03\x05"),
         lambda raw: raw[:60] + bytes([raw[60] ^ 0xFF]) + raw[61:],
     ],
 )
@@ -302,8 +221,6 @@ def test_members_that_unpack_to_more_than_any_data_set(uci, home):
 def test_one_bad_view_and_none_is_written(tiny, uci, home):
     members = uci.mfeat(tiny)
     uci.serve_files("mfeat", {**members, "mfeat-pix": members["mfeat-kar"]})
-    with pytest.raises(DataError, match=r"mfeat: 6 rows and .* features"):
-        fetch(MFEAT, home)
     with pytest.raises(DataError, match="mfeat-pix: 6 rows and 4 features, not 6 and 6"):
         fetch(["mfeat-fac", "mfeat-pix"], home)
     uci.serve_files("mfeat", {name: 2 * text for name, text in members.items()})

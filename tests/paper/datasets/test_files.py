@@ -7,7 +7,7 @@ import hashlib
 
 import pytest
 
-from paper.datasets.files import noted_sha256, replacing_with_note, sha256_of, write_gzip
+from paper.datasets.files import noted_sha256, sha256_of, write_gzip
 
 
 def _fail_after(lines):
@@ -46,15 +46,3 @@ def test_an_interrupted_write_leaves_all_as_it_was(tmp_path):
     with pytest.raises(KeyboardInterrupt):
         write_gzip(path, _fail_after(["new"]))
     assert {p.name: p.read_bytes() for p in tmp_path.iterdir()} == before
-
-
-def test_a_new_file_never_has_the_old_note(tmp_path, monkeypatch):
-    """Between the two renames the file stands alone: it would be checked by its content."""
-    path = tmp_path / "a.gz"
-    write_gzip(path, iter(["old"]))
-    with replacing_with_note(path) as temporary:
-        assert temporary.parent == path.parent
-        temporary.write_bytes(b"new")
-        assert noted_sha256(path) is not None
-    assert path.read_bytes() == b"new"
-    assert noted_sha256(path) is None

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from pathlib import Path
 
 import pytest
 
-from paper.datasets import DATASETS, available, get_data_home
-from paper.datasets.home import existing_file, fetch_command
+from paper.datasets import available, get_data_home
 from sphericalpca import DataError
 
 
@@ -43,28 +41,9 @@ def test_no_home_folder_at_all(monkeypatch):
 
 
 def test_available(tiny, home):
-    assert not available("glass")
-    assert not get_data_home().exists()
     assert not available("glass", home)
     home.mkdir()
     (home / "glass.csv.gz").touch()
     assert available("glass", home)
     with pytest.raises(DataError, match="No data set 'brass'"):
         available("brass", home)
-
-
-def test_a_missing_file_is_named_with_the_place_and_the_remedy(home):
-    with pytest.raises(DataError) as caught:
-        existing_file(DATASETS["mfeat-fac"], home)
-    message = str(caught.value)
-    assert "\n" not in message
-    for part in ("mfeat_fac.csv.gz", str(home), "fetch mfeat-fac", "--data-home DIR"):
-        assert part in message
-    assert "SPHERICALPCA_DATA_HOME" in message
-
-
-def test_the_command_leads_to_the_same_folder(tmp_path):
-    assert fetch_command(["glass"], get_data_home()) == "python -m paper datasets fetch glass"
-    odd = tmp_path / "my data"
-    words = shlex.split(fetch_command(["glass", "mfeat"], odd, force=True))
-    assert words[4:] == ["fetch", "glass", "mfeat", "--force", "--data-home", str(odd)]

@@ -60,10 +60,7 @@ def test_states_of_a_sound_file(stored, name):
 
 DAMAGE = {
     "truncated": lambda raw: raw[: len(raw) // 2],
-    "no trailer": lambda raw: raw[:-8],
     "one byte": lambda raw: raw[:40] + bytes([raw[40] ^ 0xFF]) + raw[41:],
-    "wrong checksum": lambda raw: raw[:-8] + bytes(4) + raw[-4:],
-    "invalid block": lambda raw: raw[:10] + b"\xff" * (len(raw) - 10),
     "empty": lambda raw: b"",
     "not gzip": gzip.decompress,
     "last row missing": lambda raw: gzip.compress(
@@ -95,13 +92,7 @@ def test_damage_is_found_and_the_remedy_named(stored, damage):
     ("change", "reason"),
     [
         (lambda X, y: (X[1:], y[1:]), "8 rows and 4 features, not 9 and 4"),
-        (lambda X, y: (X[:, 1:], y), "9 rows and 3 features, not 9 and 4"),
         (lambda X, y: (X, np.where(y == 7, 6, y)), "2 rows of class 6, not 0"),
-        (lambda X, y: (X, np.where(np.arange(9) == 0, 2, y)), "2 rows of class 1, not 3"),
-        (lambda X, y: (1.001 * X, y), "other values"),
-        (lambda X, y: (X[:, [1, 0, 2, 3]], y), "other values"),
-        (lambda X, y: (X * [1, 1, -1, 1], y), "other values"),
-        (lambda X, y: (np.abs(X), y), "other values"),
         (lambda X, y: (X, y[[3, 1, 2, 0, *range(4, 9)]]), "other values"),
     ],
 )
@@ -127,26 +118,6 @@ def test_rounding_and_order_are_forgiven_but_no_exchange_in_a_large_table(rng):
         assert "other values" in fault(record, LabelledTable(*other))
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda lines: lines[::-1],
-        lambda lines: [line.replace(r"\r\n", r"\n") for line in lines],
-        lambda lines: [line.replace(r"\n", r"\r\n") for line in lines],
-    ],
-    ids=["other order", "line ends of Unix", "line ends of DOS"],
-)
-def test_other_bytes_of_the_same_texts(stored, change):
-    record = DATASETS["newsgroups"]
-    path = stored / record.file
-    documents = gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
-    text = "\n".join([*change(documents), ""])
-    path.write_bytes(gzip.compress(text.encode(), compresslevel=1))
-    _note(path).unlink()
-    assert examine(record, stored)[:2] == ("present", "other bytes, same content by its facts")
-    assert len(load_newsgroups(stored)) == 5
-
-
 def test_one_other_word_is_noticed_unless_it_was_fetched(tiny, stored):
     record, corpus = DATASETS["newsgroups"], tiny["newsgroups"]
     longer = dataclasses.replace(corpus, texts=[*corpus.texts[:-1], "one more"])
@@ -162,19 +133,6 @@ def test_one_other_word_is_noticed_unless_it_was_fetched(tiny, stored):
     assert examine(record, stored)[:2] == ("damaged", "right in size, but other words")
     with pytest.raises(DataError, match="other words"):
         load_newsgroups(stored)
-
-
-def test_the_note_sees_what_the_content_forgives(tiny, stored):
-    record, (X, y) = DATASETS["glass"], tiny["glass"]
-    path = stored / record.file
-    note = _note(path).read_bytes()
-    write_content(record, stored, LabelledTable((1 + 1e-9) * X, y))
-    assert examine(record, stored).state == "present"
-    _note(path).write_bytes(note)
-    assert examine(record, stored)[:2] == (
-        "damaged",
-        "its sha256 is not the one noted when it was fetched",
-    )
 
 
 def test_files_that_are_missing_or_folders(stored):

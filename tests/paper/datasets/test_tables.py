@@ -30,29 +30,17 @@ def test_every_number_comes_back(tmp_path, same, table):
     assert same(read_table(tmp_path / "t.csv.gz"), table)
 
 
-def test_the_text_is_plain(tmp_path):
-    table = LabelledTable(np.array([[1.0, -0.25], [1e-9, 30.0]]), np.array([7, 0]))
-    write_table(tmp_path / "t.csv.gz", table)
-    text = gzip.decompress((tmp_path / "t.csv.gz").read_bytes()).decode()
-    assert text == "f0,f1,label\n1,-0.25,7\n1e-09,30,0\n"
-
-
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "first line"),
-        ("f0,f2,label\n1,2,3\n", "first line"),
-        ("f0,f1\n1,2\n", "first line"),
         ("<html>\n", "first line"),
         ("f0,f1,label\n1,2\n", "2 columns, but 3 names"),
-        ("f0,f1,label\n1,2,3,1,2,3\n", "6 columns, but 3 names"),
         ("f0,label\n1,2\n3\n", "columns changed"),
         ("f0,label\n1,nan\n", "NaN"),
         ("f0,label\ninf,1\n", "NaN or infinity"),
         ("f0,label\nabc,1\n", "could not convert"),
-        ("f0,label\n,1\n", "could not convert"),
         ("f0,label\n1,1.5\n", "label is not an integer"),
-        ("f0,label\n1,1e300\n", "label is not an integer"),
         ("f0,label\n1,\xe9\n", "codec can't decode"),
     ],
 )

@@ -7,7 +7,6 @@ from xml.etree import ElementTree
 import pytest
 
 from paper.report import write_report
-from sphericalpca.plotting.style import INK, PALETTE
 
 HEADINGS = ("h1", "h2", "h3", "h4")
 
@@ -104,30 +103,6 @@ def test_one_experiment_is_enough(tmp_path, write_rows, rows, experiment):
 
 
 @pytest.mark.usefixtures("undrawn")
-def test_points_or_solvers_alone_are_enough(
-    tmp_path, write_rows, toy_points, solver_runs, convergence
-):
-    text = write_report(write_rows(tmp_path / "toy", toy=toy_points)).page.read_text(
-        encoding="utf-8"
-    )
-    assert "toy-canvas" in text
-    folder = write_rows(tmp_path / "runs", convergence=convergence, solvers=solver_runs)
-    text = write_report(folder).page.read_text(encoding="utf-8")
-    assert "toy-canvas" not in text
-    assert "figure-convergence-digits" in text
-
-
-@pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("method", ["spherical-pca", "svd-unit"])
-def test_one_method_is_enough(tmp_path, write_rows, rows, method):
-    """As in the middle of a run; what is not paired is not tested."""
-    part = rows[(rows["method"] == method) & (rows["variant"] != "labels")]
-    text = write_report(write_rows(tmp_path, part)).page.read_text(encoding="utf-8")
-    assert "What the rows say" in text
-    assert not re.search(r"Tested pair by pair|Against SVD|Against LSA|six methods Sph", text)
-
-
-@pytest.mark.usefixtures("undrawn")
 def test_nothing_on_a_page_of_stand_ins_is_said_of_the_papers_data(
     tmp_path, write_rows, stand_in_rows
 ):
@@ -161,18 +136,6 @@ def words_from(folder):
     return words_of(write_report(folder).page.read_text(encoding="utf-8"))
 
 
-def test_a_page_of_the_papers_data_says_so(page):
-    text = words_of(page)
-    for right in (
-        *("Table 1: newsgroups", "Table 2: UCI", "200 documents drawn from each group"),
-        *("what the paper prints", "the paper's numbers beside ours", "Always both"),
-        *("On text the paper's claim holds", "five groups that the paper names"),
-    ):
-        assert right in text, right
-    for wrong in ("nothing about its claims", "protocol", "Stand-in data."):
-        assert wrong not in text
-
-
 @pytest.mark.usefixtures("undrawn")
 def test_two_repetitions_have_no_signs_and_no_intervals(tmp_path, write_rows, stand_in_rows):
     text = words_from(write_rows(tmp_path, stand_in_rows[stand_in_rows["repetition"] < 2]))
@@ -180,19 +143,6 @@ def test_two_repetitions_have_no_signs_and_no_intervals(tmp_path, write_rows, st
     assert not re.search(r"[≈▲▼]|\[[^a-z]+\]|p [=<] \.", tables)
     assert "2 draws: too few to test." in text
     assert "level everywhere" not in text
-
-
-def colours(page, rule):
-    block = re.search(rf"{re.escape(rule)} {{(.*?)}}", page, flags=re.DOTALL)[1]
-    return dict(re.findall(r"--(\w+): (#\w+);", block))
-
-
-def test_both_ways_into_the_dark_give_the_same_colours(page):
-    chosen, light = colours(page, ':root[data-theme="dark"]'), colours(page, ":root")
-    assert chosen == colours(page, ":root:not([data-theme])")
-    assert set(chosen) == set(light)
-    assert [light[f"c{i}"] for i in range(10)] == [color.lower() for color in PALETTE]
-    assert light["ink"] == INK
 
 
 PATH_AND_TAG = 'x/../../../escaped"><script>alert(1)</script>'

@@ -74,26 +74,6 @@ def test_every_printed_number_stands_beside_ours_with_the_difference(content, na
     assert sorted(seen) == pytest.approx(sorted(theirs))
 
 
-def test_what_is_special_is_said(content):
-    tables = content.tables
-    random = next(row for row in tables["newsgroups"].rows if row.head == "5 random groups")
-    assert all(not entry.below for entry in random.entries), "no number of the paper"
-    row = next(row for row in tables["uci"].rows if row.head.startswith("isolet"))
-    assert "min-max data" in row.entries[tables["uci"].columns.index("MUA")].below
-    assert "min-max" in tables["uci"].caption
-    assert "min-max data" not in str(tables["newsgroups"].rows)
-    rows = [row for row in tables["uci"].rows if row.head.startswith("diabetes")]
-    assert "".join(entry.below[-1][0] for entry in rows[1].entries[:6]) == "‡‡‡†††"
-    assert all("‡" not in line for entry in rows[0].entries for line in entry.below)
-    for name in ("uci", "uci-standardised", "uci-minmax", "uci-views"):
-        assert "k-means seeds only" in tables[name].caption
-    for name in ("newsgroups", "newsgroups-labels", "uci", "uci-views", "toy"):
-        assert "ten starts" in " ".join(tables[name].caption.split())
-        assert "below .005" in tables[name].caption
-    for words in ("one start and at most 100 iterations", "idf weights", "that of the replicates"):
-        assert words in tables["lsa-4"].caption
-
-
 def test_signs_and_stars_follow_the_cells(content, lines):
     line = next(ln for ln in lines if ln.key[:4] == ("uci", "glass", "6", "unit"))
     table = content.tables["uci"]
@@ -161,7 +141,6 @@ def test_summary_shows_table_1_and_the_papers_spherical_pca(rows, exact_rows):
     ("rate", "rho", "exponent", "words"),
     [
         ("linear", 0.5, 3.0, "linear, factor 0.500"),
-        ("linear", 0.99956, 3.0, "linear, factor 0.99956"),
         ("linear", 1.001, -1.5, "none, steps do not shrink"),
         ("sublinear", 0.9, 1.0, "sublinear, power \N{MINUS SIGN}2.00"),
         ("sublinear", 1.0, -1.0, "none, steps do not shrink"),
