@@ -150,6 +150,13 @@ def test_certificates_and_saddles_on_a_device(xp, data, unaddressable):
     assert SphericalPCA(1).fit(xp.asarray(X)).mean_cosine_ == pytest.approx(expected)
 
 
+def test_what_may_not_be_written_to_is_not_shared_with_torch(torch):
+    fixed = np.ones((3, 2))
+    fixed.flags.writeable = False
+    foreign.backend_of(torch.ones(1)).put(fixed)[0, 0] = 5.0
+    assert fixed[0, 0] == 1.0
+
+
 def test_without_dispatch_numpy_comes_out(data):
     torch = pytest.importorskip("torch")
     X = torch.asarray(data.astype(np.float32))

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+import threading
+import time
 
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
+from threadpoolctl import threadpool_limits
 
 from sphericalpca import DataError, SphericalPCA
 from sphericalpca.estimators import monitoring as progress_module
-from sphericalpca.rows import finite
+from sphericalpca.rows import as_rows, finite
 from sphericalpca.solvers import Anderson, checkpoint
 
 
@@ -141,6 +144,26 @@ def test_an_error_while_data_are_checked_leaves_the_last_fit(X):
     with pytest.raises(_Stop):
         model.fit(2 * X, progress=_stopping_after(0))
     assert model.components_ is components
+
+
+def test_an_error_in_one_thread_stops_the_others():
+    """Or a fit of a large file would go on for minutes after it failed."""
+    X, read, failing = np.ones((400, 3)), [], threading.Event()
+
+    def kernel(block):
+        read.append(block.span.start)
+        if block.span.start >= 200:
+            failing.set()
+            raise _Stop
+        assert failing.wait(60)  # however late the other thread starts
+        time.sleep(0.01)
+        return (0.0,)
+
+    with threadpool_limits(2):
+        rows = as_rows(X, block_rows=2)
+        with pytest.raises(_Stop):
+            rows.sweep(kernel)
+    assert len(read) < 30
 
 
 def test_a_smaller_tolerance_that_is_not_reached_is_not_called_converged(tmp_path):
