@@ -171,11 +171,11 @@ def test_more_rows_are_asked_for_where_only_they_would_help():
         choose_components(X, recall=0.99, k=2, random_state=0)
 
 
-@pytest.mark.parametrize("recall", [0.05, 0.999])
-def test_targets_at_the_ends(X, recall):
+@pytest.mark.parametrize(("recall", "k", "seed"), [(0.05, 1, 0), (0.999, 1, 0), (0.7, 5, 1)])
+def test_targets_in_the_middle_and_at_the_ends(X, recall, k, seed):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = choose_components(X, recall=recall, k=1, queries=QUERIES, random_state=0)
+        found = choose_components(X, recall=recall, k=k, queries=QUERIES, random_state=seed)
     # All components were allowed: there are no more to ask for.
     assert ["largest" in str(warning.message) for warning in said] == [False] * (not found.reached)
     assert found.reached == (found.chosen.low >= recall)

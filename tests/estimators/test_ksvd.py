@@ -97,6 +97,13 @@ def test_leading_direction_is_that_of_the_svd(shape, kind, rng):
         np.testing.assert_allclose(np.abs(found @ expected), 1, atol=1e-8)
 
 
+@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
+def test_leading_direction_where_nothing_is_along_the_start(kind):
+    X, axes = np.outer(np.arange(60.0), np.eye(50)[7]), np.eye(50)
+    found = leading_direction(kind(X), np.zeros((60, 1)), axes[:1], axes[0])
+    np.testing.assert_allclose(np.abs(found), axes[7], atol=1e-12)
+
+
 def plain_ksvd(X, D, s, max_iter):
     """Word by word, with scikit-learn's pursuit and a full SVD; returns atoms and losses."""
     D, losses = D.copy(), []

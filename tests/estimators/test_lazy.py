@@ -93,6 +93,12 @@ def test_nothing_is_computed_before_it_is_asked_for(X, model):
     np.testing.assert_array_equal(found[5:], 0, err_msg="zero rows become zero rows")
 
 
+def test_fit_transform_is_lazy_too(X, model):
+    found = SphericalPCA(3).fit_transform(by_rows(X))
+    assert type(found) is da.Array
+    np.testing.assert_allclose(found.compute(), model.transform(X), atol=1e-3)
+
+
 def test_frames_keep_their_names(frame, lazy_frame):
     model = SphericalPCA(3).fit(lazy_frame)
     assert list(model.feature_names_in_) == list("abcdefg")
