@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 import threading
-from contextlib import closing
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -23,7 +20,6 @@ from sphericalpca import (
     open_rows,
     transforming,
 )
-from sphericalpca.parallel import allowed_threads, workers
 from sphericalpca.transforming import transform_blocks, transform_file
 
 pa = pytest.importorskip("pyarrow")
@@ -221,16 +217,6 @@ def test_blocks_may_be_asked_for_by_any_thread(X, model, tmp_path):
     np.testing.assert_array_equal(np.concatenate(found), model.transform(X))
 
 
-def test_between_blocks_nothing_is_held(X, model, tmp_path):
-    np.save(tmp_path / "rows.npy", X)
-    with threadpool_limits(limits=3, user_api="blas"):
-        rows = open_rows(tmp_path / "rows.npy", memory_budget="90kB")
-        with closing(transform_blocks(model, rows)) as blocks:
-            next(blocks)
-            assert workers() == 1  # none of ours
-            assert allowed_threads() == 3
-
-
 @pytest.mark.usefixtures("one_thread")
 def test_a_row_that_is_too_long_is_named_by_its_place_in_the_file(X, model, tmp_path):
     X = X.copy()
@@ -241,17 +227,3 @@ def test_a_row_that_is_too_long_is_named_by_its_place_in_the_file(X, model, tmp_
         list(transform_blocks(model, rows))
     with pytest.raises(DataError, match="Row 200 of X has length"):
         SphericalPCA(2).fit(rows)
-
-
-@pytest.mark.usefixtures("one_thread")
-@pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="nobody tells which files are open")
-@pytest.mark.parametrize("suffix", [".parquet", ".feather"])
-def test_an_error_leaves_no_file_open(X, model, tmp_path, suffix):
-    X = X.copy()
-    X[200] = np.nan
-    path = _write(X, tmp_path / f"rows{suffix}")
-    with pytest.raises(DataError, match="NaN") as error:
-        transform_file(model, open_rows(path, memory_budget="40kB"), tmp_path / "small.parquet")
-    opened = [os.path.realpath(handle) for handle in Path("/proc/self/fd").iterdir()]
-    assert str(path) not in opened
-    del error  # only now may its traceback go

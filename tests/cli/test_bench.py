@@ -11,7 +11,6 @@ from scipy import sparse
 from sphericalpca import DataError, SphericalPCA, open_rows
 from sphericalpca.datasets import make_embeddings
 from sphericalpca.evaluation import race
-from sphericalpca.rows.reading import load_rows
 
 
 @pytest.fixture
@@ -81,16 +80,10 @@ def test_a_fit_without_convergence_is_told_once_by_options_that_there_are(run, f
     assert line.endswith("set --tol > 0 to stop at convergence.")
 
 
-def test_sparse_rows_race_without_pca_and_rows_in_files_not_at_all(X, file):
-    laps = race(sparse.csr_array(np.where(X > 0.2, X, 0)), 4, rounds=1)
-    assert [lap.method for lap in laps] == ["SphericalPCA", "TruncatedSVD"]
+def test_sparse_rows_race_without_pca_and_rows_in_files_not_at_all(run, X, file):
+    path = file.with_suffix(".npz")
+    sparse.save_npz(path, sparse.csr_array(np.where(X > 0.2, X, 0)))
+    found = json.loads(run("bench", path, "-r", 4, "--rounds", 1, "--json").stdout)
+    assert [lap["method"] for lap in found["methods"]] == ["SphericalPCA", "TruncatedSVD"]
     with pytest.raises(DataError, match="in memory"):
         race(open_rows(file), 2)
-
-
-@pytest.mark.parametrize("limit", [1, 150, 1000])
-def test_loaded_rows_are_those_of_the_file(file, X, tmp_path, limit):
-    np.testing.assert_array_equal(load_rows(open_rows(file), limit), X[:limit])
-    sparse.save_npz(tmp_path / "s.npz", sparse.csr_array(X))
-    loaded = load_rows(open_rows(tmp_path / "s.npz"), limit)
-    np.testing.assert_array_equal(loaded.toarray(), X[:limit])

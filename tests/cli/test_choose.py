@@ -72,13 +72,6 @@ def test_model_and_picture(run, file, tmp_path):
     assert "The model that -o saves is not fitted to the held-out rows." in told
 
 
-def test_the_suffix_is_the_format_of_the_picture(run, file, tmp_path):
-    for name, begin in {"c.pdf": b"%PDF-", "c.svg": b"<?xml", "c.PNG": b"\x89PNG"}.items():
-        result = run("choose", file, *OPTIONS, "--largest", 8, "--plot", tmp_path / name)
-        assert result.exit_code == 0, result.stderr
-        assert (tmp_path / name).read_bytes().startswith(begin)
-
-
 @pytest.mark.parametrize(
     ("name", "what"),
     [("c.bmp", "the suffix '.bmp'"), ("curve", "no suffix"), (".pdf", "no suffix")],

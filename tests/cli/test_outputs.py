@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
-from sphericalpca.cli.outputs import not_left_empty
 
 
 @pytest.fixture(scope="module")
@@ -145,17 +144,3 @@ def test_a_missing_package_is_told_before_the_work(run, folder, monkeypatch, wor
     result = run(*words.split())
     assert result.exit_code == 1
     assert "which is not installed: pip install" in result.stderr
-
-
-def test_only_folders_that_were_made_and_stayed_empty_go(tmp_path):
-    there, new = tmp_path / "there", tmp_path / "there" / "new" / "folder"
-    there.mkdir()
-    with not_left_empty(new):
-        new.mkdir(parents=True)
-    assert list(tmp_path.rglob("*")) == [there]
-    with not_left_empty(there), not_left_empty(new):
-        new.mkdir(parents=True)
-        (new.parent / "file").touch()
-    assert sorted(tmp_path.rglob("*")) == [there, new.parent, new.parent / "file"]
-    with not_left_empty(tmp_path / "never made"):
-        pass

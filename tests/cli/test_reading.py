@@ -65,11 +65,3 @@ def test_files_of_another_kind_are_refused_in_one_line(run, tmp_path, monkeypatc
     result = run(*words.split())
     assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
     assert line in result.stderr
-
-
-def test_one_is_told_in_the_singular(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.save("row.npy", np.ones((1, 3)))
-    assert "1 x 3 to 1 component, " in run("fit", "row.npy", "-r", 1, "-o", "model").stdout
-    told = run("transform", "model", "row.npy", "-o", "v.npy").stdout
-    assert told == "v.npy: 1 unit vector of 1 number.\n"

@@ -6,12 +6,9 @@ import io
 import itertools
 import re
 
-import numpy as np
 import pytest
 from rich.console import Console
-from sklearn.datasets import load_digits
 
-from sphericalpca import SphericalPCA
 from sphericalpca.cli.tables import print_table
 
 pytest.importorskip("safetensors")
@@ -88,53 +85,8 @@ def test_words_and_numbers_are_whole_at_any_width(terminal, width):
     assert all(len(line.rstrip()) <= width for line in text.splitlines())
 
 
-def test_as_few_columns_as_may_be_are_left_out(terminal):
-    notes = []
-    for width in (90, 70, 56, 20):
-        shown = terminal(width)
-        print_table(HEADER, CELLS, numbers=HEADER[1:-1], spare=SPARE)
-        notes.append(shown().partition("Left out")[2].partition(": ")[2].strip())
-    assert notes == ["", "", "index.", ""]  # stacked, nothing need be left out
-
-
 def test_terminals_without_the_signs_get_a_plain_rule(terminal, monkeypatch):
     shown = terminal(60)
     monkeypatch.setattr(Console, "encoding", "ascii")
     print_table(["name", "n"], [["a", "1"]])
     assert shown().isascii()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("tables")
-    X = load_digits().data[:600].astype(np.float32)
-    np.save(path / "rows.npy", X)
-    SphericalPCA(5).fit(X).save(path / "model.safetensors")
-    return path
-
-
-@pytest.mark.parametrize(
-    ("width", "words"),
-    [
-        (60, "info model.safetensors"),
-        (80, "info model.safetensors"),
-        (60, "choose rows.npy --recall 0.7 --k 5 --queries 100 --quiet"),
-        (80, "choose rows.npy --recall 0.7 --k 5 --queries 100 --quiet"),
-        (
-            60,
-            "evaluate model.safetensors rows.npy --at 1,10 --queries 50 --quiet --force --out out",
-        ),
-    ],
-)
-def test_commands_break_no_words(run, folder, terminal, words, width, monkeypatch):  # noqa: PLR0917
-    """What a terminal shows are words that a pipe gets, too."""
-    monkeypatch.chdir(folder)
-    piped = run(*words.split()).stdout
-    shown = terminal(width)
-    result = run(*words.split())
-    assert result.exit_code == 0, result.stderr
-    text = shown()
-    table, _, note = text.partition("Left out, as the terminal is narrow: ")
-    assert _words(table + note.partition(".")[2]) <= _words(piped)
-    assert all(len(line.rstrip()) <= width for line in text.splitlines())
-    assert width < 80 or note == ""

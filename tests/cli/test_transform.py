@@ -57,17 +57,3 @@ def test_what_is_wrong_is_said_in_one_line(run, files, words, line, monkeypatch)
     assert result.stderr.count("\n") == 1
     assert line in result.stderr
     assert sorted(files.iterdir()) == before
-
-
-def test_columns_that_only_some_files_have(run, X, files, monkeypatch):
-    monkeypatch.chdir(files)
-    pa = pytest.importorskip("pyarrow")
-    vectors = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), X.shape[1])
-    table = pa.table({"id": np.arange(len(X)), "vector": vectors})
-    pytest.importorskip("pyarrow.parquet").write_table(table, "rows.parquet")
-    words = ["model.safetensors", "rows.parquet", "rows.npy", "-o", "v.parquet"]
-    result = run("transform", *words)
-    assert result.exit_code == 1
-    assert "'rows.parquet' has columns beside its vectors ('id')" in result.stderr
-    assert "--keep ''" in result.stderr
-    assert run("transform", *words, "--keep", "").exit_code == 0

@@ -6,7 +6,7 @@ import click
 import pytest
 
 from sphericalpca.cli.app import app
-from sphericalpca.cli.console import counted, did_you_mean, in_options
+from sphericalpca.cli.console import in_options
 from sphericalpca.exceptions import Parameter, ParameterError
 
 TOL = Parameter("tol")
@@ -42,18 +42,3 @@ TOL = Parameter("tol")
 def test_parameters_become_options_of_the_command(command, phrase, expected):
     options = app.get_command(click.Context(app), command)
     assert in_options(ParameterError(phrase), options) == expected
-
-
-def test_without_a_command_nothing_changes():
-    assert in_options(ParameterError(Parameter("tol", 1)), None) == "tol=1."
-
-
-def test_counted():
-    assert counted(1, "row") == "1 row"
-    assert counted(2000, "row") == "2,000 rows"
-    assert counted(0, "process", "processes") == "0 processes"
-
-
-def test_names_that_are_near():
-    assert did_you_mean("Netwon", ["newton", "auto"]) == ["Did you mean 'newton'?"]
-    assert did_you_mean("xyz", ["newton", "auto"]) == []

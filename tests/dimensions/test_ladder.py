@@ -71,11 +71,6 @@ def test_directions_beyond_the_fit_come_heaviest_first(ladder, rows, weight):
     np.testing.assert_allclose(*energy, rtol=1e-3)
 
 
-def test_without_directions_beyond_the_fit(ladder, U, rows, weight):
-    for further in (ladder.start(7), ladder.start(0)):
-        assert Ladder(U, rows, weight, further).highest == SIZE
-
-
 @pytest.mark.parametrize("gram_features", [1024, 3], ids=["at once", "as needed"])
 def test_singular_vectors(X, weight, rows, monkeypatch, gram_features):
     for module in ("sphericalpca.solvers.start", "sphericalpca.dimensions.subspaces"):

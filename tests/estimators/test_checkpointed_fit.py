@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
-import signal
-import subprocess
-import sys
 import threading
 import time
 
@@ -18,7 +14,6 @@ from threadpoolctl import threadpool_limits
 
 from sphericalpca import DataError, SphericalPCA
 from sphericalpca.estimators import monitoring as progress_module
-from sphericalpca.parallel import parallel
 from sphericalpca.rows import as_rows, finite
 from sphericalpca.solvers import Anderson, checkpoint
 
@@ -151,39 +146,6 @@ def test_an_error_while_data_are_checked_leaves_the_last_fit(X):
     assert model.components_ is components
 
 
-@pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("when", ["checked", "measured"])
-def test_ctrl_c_while_data_are_looked_at(threads, when, monkeypatch):
-    """It takes effect after a few blocks, not after the rest of a map of many gigabytes."""
-    X, told = np.ones((2000, 3)), []
-    monkeypatch.setattr(finite, "BLOCK_ENTRIES", 3)
-
-    def watch(rows):
-        told.append(rows)
-        if len(told) == 3:
-            signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
-        time.sleep(0.01)  # the main thread comes to know
-
-    look = {
-        "checked": finite.first_non_finite,
-        "measured": lambda X, watch: as_rows(X, block_rows=1, watch=watch),
-    }[when]
-    with parallel(threads), pytest.raises(KeyboardInterrupt):
-        look(X, watch)
-    assert set(told) == {1}
-    assert 3 <= len(told) < 200
-
-
-def test_the_time_left_is_that_of_a_line():
-    monitor = progress_module.ProgressMonitor(lambda _: None, tol=1e-6)
-    # A tenth of the residual every ten seconds, the last one, 1e-5, at second 100.
-    monitor._residuals = [(np.log(10.0**-k), 50.0 + 10 * k) for k in range(6)]
-    assert monitor._seconds_left(100.0) == pytest.approx(10.0)
-    assert monitor._seconds_left(120.0) == 0.0
-    monitor._residuals = [(0.0, float(k)) for k in range(6)]
-    assert np.isnan(monitor._seconds_left(6.0))
-
-
 def test_an_error_in_one_thread_stops_the_others():
     """Or a fit of a large file would go on for minutes after it failed."""
     X, read, failing = np.ones((400, 3)), [], threading.Event()
@@ -202,53 +164,6 @@ def test_an_error_in_one_thread_stops_the_others():
         with pytest.raises(_Stop):
             rows.sweep(kernel)
     assert len(read) < 30
-
-
-PROGRAM = """
-import sys, numpy as np
-from sphericalpca import SphericalPCA
-from sphericalpca.estimators import monitoring
-from sphericalpca.solvers import Anderson, checkpoint
-checkpoint.INTERVAL, checkpoint.PATIENCE, monitoring.INTERVAL = -1.0, 0, 0.0
-X = np.random.default_rng(0).standard_normal((2000, 60)) * np.linspace(1.2, 0.9, 60)
-def tell(progress):
-    print(progress.iteration, flush=True)
-model = SphericalPCA(6, solver="alternating", init="random", tol=1e-3, random_state=0)
-model.fit(X, checkpoint=sys.argv[1], progress=tell)
-np.save(sys.argv[2], model.components_)
-print("done", model.n_iter_, flush=True)
-"""
-
-
-def _start(*args):
-    return subprocess.Popen(
-        [sys.executable, "-c", PROGRAM, *map(str, args)],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # noqa: PLW1509
-    )
-
-
-@pytest.mark.slow("killed process")
-@pytest.mark.skipif(os.name == "nt", reason="signals of Unix")
-def test_a_killed_program_goes_on(tmp_path):
-    straight = _start(tmp_path / "a.ckpt", tmp_path / "a.npy")
-    assert "done" in straight.communicate(timeout=100)[0]
-    for kill, after in [(signal.SIGKILL, 5), (signal.SIGINT, 10)]:
-        process = _start(tmp_path / "b.ckpt", tmp_path / "b.npy")
-        for line in process.stdout:
-            if line.strip().isdigit() and int(line) >= after:
-                break
-        process.send_signal(kill)
-        process.communicate(timeout=60)
-        assert process.returncode != 0
-        assert not (tmp_path / "b.npy").exists()
-    again = _start(tmp_path / "b.ckpt", tmp_path / "b.npy")
-    told = [int(word) for word in again.communicate(timeout=100)[0].split() if word.isdigit()]
-    # Nine were kept before the tenth was told of; none is told of while the file is read.
-    assert next(number for number in told if number > 0) >= 9
-    np.testing.assert_array_equal(np.load(tmp_path / "a.npy"), np.load(tmp_path / "b.npy"))
 
 
 def test_a_smaller_tolerance_that_is_not_reached_is_not_called_converged(tmp_path):

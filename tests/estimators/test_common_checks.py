@@ -29,15 +29,6 @@ def test_scikit_learn_check(estimator, check):
     check(estimator)
 
 
-def test_tags_tell_what_the_estimator_takes():
-    tags = SphericalPCA().__sklearn_tags__()
-    assert tags.input_tags.sparse
-    assert not tags.input_tags.allow_nan
-    assert not tags.target_tags.required
-    assert set(tags.transformer_tags.preserves_dtype) == {"float32", "float64"}
-    assert not tags._skip_test
-
-
 def test_defaults_are_those_of_the_specification():
     assert SphericalPCA().get_params() == {
         "n_components": 2,
@@ -50,8 +41,3 @@ def test_defaults_are_those_of_the_specification():
         "max_iter": 1000,
         "random_state": None,
     }
-
-
-def test_only_n_components_is_positional():
-    with pytest.raises(TypeError, match="positional"):
-        SphericalPCA(2, "auto")

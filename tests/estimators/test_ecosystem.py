@@ -8,17 +8,15 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from sklearn.base import clone
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.pipeline import make_pipeline
 
 from sphericalpca import SphericalPCA
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.solvers import Alternating, Anderson, Linearized, Subspace
+from sphericalpca.solvers import Alternating, Linearized, Subspace
 
 
 @pytest.fixture
@@ -33,41 +31,6 @@ def test_pipeline_of_text():
     labels = pipeline.fit_predict(texts)
     assert len(set(labels[:3])) == len(set(labels[3:])) == 1
     assert labels[0] != labels[3]
-
-
-def test_pipelines_agree_with_the_estimator_alone(X):
-    pipeline = make_pipeline(StandardScaler(), SphericalPCA(3))
-    V = pipeline.fit_transform(X)
-    scaled = StandardScaler().fit_transform(X)
-    np.testing.assert_array_equal(V, SphericalPCA(3).fit_transform(scaled))
-    assert pipeline.score(X) == pytest.approx(pipeline[-1].mean_cosine_)
-    assert pipeline.inverse_transform(V).shape == X.shape
-    union = FeatureUnion([("two", SphericalPCA(2)), ("three", SphericalPCA(3, center=True))])
-    assert union.fit_transform(X).shape == (40, 5)
-    assert len(union.get_feature_names_out()) == 5
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        SphericalPCA(3, solver=Linearized(lam=2.0, mu="block", order="vu"), random_state=0),
-        SphericalPCA(2, init=np.eye(7)[:, :2]),
-        SphericalPCA(2, solver="linearized", init=(np.eye(7)[:, :2], np.ones((40, 2))), tol=0.9),
-        SphericalPCA(3, solver=Anderson(memory=2), init="random", n_init=2, random_state=1),
-    ],
-    ids=["solver", "U", "pair", "seed"],
-)
-def test_clone(X, model):
-    copy = clone(model)
-    assert copy.get_params().keys() == model.get_params().keys()
-    assert copy.solver == model.solver
-    first, second = model.fit(X), copy.fit(X)
-    np.testing.assert_array_equal(first.components_, second.components_)
-    again = clone(first)
-    assert not hasattr(again, "components_")
-    assert not hasattr(again, "solver_")
-    assert repr(again) == repr(first)
-    assert model._repr_html_()
 
 
 def test_grid_search_uses_score(X):
@@ -109,14 +72,6 @@ def test_weights_are_routed_to_fit_and_score_of_a_search(X, weight, routing):
     assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected)
     final = SphericalPCA(2).fit(X, sample_weight=weight)
     np.testing.assert_allclose(search.best_estimator_.components_, final.components_)
-
-
-def test_weights_are_routed_through_a_pipeline(X, weight, routing):
-    model = SphericalPCA(3).set_fit_request(sample_weight=True)
-    clusters = KMeans(2, n_init=1).set_fit_request(sample_weight=False)
-    pipeline = make_pipeline(model, clusters).fit(X, sample_weight=weight)
-    direct = SphericalPCA(3).fit(X, sample_weight=weight)
-    np.testing.assert_array_equal(pipeline[0].components_, direct.components_)
 
 
 @pytest.mark.parametrize("method", ["fit", "fit_transform"])

@@ -131,35 +131,6 @@ def test_max_iter_is_a_stated_reason(X, solver, tol):
     assert (model.n_iter_, model.stop_reason_) == (3 if tol else 7, "max_iter")
 
 
-def test_n_passes_counts_every_read_of_every_start(X, monkeypatch):
-    from sphericalpca.rows import Rows  # noqa: PLC0415
-
-    reads, data = [], []
-    sweep = Rows.sweep
-
-    def counted(self, kernel, **options):
-        data.append(self)
-        if self is data[0]:  # not the small problems of projected rows
-            reads.append(options.get("passes", 1.0))
-        return sweep(self, kernel, **options)
-
-    monkeypatch.setattr(Rows, "sweep", counted)
-    for options in (
-        {},
-        {"n_init": 3},
-        {"init": "random"},
-        {"solver": "linearized", "tol": 0.3},
-        {"solver": "subspace"},
-        {"solver": "subspace", "n_init": 2},
-        {"solver": "newton"},
-    ):
-        reads.clear()
-        data.clear()
-        model = SphericalPCA(random_state=0, **options).fit(X)
-        assert model.n_passes_ == sum(reads)
-        assert model.n_passes_ >= model.n_iter_
-
-
 def test_refitting_forgets_the_first_fit(X):
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame(X, columns=list("abcdefg"))

@@ -8,7 +8,7 @@ from sklearn.linear_model import orthogonal_mp_gram
 
 from sphericalpca import KSVD
 from sphericalpca.baselines import pursuit
-from sphericalpca.baselines.dictionary import first_atoms, leading_direction, learn_dictionary
+from sphericalpca.baselines.dictionary import leading_direction, learn_dictionary
 from sphericalpca.baselines.pursuit import matching_pursuit
 
 
@@ -80,15 +80,6 @@ def test_pursuit_with_atoms_that_depend_on_each_other(X, D):
     assert loss(X, C, double) == pytest.approx(loss(X, code(X, D, 7), D), abs=1e-10)
 
 
-def test_pursuit_takes_one_of_two_atoms_that_are_one(rng):
-    """Both together would code the noise between them with numbers in the millions."""
-    D = unit(np.array([[1.0, 0, 0], [1, 1e-6, 0]]))
-    X = rng.standard_normal((20, 3))
-    C = code(X, D, 2)
-    assert ((C != 0).sum(axis=1) == 1).all()
-    assert np.abs(C).max() <= np.linalg.norm(X, axis=1).max()
-
-
 # The update of an atom
 
 
@@ -107,17 +98,10 @@ def test_leading_direction_is_that_of_the_svd(shape, kind, rng):
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_leading_direction_in_hard_cases(rng, kind):
-    D, C = unit(rng.standard_normal((3, 50))), rng.standard_normal((60, 3))
-    for rows, codes in ((C @ D, C), (np.zeros((60, 50)), 0 * C)):
-        found = leading_direction(kind(rows), codes, D, D[0])
-        assert np.linalg.norm(found) == pytest.approx(1), "nothing is left"
-    X, axes, none = np.outer(np.arange(60.0), np.eye(50)[7]), np.eye(50), np.zeros((60, 1))
-    found = leading_direction(kind(X), none, axes[:1], axes[0])
-    np.testing.assert_allclose(np.abs(found), axes[7], atol=1e-12, err_msg="far from the start")
-    X, axes, none = rng.standard_normal((300, 200)), np.eye(200), np.zeros((300, 1))
-    found = leading_direction(kind(X), none, axes[:1], axes[0])
-    assert np.linalg.norm(X @ found) == pytest.approx(np.linalg.norm(X, 2), rel=1e-8)
+def test_leading_direction_where_nothing_is_along_the_start(kind):
+    X, axes = np.outer(np.arange(60.0), np.eye(50)[7]), np.eye(50)
+    found = leading_direction(kind(X), np.zeros((60, 1)), axes[:1], axes[0])
+    np.testing.assert_allclose(np.abs(found), axes[7], atol=1e-12)
 
 
 def plain_ksvd(X, D, s, max_iter):
@@ -162,16 +146,6 @@ def test_the_update_of_the_atoms_never_raises_the_loss(X, k, s, kind):
         assert losses[-1] < losses[0]
 
 
-def test_recorded_losses_are_those_of_the_difference(rng):
-    X, _ = planted((90, 12), (6, 2), rng, noise=0.3)
-    start = unit(X[:6])
-    found = learn(X, start, 3, max_iter=3)
-    assert found.coded[0] == pytest.approx(loss(X, code(X, start, 3), start))
-    again = code(X, found.D, 3)
-    following = learn(X, found.D, 3, max_iter=1)
-    assert following.coded[0] == pytest.approx(loss(X, again, found.D))
-
-
 def test_atoms_are_unit_and_codes_sparse(X):
     with_zeros = np.concatenate([X, np.zeros((30, 7))])
     model = KSVD(10, random_state=0).fit(with_zeros)
@@ -184,13 +158,6 @@ def test_atoms_are_unit_and_codes_sparse(X):
     assert ((C != 0).sum(axis=1) <= 5).all()
     assert (C[40:] == 0).all(), "zero rows have no codes"
     np.testing.assert_allclose(model.inverse_transform(C), C @ model.components_)
-
-
-def test_atoms_that_carry_most_come_first(rng):
-    X = rng.standard_normal((90, 1)) * np.repeat(np.eye(3), [20, 40, 30], axis=0)
-    model = KSVD(3, n_nonzero_coefs=1, random_state=0).fit(X)
-    energy = (model.transform(X) ** 2).sum(axis=0)
-    assert (np.diff(energy) <= 0).all()
 
 
 def test_half_of_the_atoms_by_default_and_all_at_most(X):
@@ -255,13 +222,6 @@ def test_of_two_atoms_that_are_one_the_first_remains(sign):
     np.testing.assert_allclose(np.abs(found.D), np.eye(4)[[0, 2]], atol=1e-4)
 
 
-def test_equal_first_atoms_are_parted(rng):
-    X, truth = planted((100, 6), (3, 1), rng)
-    found = learn(X, truth[[0, 0, 0]] * [[1], [-1], [1]], 1, max_iter=8)
-    assert found.losses[-1] < 1e-12
-    np.testing.assert_allclose(np.abs(truth @ found.D.T).max(axis=1), 1)
-
-
 def test_atoms_without_work_do_not_keep_it_running():
     """Three lines, eight atoms: rounding errors are not rows to be represented."""
     for seed in range(8):
@@ -275,14 +235,6 @@ def test_more_atoms_than_distinct_rows():
     assert model.loss_ == pytest.approx(0, abs=1e-20)
     assert np.isfinite(model.components_).all()
     np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-12)
-
-
-def test_first_atoms_are_rows_that_are_not_zero(rng):
-    X = np.zeros((6, 3))
-    X[2:5] = np.diag([2.0, -3, 4])
-    D = first_atoms(X, np.linalg.norm(X, axis=1), 5, rng)
-    np.testing.assert_allclose(np.sort(np.abs(D[:3]).argmax(axis=1)), [0, 1, 2])
-    np.testing.assert_allclose(np.linalg.norm(D, axis=1), 1)
 
 
 def test_scale_of_the_data_goes_to_the_codes(X):

@@ -61,13 +61,3 @@ def test_sparse_data_are_never_filled(text, options):
         assert peak_of(call, text) < 0.05 * 8 * np.prod(text.shape)
     few = text[:500]  # 20 MB if filled; the 500 x 500 products have 2
     assert peak_of(model.certify, few) < 0.8 * 8 * np.prod(few.shape)
-
-
-@pytest.mark.parametrize("center", [False, True])
-def test_sparse_data_with_few_columns_are_never_filled(center):
-    """Up to a thousand columns the start forms the m x m Gram matrix, nothing larger."""
-    n = 50_000
-    first = sparse.coo_array((np.ones(n), (np.arange(n), np.zeros(n, int))), shape=(n, 200))
-    X = first + sparse.random_array((n, 200), density=0.01, random_state=0, format="csr")
-    model = SphericalPCA(3, tol=0.5, center=center)
-    assert peak_of(model.fit_transform, X.tocsr()) < 0.2 * 8 * np.prod(X.shape)  # of 80 MB

@@ -9,7 +9,6 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -84,13 +83,6 @@ def test_a_stream_makes_a_model_like_any_other(model, digits):
     np.testing.assert_allclose(model.component_weights_, fitted.component_weights_, atol=0.01)
 
 
-def test_the_state_is_a_few_matrices_of_the_size_of_the_components(model, digits):
-    few = sum(a.size for a in (model.solver_.basis, model.solver_.gradient))
-    assert few <= (3 * 5 + 8) * 64
-    longer = streamed(digits, 300, passes=3, n_components=5)
-    assert len(pickle.dumps(longer)) == pytest.approx(len(pickle.dumps(model)), abs=64)
-
-
 def test_streams_are_deterministic_and_a_pickle_goes_on_with_the_same_bits(digits):
     model, same = (streamed(digits[:400], 50, n_components=6) for _ in range(2))
     assert_same_model(model, same)
@@ -114,18 +106,6 @@ def test_the_first_batch_decides_the_type(digits, float_type):
     assert model.components_.dtype == float_type
     assert model.transform(digits[:9].astype(float_type)).dtype == float_type
     assert model.score(digits) > 0.99 * SphericalPCA(3).fit(digits).mean_cosine_
-
-
-def test_lists_and_data_frames(digits):
-    listed = SphericalPCA(2).partial_fit(digits[:30].tolist()).partial_fit(digits[30:60].tolist())
-    names = [f"pixel {k}" for k in range(64)]
-    framed = SphericalPCA(2)
-    for a in (0, 30):
-        framed.partial_fit(pd.DataFrame(digits[a : a + 30], columns=names))
-    np.testing.assert_allclose(listed.components_, framed.components_, atol=1e-12)
-    assert list(framed.feature_names_in_) == names
-    with pytest.raises(ValueError, match="feature names should match"):
-        framed.partial_fit(pd.DataFrame(digits[:30], columns=names[::-1]))
 
 
 def test_weights_are_repetitions_in_dense_and_sparse_batches(digits):

@@ -11,9 +11,6 @@ from sklearn.base import clone
 
 from sphericalpca import DataError, SphericalPCA
 from sphericalpca.estimators import fit
-from sphericalpca.estimators.fit import growing_svd, leading_means
-from sphericalpca.problem import Problem
-from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Linearized
 
 
@@ -114,26 +111,6 @@ def test_everything_is_taken_where_nothing_less_is_enough(data):
     assert few.mean_cosine_ > 1 - 1e-9
 
 
-def test_means_of_leading_columns_are_those_of_the_columns(data, random_U):
-    weight = np.linspace(0, 2, len(data))
-    for normalize in (True, False):
-        rows = as_rows(data, weight=weight, normalize=normalize, block_rows=41)
-        problem, U = Problem(rows), random_U(40, 6)
-        means = leading_means(problem, U)
-        for q in range(1, 7):
-            form = problem.canonical(U[:, :q])
-            np.testing.assert_allclose(means.values[q - 1], form.value, rtol=1e-12)
-            np.testing.assert_allclose(means.cosines[q - 1], form.mean_cosine, rtol=1e-12)
-        assert means.first_to_reach(means.cosines[3]) == 4
-        assert means.first_to_reach(1.0) is None
-
-
-def test_singular_vectors_grow_to_all(data):
-    problem = Problem(as_rows(data))
-    sizes = [start.U.shape for start in growing_svd(problem, np.random.default_rng(0))]
-    assert sizes == [(40, 32), (40, 40)]
-
-
 def test_floats_outside_0_to_1_are_refused(data):
     for value in (0.0, 1.0, -0.5, 1.5, float("nan"), float("inf"), np.float32(1), np.float64(-1)):
         with pytest.raises(
@@ -177,16 +154,6 @@ def test_a_callback_ends_the_search(data, callback_recorder):
     assert sum(event[:2] == ("end", "iteration") for event in recorder.events) == 1
     assert model.stop_reason_ == "callback"
     assert model.mean_cosine_ >= 0.8  # the SVD reached it
-
-
-def test_progress_bars_do_not_count_too_far(data):
-    """The number of iterations of several fits is not known beforehand."""
-    callback = pytest.importorskip("sklearn.callback")
-    pytest.importorskip("rich")
-    model = SphericalPCA(0.8, max_iter=1).set_callbacks(callback.ProgressBar())
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        assert model.fit(data).mean_cosine_ >= 0.8
 
 
 def test_numbers_of_numpy_are_numbers(data, tmp_path):

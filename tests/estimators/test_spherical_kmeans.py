@@ -10,8 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
 from sphericalpca import NoDirectionWarning, SphericalKMeans
-from sphericalpca.baselines.lloyd import lloyd, unit_copy
-from sphericalpca.rows import as_rows
+from sphericalpca.baselines.lloyd import lloyd
 
 
 def unit(A):
@@ -93,17 +92,6 @@ def test_empty_clusters_begin_at_the_worst_rows():
     assert len(np.unique(run.last.labels)) == 3
 
 
-def test_no_empty_cluster_is_left_by_a_coarse_tolerance():
-    """The outer centres move inwards and take both rows of the one between them."""
-    angles = np.radians([-40] * 5 + [-30, 30] + [40] * 5)
-    start = np.radians([-65, 0, 65])
-    Z, centers = (np.column_stack([np.cos(a), np.sin(a)]) for a in (angles, start))
-    once = lloyd(Z, np.ones(12), centers, tol=1.0, max_iter=1)
-    assert len(np.unique(once.last.labels)) == 2
-    run = lloyd(Z, np.ones(12), centers, tol=1.0, max_iter=10)
-    assert len(np.unique(run.last.labels)) == 3
-
-
 def test_a_cluster_too_many_comes_to_rest():
     """It must not take over the rows of another, which would then be the empty one."""
     Z = np.eye(2)[[0, 0, 1, 1]]
@@ -111,14 +99,6 @@ def test_a_cluster_too_many_comes_to_rest():
     run = lloyd(Z, np.ones(4), start, tol=0.0, max_iter=50)
     assert run.converged
     np.testing.assert_array_equal(run.last.labels, [1, 1, 2, 2])
-
-
-def test_only_rows_with_a_direction_and_a_weight_are_copied():
-    X = np.array([[3.0, 4], [0, 0], [0, 5]])
-    for data in (X, sparse.csr_array(X)):
-        Z, weight = unit_copy(data, as_rows(data, weight=np.array([2.0, 1, 0])))
-        np.testing.assert_allclose(Z.toarray() if sparse.issparse(Z) else Z, [[0.6, 0.8]])
-        np.testing.assert_array_equal(weight, [2])
 
 
 def test_a_cluster_whose_rows_cancel_keeps_its_centre():
