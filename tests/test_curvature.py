@@ -38,15 +38,6 @@ def known_to_the_end(problem):
     return Curvature(vectors[:, ::-1], values[::-1])
 
 
-def test_the_start_tells_eigenvectors_of_the_gram_matrix(problem, start):
-    curvature, G = start.curvature, problem.gram()
-    np.testing.assert_allclose(
-        G @ curvature.vectors, curvature.vectors * curvature.values, atol=1e-10 * np.linalg.norm(G)
-    )
-    np.testing.assert_array_equal(start.U, curvature.vectors[:, :R])
-    assert curvature.vectors.shape[1] > R
-
-
 def test_the_step_solves_the_model(problem, start):
     """At the SVD, with all eigenvectors: D A - c (I - UU') X'WX D (I - A/f) = R."""
     here, curvature, G = problem.evaluate(start.U), known_to_the_end(problem), problem.gram()
@@ -133,27 +124,6 @@ def test_a_guess_that_fails_is_not_made_again(problem, start):
     exact = Alternating().step(problem, Alternating().init(problem, Start(start.U)))
     assert after.value == pytest.approx(exact.value, rel=1e-12)
     assert solver.step(refusing, after).value >= after.value
-
-
-def test_histories_of_guesses_and_exact_steps_are_not_mixed(problem, start):
-    solver = Anderson()
-    state = solver.step(problem, solver.init(problem, start))
-    state = solver.step(problem, state)
-    assert state.history.guessed
-    assert state.history.steps
-    after = solver.step(problem, replace(state, curvature=None))
-    assert not after.history.guessed
-    assert not after.history.steps
-
-
-def test_a_state_with_curvature_is_saved_and_goes_on(problem, start):
-    solver = Anderson()
-    state = solver.step(problem, solver.init(problem, start))
-    again = solver.resume(problem, solver.saved(state))
-    for _ in range(3):
-        state, again = solver.step(problem, state), solver.step(problem, again)
-    np.testing.assert_array_equal(again.U, state.U)
-    assert solver.resume(problem, solver.saved(replace(state, curvature=None))).curvature is None
 
 
 def test_a_start_can_be_given_with_its_curvature():

@@ -6,7 +6,6 @@ import gc
 import signal
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -116,25 +115,6 @@ def test_blocks_come_with_the_rows_that_they_hold_and_missing_ones_are_missed():
         list(read_blocks(source, slice(40, 100), 20))
 
 
-def test_the_next_item_is_fetched_while_one_is_in_use_and_no_more():
-    fetched, second = [], threading.Event()
-
-    def items():
-        for k in range(100):
-            fetched.append(k)
-            if k == 1:
-                second.set()
-            yield k
-
-    reader = ahead(items())
-    assert next(reader) == 0
-    assert second.wait(30), "nobody fetched it"
-    for k in range(1, 5):
-        assert next(reader) == k
-        assert len(fetched) <= k + 2
-    assert list(reader) == list(range(5, 100))
-
-
 def reader_threads():
     return {thread for thread in threading.enumerate() if thread is not threading.main_thread()}
 
@@ -207,56 +187,3 @@ def test_ctrl_c_stops_a_read_within_a_few_blocks(threads, what):
     assert 3 <= len(heights) < 100
     assert set(heights) == {1}
     assert reader_threads() <= before
-
-
-def test_ctrl_c_while_it_waits_for_its_thread(monkeypatch):
-    """The items are closed, and nobody else's error takes the place of the interrupt."""
-    reading, go_on, closed = threading.Event(), threading.Event(), threading.Event()
-
-    class Interrupted(ThreadPoolExecutor):
-        def shutdown(self, wait=True, **options):
-            super().shutdown(wait=False)
-            raise KeyboardInterrupt
-
-    def items():
-        try:
-            yield 1
-            reading.set()
-            go_on.wait(10)
-            yield 2
-        finally:
-            closed.set()
-
-    monkeypatch.setattr("sphericalpca.rows.reading.ThreadPoolExecutor", Interrupted)
-    reader = ahead(items())
-    assert next(reader) == 1
-    assert reading.wait(10)
-    threading.Timer(0.1, go_on.set).start()
-    with pytest.raises(KeyboardInterrupt):
-        reader.close()
-    assert closed.wait(10)
-
-
-def test_an_interrupt_while_the_thread_starts_is_an_interrupt(monkeypatch):
-    """The executor forgets the thread then, and another one is to close what it is reading."""
-    start, ended = threading.Thread.start, []
-
-    def interrupted(thread):
-        start(thread)
-        monkeypatch.setattr(threading.Thread, "start", start)
-        assert reading.wait(10)
-        raise KeyboardInterrupt
-
-    def items():
-        try:
-            reading.set()
-            time.sleep(0.2)
-            yield 0
-        finally:
-            ended.append(True)
-
-    reading = threading.Event()
-    monkeypatch.setattr(threading.Thread, "start", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        next(ahead(items()))
-    assert ended == [True]

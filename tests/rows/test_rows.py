@@ -142,11 +142,6 @@ def _convert(layout):
     return sparse.csr_array if layout == "csr" else np.asarray
 
 
-def test_one_row_over_and_over_takes_no_memory(X, plain, random_U):
-    U, same = random_U(M, R), np.broadcast_to(X[0], X.shape)
-    np.testing.assert_allclose(as_rows(same, block_rows=5).project(U), plain(same).X @ U)
-
-
 def test_a_row_that_is_zero_or_the_mean_has_no_direction(layout, rng):
     X = rng.standard_normal((6, 5))
     X[3] = 1 / 3
@@ -154,15 +149,6 @@ def test_a_row_that_is_zero_or_the_mean_has_no_direction(layout, rng):
         rows = _rows(X if mean is not None else X * (X != 1 / 3), layout, mean=mean)
         for numbers in (rows.stats.weight, rows.stats.scale, rows.stats.norm):
             np.testing.assert_array_equal(numbers > 0, np.arange(6) != 3)
-
-
-def test_blocks_share_memory_with_the_input_and_sparse_ones_stay_sparse(X):
-    S = sparse.csr_array(X)
-    assert all(np.shares_memory(block.matrix, X) for block in as_rows(X, block_rows=5).blocks())
-    for block in as_rows(S, block_rows=5).blocks():
-        assert np.shares_memory(block.matrix.data, S.data)
-    centred = as_rows(S, mean=X.mean(axis=0)).blocks()
-    assert all(sparse.issparse(block.matrix) for block in centred)
 
 
 @pytest.mark.parametrize("height", [None, 3])
@@ -174,30 +160,6 @@ def test_unsorted_indices_explicit_zeros_and_empty_rows_are_read_right(height, p
     np.testing.assert_allclose(
         as_rows(S, block_rows=height, mean=mean).project(U), expected, atol=1e-14
     )
-
-
-@pytest.mark.parametrize("blocks", [1, 5])
-def test_products_keep_the_type_and_sums_over_blocks_are_double(
-    X, layout, float_type, blocks, random_U
-):
-    rows = _rows(X.astype(float_type), layout, block_rows=-(-N // blocks))
-    Y = rows.project(random_U(M, R).astype(float_type))
-    (G,) = rows.sweep(lambda block: (block.correlate(Y[block.span]),))
-    assert Y.dtype == rows.dtype == float_type
-    assert G.dtype == (float_type if blocks == 1 else np.float64)
-    assert rows.stats.weight.dtype == rows.stats.scale.dtype == rows.stats.norm.dtype == np.float64
-
-
-def test_every_sweep_counts_as_the_passes_and_flops_it_says(X, layout):
-    rows = _rows(X, layout, block_rows=5)
-    assert rows.stored == (np.count_nonzero(X) if layout == "csr" else X.size)
-    assert rows.passes == rows.flops == 0
-    rows.sweep(lambda block: (1.0,))
-    assert (rows.passes, rows.flops) == (1.0, 0.0)
-    rows.project(np.eye(M)[:, :R])
-    assert (rows.passes, rows.flops) == (1.5, 2.0 * rows.stored * R)
-    rows.sweep(lambda block: (), columns=7, passes=0.25)
-    assert (rows.passes, rows.flops) == (1.75, 2.0 * rows.stored * (R + 7))
 
 
 def test_weighted_mean_is_the_average(X, layout, rng):

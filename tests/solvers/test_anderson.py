@@ -12,7 +12,7 @@ from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Anderson, Start, svd_start
+from sphericalpca.solvers import Alternating, Anderson, Start
 from sphericalpca.solvers.anderson import _History
 
 
@@ -49,16 +49,6 @@ def test_a_linear_recurrence_is_solved_after_as_many_steps_as_dimensions(dimensi
         history = history.after(image, image - x, memory=8)
         x = image
     np.testing.assert_allclose(image - history.correction(), fixed_point, atol=1e-7)
-
-
-def test_only_the_latest_steps_are_remembered(rng):
-    history, points = _History(), rng.standard_normal((6, 5, 2))
-    for image in points:
-        history = history.after(image, 2 * image, memory=3)
-    np.testing.assert_allclose(history.images, np.diff(points, axis=0)[-3:])
-    np.testing.assert_allclose(history.steps, 2 * np.diff(points, axis=0)[-3:])
-    flat = np.reshape(history.steps, (3, -1))
-    np.testing.assert_allclose(history.products, flat @ flat.T, rtol=1e-12)
 
 
 def test_a_history_without_news_corrects_nothing(float_type, rng):
@@ -162,21 +152,6 @@ def test_a_smooth_saddle_is_left(tilt):
     assert there.value > 1.02 * saddle.value
     assert found.value >= there.value * (1 - 1e-6)
     assert fast < slow
-
-
-def test_it_keeps_as_many_matrices_as_the_guide_says():
-    problem, r = Problem(as_rows(np.random.default_rng(0).standard_normal((400, 60)))), 5
-    known = svd_start(problem, r, np.random.default_rng(0))
-    for start, expected in ((known, 20), (Start(known.U), 18)):
-        counts = []
-
-        def count(run, counts=counts):
-            kept = Anderson().saved(run.state)
-            entries = sum(A.size for A in kept.values() if 60 in A.shape) - kept["U"].size
-            counts.append(entries / (60 * r))
-
-        iterate(problem, Anderson(), start, tol=0, max_iter=30, keep=count)
-        assert max(counts) == expected
 
 
 @pytest.mark.parametrize("memory", [0, -3, 2.0, True, "x"])

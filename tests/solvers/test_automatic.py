@@ -10,7 +10,6 @@ import pytest
 
 from sphericalpca import SphericalPCA
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows import as_rows, memory
 from sphericalpca.solvers import Anderson, Newton, Subspace, automatic, choose_solver
 
 KEEPING_ROWS = [name for name, entry in SOLVERS.items() if entry.keeps_rows]
@@ -54,27 +53,11 @@ def test_solvers_that_fill_arrays_of_n_rows_are_refused_elsewhere(solver):
         choose_solver(solver, _rows(50, 30, local=False), 5, 1e-4)
 
 
-def test_mapped_rows_leave_no_room_of_their_size(tmp_path, monkeypatch):
-    monkeypatch.setattr(memory, "ROOM", 10)
-    np.save(tmp_path / "X.npy", np.ones((6, 4)))
-    X = np.load(tmp_path / "X.npy", mmap_mode="r")
-    assert as_rows(X).room == as_rows(np.asarray(X)[1:]).room == 10
-    assert as_rows(np.array(X)).room == X.nbytes
-
-
 @pytest.mark.parametrize(("tol", "kind"), [(1e-10, Newton), (1e-4, Anderson), (0.0, Anderson)])
 def test_newton_is_for_small_tolerances_in_double_precision(tol, kind):
     assert isinstance(automatic(_rows(50_000, 30), 5, tol), kind)
     single = _rows(50_000, 30, dtype=np.float32)
     assert isinstance(automatic(single, 5, tol), Anderson)
-
-
-def test_the_basis_is_smaller_than_the_space():
-    """With all columns in the basis the small problem would be the whole one."""
-    for m in range(1, 60):
-        for r in range(1, m + 1):
-            chosen = automatic(_rows(1_000, m), r, 1e-4)
-            assert not isinstance(chosen, Subspace) or chosen.capacity(r) < m
 
 
 def test_the_registry_says_which_solvers_may_be_chosen():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import tracemalloc
 import zipfile
 
@@ -320,15 +319,6 @@ def test_no_memory_is_reserved_for_what_is_not_in_the_file(run_of_two, bomb):
         tracemalloc.stop()
 
 
-def test_a_link_stays_a_link(tmp_path, path):
-    (tmp_path / "elsewhere").mkdir()
-    target = tmp_path / "elsewhere" / "file"
-    path.symlink_to(target)
-    _solve(Anderson(), 1e-3, path)
-    assert path.is_symlink()
-    assert [file.name for file in target.parent.iterdir()] == ["file"]
-
-
 def test_solvers_of_others_say_what_is_missing(path):
     class Own:
         init, step = Alternating().init, Alternating().step
@@ -350,19 +340,3 @@ def test_the_last_checkpoint_stays_when_a_new_one_fails(tmp_path, path, monkeypa
         _solve(Anderson(), 1e-6, path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_writes_are_spared(path, monkeypatch):
-    """A fit of a moment writes its beginning and its end."""
-    monkeypatch.setattr(checkpoint, "INTERVAL", 1000.0)
-    written = []
-    write = Checkpoint._write
-    monkeypatch.setattr(Checkpoint, "_write", lambda *a: (written.append(a), write(*a)))
-    _solve(Alternating(), 1e-5, path)
-    assert len(written) == 2
-
-
-def test_a_pipe_is_not_waited_for(path):
-    os.mkfifo(path)
-    with pytest.raises(DataError, match="it is a device, pipe or socket"):
-        checkpoint.check_checkpoint_path(path)

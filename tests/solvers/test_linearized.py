@@ -198,9 +198,3 @@ def test_an_impossible_constant_is_refused(value):
 def test_an_unknown_order_is_refused():
     with pytest.raises(ValueError, match=r"order='uu' must be 'uv'.*'vu'"):
         Linearized(order="uu")
-
-
-def test_numpy_numbers_are_numbers(zoo, make_problem):
-    solver = Linearized(lam=np.float32(9), mu=np.int64(90))
-    found = iterate(make_problem(zoo["noise"]), solver, Start(np.eye(7)[:, :3]), tol=0, max_iter=1)
-    assert (found.constants["lam"], found.constants["mu"]) == (9.0, 90.0)

@@ -109,17 +109,6 @@ def test_wide_data_of_low_rank_start_from_an_orthonormal_basis(rng, layout, floa
     np.testing.assert_allclose(lengths, 1, atol=1e-3 if float_type == np.float32 else 1e-6)
 
 
-@pytest.mark.parametrize("r", [M // 2, M // 2 + 1, M - 1, M])
-def test_nearly_all_components_leave_room_for_few_blocks(X, float_type, r, monkeypatch):
-    monkeypatch.setattr(start, "GRAM_FEATURES", 0)
-    problem = Problem(as_rows(X.astype(float_type), normalize=False))
-    U = svd_start(problem, r, np.random.default_rng(0)).U
-    assert U.shape == (M, r)
-    assert _is_orthonormal(U)
-    # At most one block of r fits, which need not hold the small singular vectors.
-    assert np.linalg.norm(X @ U.astype(np.float64)) / np.linalg.norm(X) > 0.7
-
-
 @pytest.mark.usefixtures("svd_method")
 def test_the_svd_start_works_with_all_components_and_one_row(rng):
     for shape, r in (((20, M), M), ((1, M), 1)):

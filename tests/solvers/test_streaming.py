@@ -74,11 +74,6 @@ def groups():
 # One step, in plain numpy
 
 
-def smooth_lengths(X, U):
-    h = streaming.SMOOTHING * np.sqrt(U.shape[1] / len(U))
-    return np.sqrt(((X @ U) ** 2).sum(1) + h**2 * (X**2).sum(1))
-
-
 def test_the_first_step_is_that_of_exact_alternation(case, layout, make_problem, plain, random_U):
     if not case.smooth:
         pytest.skip("the U step has several solutions")
@@ -87,43 +82,6 @@ def test_the_first_step_is_that_of_exact_alternation(case, layout, make_problem,
     found = Stream.at(U, case.r).after(rows)
     A, _, B = np.linalg.svd(plain.of(case).gradient(U), full_matrices=False)
     assert distance(found.U, A @ B) < 1e-7
-
-
-def test_the_basis_is_orthonormal_and_as_wide_as_it_should_be(case, make_problem):
-    """Also where no row has anything beside U."""
-    rows = make_problem(case, block_rows=7).rows
-    state = begin(rows, case.r)
-    for _ in range(3):
-        state = state.after(rows)
-    m, k = state.basis.shape
-    assert k == min(case.r + max(case.r, streaming.FEWEST_BESIDE), m)
-    np.testing.assert_allclose(state.basis.T @ state.basis, np.eye(k), atol=1e-12)
-    assert state.gradient.shape == (m, case.r)
-    assert state.curvature.shape == (k, k)
-
-
-def test_curvature_is_the_mean_of_outer_products(zoo, make_problem, plain):
-    """Where the basis spans all features nothing of A is lost."""
-    case = zoo["weighted"]
-    X, w = plain.of(case).X, plain.of(case).w
-    start = begin(make_problem(case).rows, case.r)
-    found = start.after(make_problem(case).rows)
-    A = X.T @ (w[:, None] * X / smooth_lengths(X, start.U)[:, None]) / w.sum()
-    S = found.basis
-    assert S.shape[1] == X.shape[1]
-    np.testing.assert_allclose(found.curvature, S.T @ A @ S, atol=1e-12)
-
-
-@pytest.mark.parametrize("r", [1, 4])
-def test_the_gradient_of_the_past_moves_with_U(r, plain, random_U):
-    """It was measured at the U before the step, and stands for the U after it."""
-    rng = np.random.default_rng(r)
-    X = rng.standard_normal((5000, 8)) * np.linspace(1.5, 1, 8)
-    U = random_U(8, r)
-    found = Stream.at(np.hstack([U, np.linalg.svd(U)[0][:, r:]]), r).after(as_rows(X))
-    before, after = (plain(X).gradient(at) / len(X) for at in (U, found.U))
-    lag = np.linalg.norm(before - after)
-    assert np.linalg.norm(found.gradient - after) < 0.3 * lag
 
 
 def test_means_weigh_rows_by_their_place_and_look_before_they_learn(rng, plain):
@@ -257,15 +215,6 @@ def test_the_canonical_form_decorrelates(digits):
 @pytest.mark.parametrize("size", [3, 64, 256, 1797])
 def test_one_pass_in_batches_of_any_size_comes_near(digits, best_of_digits, size):
     assert gap(digits, last(batches(digits, size), 10).U, best_of_digits) < 5e-4
-
-
-@pytest.mark.parametrize("r", [1, 5, 20])
-def test_passes_bring_it_nearer(digits, r):
-    best = optimum(digits, r)
-    ends = list(stream(batches(digits, 100, passes=4), r))[17::18]
-    gaps = [gap(digits, state.U, best) for state in ends]
-    assert gaps[0] < 1e-3
-    assert gaps[3] < 0.1 * gaps[0]
 
 
 def test_it_beats_the_svd_where_that_is_not_the_answer(groups):

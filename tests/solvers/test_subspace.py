@@ -43,12 +43,6 @@ def _states(problem, solver, start, steps):
     yield state
 
 
-def test_the_basis_has_room_for_one_more_step_at_least():
-    assert [Subspace(columns=c).capacity(5) for c in (1, 10, 11, 100)] == [10, 10, 11, 100]
-    for r in (1, 5, 20, 50, 500):
-        assert Subspace().capacity(r) >= max(40, 4 * r)
-
-
 @pytest.mark.parametrize("columns", COLUMNS)
 def test_a_state_is_that_of_the_whole_problem_and_gains_what_the_exact_step_does(
     columns, layout, random_U
@@ -115,41 +109,6 @@ def test_one_component_more_than_the_rank_does_no_harm(float_type, random_U, rng
     for state in _states(problem, Subspace(), Start(random_U(M, R + 1)), 12):
         assert np.abs(state.U.T @ state.U - np.eye(R + 1)).max() < 20 * eps
     assert state.value == pytest.approx(40, rel=100 * eps)
-
-
-# The span itself.
-
-
-def test_a_span_grows_and_is_cut_back(layout, float_type, random_U):
-    problem, S, B = _problem(layout, float_type), random_U(M, 8), random_U(8, 3, seed=1)
-    dtype, span, eps = float_type, Span(problem, 10), np.finfo(float_type).eps
-    assert (span.columns, span.capacity) == (0, 10)
-    for part in (S[:, :3], S[:, 3:8]):
-        before = problem.rows.passes
-        problem.rows.project(part, out=span.add(part.astype(dtype)))
-        assert problem.rows.passes - before == 0.5
-    close = {"atol": 100 * eps * np.abs(problem.rows.stats.norm).max()}
-    np.testing.assert_allclose(span.basis, S, **close)
-    np.testing.assert_allclose(span.projections, problem.rows.project(S.astype(dtype)), **close)
-    before = problem.rows.passes
-    span.keep(B)
-    assert problem.rows.passes == before
-    np.testing.assert_allclose(span.basis, S @ B, **close)
-    np.testing.assert_allclose(
-        span.projections, problem.rows.project((S @ B).astype(dtype)), **close
-    )
-
-
-@pytest.mark.parametrize("size", [1.0, 1e-150, 1e150])
-def test_what_is_outside_is_orthogonal_to_the_span_at_any_magnitude(size, random_U, rng):
-    problem, S = _problem(), random_U(M, 8)
-    span = Span(problem, 10)
-    problem.rows.project(S, out=span.add(S))
-    G = rng.standard_normal((M, R)) * size
-    found = span.outside(G, S.T @ G)
-    expected = G - S @ (S.T @ G)
-    scale = np.linalg.norm(found) / np.linalg.norm(expected / size)
-    np.testing.assert_allclose(found, expected / size * scale, atol=1e-12 * scale)
 
 
 @pytest.mark.parametrize("columns", [None, 32])

@@ -173,26 +173,6 @@ def test_what_was_fitted_is_forgotten_by_the_cluster(X, two_workers):
     assert not two_workers.client.futures
 
 
-@pytest.mark.slow("cluster")
-def test_what_the_user_persisted_is_not_copied(X, two_processes):
-    """Chunks of ours are at the same place in the memory of the same workers."""
-    client = two_processes.client
-    array = client.persist(da.from_array(X, chunks=(100, 30)))
-
-    def places(*chunks):
-        import os  # noqa: PLC0415
-
-        return [(os.getpid(), chunk.__array_interface__["data"][0]) for chunk in chunks]
-
-    groups = from_dask(array, X.dtype).groups
-    held = client.map(lambda share: places(*share.matrices), [placed.group for placed in groups])
-    ours = {place for share in client.gather(held) for place in share}
-    theirs = client.gather(client.map(places, list(array.dask.values())))
-    # A chunk may have moved, so that no worker is idle.
-    assert len(ours) == 13
-    assert len(ours & {place for (place,) in theirs}) >= 11
-
-
 def _with(X, row, value):
     X = X.copy()
     X[row, 5] = value

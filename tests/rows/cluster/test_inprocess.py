@@ -21,42 +21,12 @@ def test_blocks_of_any_span_are_its_rows(rows):
         np.testing.assert_array_equal(np.vstack(blocks), X[span])
 
 
-def test_a_chunk_is_computed_when_it_is_its_turn(X):
-    loaded = []
-
-    def load(k):
-        loaded.append(k)
-        return X[100 * k : 100 * (k + 1)]
-
-    source = DaskSource([[dask.delayed(load)(k)] for k in range(12)], 30, X.dtype)
-    assert source.shape == (1200, 30)
-    loaded.clear()
-    for k, _ in enumerate(source.read(slice(0, 1200), 50)):
-        assert loaded == list(range(k // 2 + 1))
-
-
 def test_rows_that_are_computed_to_learn_their_number_are_told_of(X):
     told, array = [], da.from_array(X, chunks=(300, 30))
     from_dask(array, X.dtype, told.append)
     assert told == []  # Dask knows
     from_dask(array[da.ones(len(X), chunks=300, dtype=bool)], X.dtype, told.append)
     assert sorted(told) == [3, 300, 300, 300, 300]
-
-
-def test_nothing_is_computed_to_learn_what_dask_knows(X):
-    loaded = []
-
-    def load(block):
-        loaded.append(len(block))
-        return block
-
-    array = da.from_array(X, chunks=(300, 7)).map_blocks(load, meta=X[:0])
-    source = from_dask(array, X.dtype)
-    assert not loaded
-    assert (source.shape, source.stored) == (X.shape, X.size)
-    unknown = from_dask(array[da.ones(len(X), chunks=300, dtype=bool)], X.dtype)
-    assert sum(loaded) == 5 * len(X)  # five columns of chunks
-    assert (unknown.shape, unknown.stored) == (X.shape, X.size)
 
 
 @pytest.mark.parametrize("height", [299, 301])

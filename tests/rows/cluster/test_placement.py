@@ -45,15 +45,6 @@ def test_nothing_moves_where_all_have_as_much(count):
     assert assign_workers([10] * len(holders), holders, workers) == [h[0] for h in holders]
 
 
-def test_what_one_alone_holds_is_shared_by_all():
-    places = assign_workers([10] * 8, [["a"]] * 8, {"a": Worker(1, 0), "b": Worker(3, 0)})
-    assert (places.count("a"), places.count("b")) == (2, 6)
-
-
-def test_a_single_piece_stays_where_it_is():
-    assert assign_workers([10], [["b"]], {a: Worker(1, 0) for a in ADDRESSES}) == ["b"]
-
-
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.integers(0, 100), min_size=1, max_size=40), st.integers(0, 400))
 def test_runs_are_all_pieces_in_order_and_fit(sizes, memory):

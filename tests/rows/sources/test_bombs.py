@@ -70,11 +70,6 @@ def sparse(**changes):
     return {f"{name}.npy": content for name, content in (members | changes).items()}
 
 
-def test_the_sparse_matrix_of_these_tests_is_sound(tmp_path):
-    write(tmp_path / "x.npz", sparse())
-    assert open_rows(tmp_path / "x.npz").shape == (3, 4)
-
-
 @pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
 def test_parts_that_announce_more_than_they_have(tmp_path, packing):
     path = tmp_path / "x.npz"

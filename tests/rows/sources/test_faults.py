@@ -69,14 +69,6 @@ def test_a_format_under_the_name_of_another(path, sample, X, tmp_path):
             fails(lambda other=other: open_rows(other), other)
 
 
-def test_no_permission(X, write, tmp_path):
-    if os.geteuid() == 0:
-        pytest.skip("root may read everything")
-    path = write(X, "npy", tmp_path)
-    path.chmod(0)
-    fails(lambda: open_rows(path), path, "Permission denied")
-
-
 @settings(
     max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -153,13 +145,6 @@ def test_sparse_parts_that_do_not_fit_together_or_are_missing(X, tmp_path, chang
     fails(lambda: open_rows(tmp_path / "S.npz"), "S.npz", words)
 
 
-def test_an_arrow_stream_is_no_arrow_file(X, tmp_path):
-    table = pa.table({"a": X[:, 0]})
-    with pa.ipc.new_stream(tmp_path / "t.arrow", table.schema) as writer:
-        writer.write_table(table)
-    fails(lambda: open_rows(tmp_path / "t.arrow"), "t.arrow", "as an Arrow file does")
-
-
 # ------------------------------------------------------------------------- met while they are read
 
 
@@ -228,15 +213,6 @@ def test_nan_and_infinity_are_named(X, write, format_name, tmp_path):
         fails(lambda source=source: weighted_mean(source), *words)
 
 
-def test_nan_in_one_of_many_files_is_named_by_its_row_in_that_file(X, tmp_path):
-    for k in range(5):
-        part = X[20 * k : 20 * k + 20].copy()
-        part[7, 2] = np.nan if k == 3 else 0.0
-        np.save(tmp_path / f"{k}.npy", part)
-    name = str(tmp_path / "3.npy")
-    fails(lambda: SphericalPCA().fit(open_rows(tmp_path / "*.npy")), f"NaN in row 7 of {name!r}")
-
-
 # --------------------------------------------------------------------- changed after they were seen
 
 
@@ -283,17 +259,6 @@ def test_a_file_that_changed_between_opening_and_reading(X, write, change, tmp_p
         how(path)
         for look in (as_rows, weighted_mean, lambda source: source.check_unchanged()):
             fails(lambda look=look, source=source: look(source), path, words)
-
-
-def test_a_file_that_is_written_during_a_pass_is_found_out_at_its_end(X, write, tmp_path):
-    path = write(X, "parquet list", tmp_path)
-    rows = as_rows(open_rows(path))
-
-    def kernel(block):
-        _touch(path)
-        return (1.0,)
-
-    fails(lambda: rows.sweep(kernel), path, "was written or replaced")
 
 
 class _Meddling(Alternating):

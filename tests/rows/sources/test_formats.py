@@ -245,18 +245,6 @@ def _virtual(X, path, key):
     return layout
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 30, 100])
-def test_blocks_of_chunked_data_end_where_chunks_do(X, dense, tmp_path, chunk):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_dataset("train", data=X, chunks=(chunk, 3))
-    source = open_rows(tmp_path / "a.h5")
-    for height in (1, 6, 7, 64, 200):
-        blocks = [dense(block) for block in source.read(slice(5, 98), height)]
-        np.testing.assert_array_equal(np.concatenate(blocks), X[5:98])
-        ends = 5 + np.cumsum([len(block) for block in blocks])
-        assert chunk > height or (ends[:-1] % chunk == 0).all()
-
-
 def test_arrays_of_an_archive_are_read_where_they_are(X, dense, tmp_path):
     """The names in an archive are names of arrays; no file is made of them."""
     for name in ("../X", "../../../X", "/X", "a/../../X", "C:\\X"):
@@ -281,19 +269,6 @@ def test_repeated_indices_are_added_up_and_unsorted_ones_sorted_out(
         found = [(block.has_canonical_format, dense(block)) for block in blocks]
         assert all(canonical for canonical, _ in found)
         np.testing.assert_array_equal(np.concatenate([block for _, block in found]), expected)
-
-
-def test_a_heavy_row_does_not_make_other_blocks_heavy(tmp_path):
-    """Blocks are cut by numbers too: rows of very different lengths need little memory."""
-    X = sparse.lil_array((400, 500), dtype=np.float32)
-    X[::2, 0] = 1.0
-    X[200:204] = 1.0
-    sparse.save_npz(tmp_path / "S.npz", X.tocsr())
-    source = open_rows(tmp_path / "S.npz")
-    height = 40
-    limit = height * source.stored / 400
-    for block in source.read(slice(0, 400), height):
-        assert block.nnz <= limit or block.shape[0] == 1
 
 
 def test_other_sparse_formats_are_refused_with_the_remedy(X, tmp_path):

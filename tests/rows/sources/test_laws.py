@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from contextlib import suppress
 from pathlib import Path
 
@@ -75,21 +74,6 @@ def test_a_block_stays_as_it_is_while_the_next_is_read(X, write, format_name, tm
                 shown = previous.toarray() if sparse.issparse(previous) else previous
                 np.testing.assert_array_equal(shown, matrix[first - len(shown) : first])
             first, previous = first + block.shape[0], block
-
-
-def test_readers_side_by_side_do_not_disturb_each_other(source, X, dense):
-    found = {}
-
-    def read(k):
-        found[k] = np.concatenate([dense(b) for b in source.read(slice(k, N - k), 3 + k)])
-
-    threads = [threading.Thread(target=read, args=(k,)) for k in range(6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    for k in range(6):
-        np.testing.assert_array_equal(found[k], X[k : N - k])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
