@@ -23,7 +23,7 @@ OTHERS = {
     "problem.py": ("test_problem.py", "test_derivatives.py", "test_extremes.py"),
     "modelfile.py": ("estimators/test_saving.py", "compatibility"),
     "estimators/fitted.py": ("estimators/test_fitted_attributes.py", "estimators/test_saving.py"),
-    "estimators/fit.py": ("estimators/test_history.py", "estimators/test_invariants.py"),
+    "estimators/fit.py": ("estimators/test_history.py", "estimators/test_share.py"),
     "estimators/stream.py": ("estimators/test_partial_fit.py",),
     "estimators/validation.py": (
         "estimators/test_bad_data.py",
@@ -50,7 +50,8 @@ OTHERS = {
     "version.py": ("test_package.py",),
     "__init__.py": ("test_package.py",),
     "__main__.py": ("cli/test_app.py",),
-    "reliability/mirror.py": ("docs/test_contributing.py",),
+    "reliability/mirror.py": ("test_mirror.py",),
+    "reliability/mutants.py": ("test_mutants.py",),
     "reliability": ("hostile/test_damaged_files.py",),
 }
 

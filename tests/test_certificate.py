@@ -97,6 +97,13 @@ def test_value_bound_and_gap_belong_together(problem, case, random_U, plain):
     assert (np.diff(bounds) <= 0).all()
 
 
+def test_tightening_goes_on_as_long_as_it_helps(rng, random_U):
+    problem = Problem(as_rows(rng.standard_normal((60, 12))))
+    bounds = [certify(problem, random_U(12, 1), max_bounds=k).bound for k in (5, 8, 14, 60, 90)]
+    assert (np.diff(bounds[:4]) < -1e-4 * bounds[3]).all()
+    assert bounds[3] == bounds[4]  # it has ended before
+
+
 def test_no_subspace_beats_the_bound(name, run):
     solutions = [run("alternating", name, init=init)[0] for init in ("svd", "random")]
     best = max(solution.value for solution in solutions)

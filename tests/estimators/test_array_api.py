@@ -201,6 +201,12 @@ def test_another_namespace_than_that_of_the_fit_is_refused(torch, data):
         model.score(data)
 
 
+def test_another_device_than_that_of_the_fit_is_named(torch, data, unaddressable):
+    model = SphericalPCA(3).fit(torch.asarray(data))
+    with pytest.raises(DataError, match=r"X is in numpy, the model in torch on \w+"):
+        model.inverse_transform(model.transform(torch.asarray(data)).numpy())
+
+
 def test_all_else_on_devices_is_refused_by_name(torch, data, unaddressable):
     X = torch.asarray(data)
     remedy = "use solver='auto', 'anderson', 'newton' or 'alternating'"

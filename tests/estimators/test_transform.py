@@ -133,6 +133,7 @@ def test_inverse_transform_adds_the_mean_back(X):
         back = model.inverse_transform(V)
         np.testing.assert_allclose(back, V @ model.components_ + X.mean(axis=0), atol=1e-12)
         np.testing.assert_allclose(model.transform(back), V, atol=1e-10)
+        np.testing.assert_allclose(np.linalg.norm(back - X.mean(axis=0), axis=1), 1, atol=1e-12)
     full = SphericalPCA(7).fit(X)
     back = full.inverse_transform(full.transform(X))
     np.testing.assert_allclose(back, X / np.linalg.norm(X, axis=1, keepdims=True), atol=1e-12)

@@ -177,6 +177,21 @@ def test_without_V_a_run_starts_from_the_best_and_lam_two_makes_the_V_step_exact
     assert found.history["loss"][-1] == pytest.approx(best, rel=1e-12)
 
 
+def test_larger_constants_make_shorter_steps(zoo, make_problem, random_U, rng):
+    """As the formula of the V step says at every lam, also where it is a round number."""
+    case, U, V = zoo["noise"], random_U(7, 3), rng.standard_normal((40, 3))
+    V /= np.linalg.norm(V, axis=1, keepdims=True)
+    lengths = []
+    for lam in (2.0, 3.0, 4.0, 10.0, 100.0):
+        solver = Linearized(lam=lam, mu=100.0, order="vu")
+        found = iterate(make_problem(case), solver, Start(U, V), tol=0.0, max_iter=1)
+        X = case.X / np.linalg.norm(case.X, axis=1, keepdims=True)
+        expected = np.linalg.norm(_paper_V(X.T, U, V.T, lam).T - V)
+        assert found.history["delta_V"][0] == pytest.approx(expected, rel=1e-9)
+        lengths.append(expected)
+    assert (np.diff(lengths) < 0).all()
+
+
 def test_sufficient_decrease_holds_in_single_precision_and_once_V_is_unit(order, zoo, make_problem):
     V = np.random.default_rng(0).uniform(size=(40, 3))
     for dtype, start, begin in (
