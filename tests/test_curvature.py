@@ -126,6 +126,16 @@ def test_a_guess_that_fails_is_not_made_again(problem, start):
     assert solver.step(refusing, after).value >= after.value
 
 
+def test_a_state_with_curvature_is_saved_and_goes_on(problem, start):
+    solver = Anderson()
+    state = solver.step(problem, solver.init(problem, start))
+    again = solver.resume(problem, solver.saved(state))
+    for _ in range(3):
+        state, again = solver.step(problem, state), solver.step(problem, again)
+    np.testing.assert_array_equal(again.U, state.U)
+    assert solver.resume(problem, solver.saved(replace(state, curvature=None))).curvature is None
+
+
 def test_a_start_can_be_given_with_its_curvature():
     X = power_law(n=3000)
     start = svd_start(Problem(as_rows(X)), R, np.random.default_rng(0))

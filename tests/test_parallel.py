@@ -19,7 +19,6 @@ from sphericalpca import DataError, SphericalKMeans, SphericalPCA, products
 from sphericalpca import parallel as parallel_module
 from sphericalpca.parallel import (
     allowed_threads,
-    equal_ends,
     parallel,
     spread,
     spread_runs,
@@ -131,13 +130,6 @@ def test_items_run_at_the_same_time_within_a_context_only(three_threads):
     assert set(spread(lambda _: threading.get_ident(), range(4))) == {threading.get_ident()}
 
 
-@pytest.mark.parametrize(("n", "parts"), [(0, 1), (0, 3), (1, 2), (7, 3), (7, 8), (100, 8)])
-def test_equal_ends_cover_everything_in_parts_that_differ_by_one(n, parts):
-    ends = equal_ends(n, parts)
-    assert (ends[0], ends[-1], len(ends)) == (0, n, parts + 1)
-    assert np.ptp(np.diff(ends)) <= 1
-
-
 # Nothing is left behind.
 
 
@@ -194,22 +186,6 @@ def test_after_every_method_blas_and_threads_are_as_they_were(watched, rng):
         assert _blas_threads() == {3}
 
 
-def test_an_error_in_a_thread_reaches_the_caller_and_leaves_nothing(three_threads, watched, rng):
-    rows = as_rows(rng.standard_normal((40, 5)), block_rows=4)
-
-    def kernel(block):
-        if block.span.start == 20:
-            raise ZeroDivisionError("in a kernel")
-        return (1.0,)
-
-    with pytest.raises(ZeroDivisionError, match="in a kernel"):
-        rows.sweep(kernel)
-    assert workers() == 1
-    assert _blas_threads() == {3}
-    assert not watched()
-    assert rows.sweep(lambda block: (float(len(block.weight)),)) == (40.0,)
-
-
 def test_the_last_of_two_who_overlap_puts_the_setting_back(three_threads):
     """A comes, B comes, A goes, B goes: neither restores the one thread of the other."""
     seen, b_came, a_went = [], threading.Event(), threading.Event()
@@ -249,39 +225,10 @@ def test_with_openmp_everyone_puts_their_own_setting_back(monkeypatch):
     monkeypatch.setattr(ThreadpoolController, "select", lambda *_, **__: _Libraries([library]))
     blas = parallel_module._Blas()
     monkeypatch.setattr(parallel_module, "_blas", lambda _: blas)
-    came, went = threading.Event(), threading.Event()
     library.number = 3
-
-    def second():
-        library.number = 4
-        with parallel():
-            came.set()
-            assert went.wait(20)
-            numbers = [workers(), library.number, *spread(lambda _: library.number, range(2))]
-        return [*numbers, library.number]
-
-    with ThreadPoolExecutor(1) as other:
-        with parallel():
-            answer = other.submit(second)
-            assert came.wait(20)
-            assert (workers(), library.number) == (3, 1)
-        went.set()
-        assert answer.result(20) == [4, 1, 1, 1, 4]
-    assert library.number == 3
-
-
-def test_a_fit_in_another_thread_keeps_blas_to_one_thread_too(three_threads):
-    """Whichever thread was the first to change the setting."""
-
-    def look(_):
-        with parallel():
-            return workers(), _blas_threads()
-
     with parallel():
-        pass
-    with ThreadPoolExecutor(1) as other:
-        assert list(other.map(look, range(2))) == [(3, {1})] * 2
-    assert _blas_threads() == {3}
+        assert [workers(), library.number, *spread(lambda _: library.number, "ab")] == [3, 1, 1, 1]
+    assert library.number == 3
 
 
 FORKED = """

@@ -119,15 +119,6 @@ def test_ranking_candidates_with_full_vectors_finds_what_is_among_them(X, model,
         np.testing.assert_allclose(row.recall, share(true, second), atol=2e-3)
 
 
-def test_more_candidates_and_more_dimensions_find_more(found):
-    for method in METHODS:
-        rows = [row for row in found.rows if row.method == method.name and row.k == 10]
-        stages = [row.recall for row in rows if row.n_components == R]
-        assert stages == sorted(stages)
-        sizes = [row.recall for row in rows if row.candidates == 10]
-        assert sizes[0] < sizes[-1]
-
-
 def test_a_model_of_all_dimensions_finds_everything(X):
     model = SphericalPCA(61, tol=1e-3).fit(X)  # three columns are zero
     found = evaluate(model, X, at=(5,), queries=60, random_state=0)

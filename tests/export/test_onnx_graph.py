@@ -52,13 +52,6 @@ def test_batches_of_any_size_and_rows_of_any_length(plain_model, centred_model, 
     assert not run(centred_model, centred_model.mean_[None]).any()
 
 
-def test_the_mean_is_subtracted_only_if_there_is_one(plain_model, centred_model):
-    operators = [
-        [n.op_type for n in to_onnx(model).graph.node] for model in (plain_model, centred_model)
-    ]
-    assert operators[1] == ["Sub", *operators[0]]
-
-
 def test_without_onnx(plain_model, without):
     without("onnx")
     with pytest.raises(MissingExtraError, match=r"needs onnx,.*sphericalpca\[onnx\]"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sphericalpca import MissingExtraError, SphericalPCA
+from sphericalpca import SphericalPCA
 from sphericalpca.export import TARGETS, export_model
 
 NEEDS = {
@@ -77,11 +77,3 @@ def test_an_unknown_target_and_an_index_that_is_not_for_faiss(plain_model, tmp_p
         export_model(plain_model, tmp_path / "out", "excel")
     with pytest.raises(ValueError, match="index='Flat' is for faiss, not for onnx"):
         export_model(plain_model, tmp_path / "out", "onnx", index="Flat")
-
-
-@pytest.mark.parametrize(("target", "package"), [("faiss", "faiss"), ("onnx", "onnx")])
-def test_a_missing_package_leaves_nothing(plain_model, tmp_path, without, target, package):
-    without(package)
-    with pytest.raises(MissingExtraError, match=rf"sphericalpca\[{target}\]"):
-        export_model(plain_model, tmp_path / "out", target)
-    assert not list(tmp_path.iterdir())

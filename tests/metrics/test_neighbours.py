@@ -134,17 +134,6 @@ def test_no_thread_holds_more_scores_than_allowed(X, monkeypatch):
     np.testing.assert_array_equal(ids, brute(X, X, 4, "cosine")[0])
 
 
-@pytest.mark.parametrize("width", [500, 501, 700, 3000])
-def test_at_least_k_scores_reach_the_floor(rng, width):
-    scores = rng.standard_normal((30, width)).round(2)
-    scores[:, ::7] = -np.inf
-    scores[3] = -np.inf
-    for k in (1, 3, 40, 500):
-        reach = (scores >= search._floor(scores, k)[:, None]).sum(axis=1)
-        assert (reach >= k).all()
-        assert np.median(reach) <= 3 * k + 20
-
-
 @pytest.mark.parametrize("metric", METRICS)
 def test_faiss_finds_the_same(X, rng, metric):
     pytest.importorskip("faiss")

@@ -207,7 +207,7 @@ def test_nan_and_infinity_are_named(X, write, format_name, tmp_path):
     ):
         broken = X.copy()
         broken[row, 3] = value
-        source = open_rows(write(broken, format_name, tmp_path))
+        source = open_rows(write(broken, format_name, tmp_path, f"rows-{row}"))
         words = (f"{name} in {source.place(row)}", "column 3", "finite", "repair or drop")
         fails(lambda source=source: as_rows(source), *words)
         fails(lambda source=source: weighted_mean(source), *words)

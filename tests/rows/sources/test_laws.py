@@ -67,7 +67,7 @@ def test_a_block_stays_as_it_is_while_the_next_is_read(X, write, format_name, tm
     """Also where numbers are converted, and other buffers are used."""
     for stored in ("f4", "i2"):
         matrix = (10 * X).astype(FORMATS[SAMPLES[format_name].format].dtype or stored)
-        source = open_rows(write(matrix, format_name, tmp_path))
+        source = open_rows(write(matrix, format_name, tmp_path, stored))
         first, previous = 0, None
         for block in source.read(slice(0, N), 7):
             if previous is not None:
@@ -114,7 +114,7 @@ def test_other_storage_types(write, format_name, dense, tmp_path):
         pytest.skip("the format has one type only")
     for dtype in ("f8", "u1", "i2", "i4", "i8", *([] if sample.sparse else ["f2"])):
         whole = np.random.default_rng(0).integers(1, 100, (N, 4)).astype(dtype)
-        source = open_rows(write(whole, format_name, tmp_path))
+        source = open_rows(write(whole, format_name, tmp_path, dtype))
         assert source.dtype == (np.float64 if dtype in ("f8", "i4", "i8") else np.float32)
         blocks = [dense(block) for block in source.read(slice(0, N), 13)]
         assert all(block.dtype == source.dtype for block in blocks)
