@@ -9,11 +9,13 @@ CONSTRAINTS ?=
 INSTALL = $(BIN)/python -m pip install --quiet $(CONSTRAINTS:%=--constraint %)
 WHEEL_TEST ?= build/from-wheel
 
-.PHONY: help demo test lint audit format docs bench bench-scale reproduce dist test-wheel clean
+.PHONY: help demo check test test-slow lint audit format docs bench bench-scale reproduce dist test-wheel clean
 
 help:
 	@echo "make demo       a small run of the paper's experiments, with a page in $(OUT)/"
-	@echo "make test       run the whole test suite"
+	@echo "make check      lint, and the tests that belong to the files you changed: under a minute"
+	@echo "make test       the test suite, without what takes long: four minutes on two cores"
+	@echo "make test-slow  the rest: browser, cluster, killed processes, built site, whole experiments"
 	@echo "make lint       style, types and architecture"
 	@echo "make audit      known weaknesses of the packages used; asks a server"
 	@echo "make format     let ruff rewrite what it can"
@@ -56,8 +58,18 @@ reproduce: .venv/demo.stamp
 
 # One BLAS thread per test process: with two of each the threads wait for one another.
 # SCIPY_ARRAY_API: without it scikit-learn skips one of its common checks.
+PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto
+# `make test COVERAGE=--cov` and then `make test-slow COVERAGE='--cov --cov-append'` add up.
+COVERAGE ?=
+
 test: .venv/test.stamp
-	OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto --cov --cov-report term
+	$(PYTEST) -m "not slow" $(COVERAGE)
+
+test-slow: .venv/test.stamp
+	$(PYTEST) -m slow $(COVERAGE)
+
+check: lint
+	tests="$$($(BIN)/python -m reliability.mirror)" && if [ -n "$$tests" ]; then $(PYTEST) -m "not slow" $$tests; fi
 
 lint: .venv/lint.stamp
 	$(BIN)/ruff check .

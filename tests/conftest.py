@@ -14,6 +14,7 @@ import subprocess
 import threading
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import combinations, product
 from pathlib import Path
 
 import numpy as np
@@ -103,6 +104,56 @@ ZOO_SOLVERS = {
     **{name: entry.load()() for name, entry in SOLVERS.items() if not entry.moves_pairs},
     **VARIANTS,
 }
+
+
+# What a test may ask for: by name each of these in turn, or, of several, all pairs of values.
+AXES = {
+    "solver_name": list(ZOO_SOLVERS),
+    "name": list(ZOO),
+    "layout": ["dense", "csr"],
+    "float_type": [np.float32, np.float64],
+}
+
+
+def pytest_generate_tests(metafunc):
+    """Every value of each axis that a test asks for, with every value of each other one."""
+    marks = metafunc.definition.iter_markers("parametrize")
+    chosen = [mark.args[0] for mark in marks]
+    taken = {
+        name.strip()
+        for names in chosen
+        for name in ([*names] if isinstance(names, tuple) else names.split(","))
+    }
+    axes = [axis for axis in AXES if axis in metafunc.fixturenames and axis not in taken]
+    if axes:
+        rows = covering_pairs([AXES[axis] for axis in axes])
+        metafunc.parametrize(axes, rows, ids=["-".join(map(_word, row)) for row in rows])
+
+
+def covering_pairs(axes):
+    """Few rows, one value of each axis, in which every two values of two axes meet."""
+    places = [[(k, value) for value in range(len(axis))] for k, axis in enumerate(axes)]
+    if len(axes) == 1:
+        return [(value,) for value in axes[0]]
+    missing = dict.fromkeys(pair for two in combinations(places, 2) for pair in product(*two))
+    rows = []
+    while missing:
+        row = dict(next(iter(missing)))
+        for k, place in enumerate(places):
+            if k not in row:
+                met = {
+                    v: sum(tuple(sorted([(k, v), other])) in missing for other in row.items())
+                    for _, v in place
+                }
+                row[k] = max(met, key=met.get)
+        for pair in combinations(sorted(row.items()), 2):
+            missing.pop(pair, None)
+        rows.append(tuple(axis[row[k]] for k, axis in enumerate(axes)))
+    return rows
+
+
+def _word(value):
+    return getattr(value, "__name__", str(value)).replace(" ", "_")
 
 
 def _as_layout(X, layout, dtype=np.float64):
@@ -206,25 +257,9 @@ def _one_thread_per_worker():
         yield
 
 
-@pytest.fixture(params=ZOO, ids=lambda name: name.replace(" ", "_"))
-def name(request):
-    """The name of each problem of the zoo in turn."""
-    return request.param
-
-
 @pytest.fixture
 def case(name):
     return ZOO[name]
-
-
-@pytest.fixture(params=["dense", "csr"])
-def layout(request):
-    return request.param
-
-
-@pytest.fixture(params=ZOO_SOLVERS, ids=lambda name: name.replace(" ", "_"))
-def solver_name(request):
-    return request.param
 
 
 @pytest.fixture

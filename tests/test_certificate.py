@@ -49,27 +49,21 @@ def _instance(seed):
 
 
 @pytest.mark.parametrize("r", [1, 2])
-@pytest.mark.parametrize("seed", range(25))
-def test_the_bound_is_never_below_a_brute_force_optimum(seed, r, random_U):
-    X, w = _instance(seed)
-    problem = Problem(as_rows(X, weight=w))
-    best = _brute_force(X, w, r)
-    found = _solve(problem, r, n_init=8)
-    assert found.value >= best - 1e-12
-    for U in (found.U, random_U(3, r, seed)):
-        for max_bounds in (1, 3, 30):
-            assert certify(problem, U, max_bounds=max_bounds).bound >= best * (1 - 1e-12)
+def test_the_bound_is_never_below_a_brute_force_optimum(r, random_U):
+    gaps = []
+    for seed in range(12):
+        X, w = _instance(seed)
+        problem, best = Problem(as_rows(X, weight=w)), _brute_force(X, w, r)
+        found = _solve(problem, r, n_init=8)
+        assert found.value >= best - 1e-12
+        for U in (found.U, random_U(3, r, seed)):
+            for max_bounds in (1, 3, 30):
+                assert certify(problem, U, max_bounds=max_bounds).bound >= best * (1 - 1e-12)
+        gaps.append(certify(problem, found.U).gap)
+    assert np.mean(np.array(gaps) < 1e-6) > 0.2
 
 
-def test_the_gap_closes_on_many_small_instances():
-    gaps = [
-        certify(problem, _solve(problem, 2, n_init=8).U).gap
-        for problem in (Problem(as_rows(_instance(seed)[0])) for seed in range(20))
-    ]
-    assert np.mean(np.array(gaps) < 1e-6) > 0.25
-
-
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(5))
 def test_the_bound_is_never_below_the_optimum_by_sign_enumeration(seed):
     rng = np.random.default_rng(seed)
     X, w = rng.standard_normal((9, 5)), rng.uniform(0, 2, 9)
@@ -81,7 +75,7 @@ def test_the_bound_is_never_below_the_optimum_by_sign_enumeration(seed):
     assert found.bound >= best * (1 - 1e-12)
 
 
-@pytest.mark.parametrize("m", [4, 7, 13])
+@pytest.mark.parametrize("m", [4, 7])
 def test_the_bound_of_an_orthonormal_basis_is_not_below_its_optimum(m, random_U):
     # The projection with r / m throughout its diagonal exists, and is best by concavity.  Its
     # weighted covariance is a multiple of the identity, where eigenvalues are easily missed.
@@ -91,20 +85,30 @@ def test_the_bound_of_an_orthonormal_basis_is_not_below_its_optimum(m, random_U)
         assert found.bound >= m * np.sqrt(r / m) * (1 - 1e-12)
 
 
-def test_value_bound_and_gap_belong_together(case, layout, make_problem, random_U, plain):
+def test_value_bound_and_gap_belong_together(problem, case, random_U, plain):
     U = random_U(case.X.shape[1], case.r)
-    found = certify(make_problem(case, layout), U)
+    found = certify(problem, U)
     assert found.value == pytest.approx(plain.of(case).value(U), rel=1e-13)
     assert found.gap == pytest.approx(found.bound / found.value - 1, rel=1e-12)
     assert found.gap >= 0
     assert found.rigorous
+    # Tightening never worsens the bound.
+    bounds = [certify(problem, U, max_bounds=k).bound for k in (1, 2, 3, 5, 10, 30)]
+    assert (np.diff(bounds) <= 0).all()
 
 
-def test_no_subspace_beats_the_bound(name, solver_name, run):
-    solution, problem = run(solver_name, name)
-    other, _ = run("alternating", name, init="random")
-    bound = certify(problem, solution.U).bound
-    assert bound >= max(solution.value, other.value) * (1 - 1e-12)
+def test_tightening_goes_on_as_long_as_it_helps(rng, random_U):
+    problem = Problem(as_rows(rng.standard_normal((60, 12))))
+    bounds = [certify(problem, random_U(12, 1), max_bounds=k).bound for k in (5, 8, 14, 60, 90)]
+    assert (np.diff(bounds[:4]) < -1e-4 * bounds[3]).all()
+    assert bounds[3] == bounds[4]  # it has ended before
+
+
+def test_no_subspace_beats_the_bound(name, run):
+    solutions = [run("alternating", name, init=init)[0] for init in ("svd", "random")]
+    best = max(solution.value for solution in solutions)
+    for solution in solutions:
+        assert certify(run("alternating", name)[1], solution.U).bound >= best * (1 - 1e-12)
 
 
 def test_the_bound_is_that_of_the_formula_at_the_lengths(zoo, make_problem, random_U):
@@ -116,28 +120,10 @@ def test_the_bound_is_that_of_the_formula_at_the_lengths(zoo, make_problem, rand
     assert found == pytest.approx((case.w @ s + top) / 2, rel=1e-12)
 
 
-def test_tightening_never_worsens_the_bound(case, make_problem, random_U):
-    problem, U = make_problem(case), random_U(case.X.shape[1], case.r)
-    bounds = [certify(problem, U, max_bounds=k).bound for k in (1, 2, 3, 5, 10, 30)]
-    assert (np.diff(bounds) <= 0).all()
-
-
-def test_tightening_a_gaussian_gap_improves_it_threefold(rng):
-    problem = Problem(as_rows(rng.standard_normal((400, 30)), normalize=False))
-    U = _solve(problem, 5, tol=1e-5).U
-    assert 3 * certify(problem, U).gap < certify(problem, U, max_bounds=1).gap
-
-
-@pytest.mark.parametrize("layout", ["dense", "csr"])
-def test_the_gap_is_zero_on_data_inside_a_plane(layout, zoo, run):
-    solution, problem = run("alternating", "plane", layout)
-    assert certify(problem, solution.U).gap < 1e-9
-
-
-@pytest.mark.parametrize("name", ["all components", "one row", "identical rows", "line"])
-def test_the_gap_is_zero_where_the_optimum_is_known_to_be_found(name, run):
-    solution, problem = run("alternating", name)
-    assert certify(problem, solution.U).gap < 1e-8
+@pytest.mark.parametrize("name", ["plane", "all components", "one row", "identical rows", "line"])
+def test_the_gap_is_zero_where_the_optimum_is_known_to_be_found(name, layout, run):
+    solution, problem = run("alternating", name, layout)
+    assert certify(problem, solution.U).gap < (1e-9 if name == "plane" else 1e-8)
 
 
 def test_the_bound_from_a_saddle_is_above_the_optimum_beyond_it():
@@ -173,17 +159,12 @@ def sides(zoo, monkeypatch):
     return certificates
 
 
-def test_only_full_decompositions_are_called_rigorous(sides, layout):
-    found = sides(layout, 2)
-    assert found["features"].rigorous
-    assert found["rows"].rigorous
-    assert not found["iterative"].rigorous
-
-
 @pytest.mark.parametrize("centred", [False, True])
 def test_every_way_to_the_eigenvalues_gives_the_same_bound(sides, layout, centred, zoo):
     mean = zoo["few rows"].X.mean(axis=0) if centred else None
     once, tight = sides(layout, 1, mean), sides(layout, 30, mean)
+    rigorous = {side: found.rigorous for side, found in once.items()}
+    assert rigorous == {"features": True, "rows": True, "iterative": False}
     for side in ("rows", "iterative"):
         assert once[side].bound == pytest.approx(once["features"].bound, rel=1e-6)
         # Tightening ends within a hundredth of the gap that remains.
@@ -191,7 +172,6 @@ def test_every_way_to_the_eigenvalues_gives_the_same_bound(sides, layout, centre
         assert tight[side].gap == pytest.approx(tight["features"].gap, abs=slack)
 
 
-@pytest.mark.parametrize("layout", ["dense", "csr"])
 def test_short_rows_of_large_weight_count_on_every_side(layout, zoo, monkeypatch, random_U):
     X = zoo["few rows"].X
     lengths = 10.0 ** np.array([-9, 0, -12, -3, -6, 0])
@@ -216,7 +196,7 @@ def test_single_precision_data_give_nearly_the_same_bound(zoo, make_problem, ran
     r=st.integers(1, 2),
     normalize=st.booleans(),
 )
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=30)
 def test_the_bound_holds_for_any_rows(plain, X, r, normalize):
     X = X.round(6)
     assume(X.any())
@@ -238,14 +218,3 @@ def test_there_is_only_one_subspace_of_all_dimensions(direct, monkeypatch, rng):
     np.testing.assert_allclose([found.value, found.bound], weighted, rtol=1e-12)
     assert 0 < found.gap < 1e-14  # rounding alone
     assert found.rigorous
-
-
-def test_the_bound_holds_where_lapack_misses_eigenvectors(rng):
-    # Rows of an orthonormal basis, of which every subspace with equal cosines is optimal.
-    for m in np.tile(np.arange(4, 20), 12):
-        r = int(rng.integers(1, m))
-        B = np.linalg.qr(rng.standard_normal((m, m)))[0]
-        problem = Problem(as_rows(np.vstack([B, B])))
-        best = _solve(problem, r, n_init=2, tol=1e-4)
-        found = certify(problem, np.linalg.qr(rng.standard_normal((m, r)))[0])
-        assert found.bound >= best.value * (1 - 1e-12)

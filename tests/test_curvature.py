@@ -38,15 +38,6 @@ def known_to_the_end(problem):
     return Curvature(vectors[:, ::-1], values[::-1])
 
 
-def test_the_start_tells_eigenvectors_of_the_gram_matrix(problem, start):
-    curvature, G = start.curvature, problem.gram()
-    np.testing.assert_allclose(
-        G @ curvature.vectors, curvature.vectors * curvature.values, atol=1e-10 * np.linalg.norm(G)
-    )
-    np.testing.assert_array_equal(start.U, curvature.vectors[:, :R])
-    assert curvature.vectors.shape[1] > R
-
-
 def test_the_step_solves_the_model(problem, start):
     """At the SVD, with all eigenvectors: D A - c (I - UU') X'WX D (I - A/f) = R."""
     here, curvature, G = problem.evaluate(start.U), known_to_the_end(problem), problem.gram()
@@ -56,6 +47,9 @@ def test_the_step_solves_the_model(problem, start):
     left = D @ A - c * outside @ G @ D @ (np.eye(R) - A / f)
     np.testing.assert_allclose(left, here.tangent, atol=1e-10 * f)
     np.testing.assert_allclose(here.U.T @ D, 0, atol=1e-12)
+    # Units of the eigenvalues do not matter.
+    other = replace(curvature, values=1e-9 * curvature.values).step(here)
+    np.testing.assert_allclose(other, D, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize(("r", "share"), [(6, 0.8), (12, 0.5), (20, 0.35)])
@@ -71,12 +65,6 @@ def test_the_guess_is_nearer_to_newton_than_alternation(problem, r, share):
     assert missed(start.curvature.step(here)) < share * missed(exact)
 
 
-def test_units_of_the_eigenvalues_do_not_matter(problem, start):
-    here, curvature = problem.evaluate(start.U), start.curvature
-    other = replace(curvature, values=1e-9 * curvature.values)
-    np.testing.assert_allclose(other.step(here), curvature.step(here), rtol=1e-9, atol=1e-12)
-
-
 def test_no_guess_where_components_are_hardly_used():
     X = np.zeros((30, 8))
     X[:, :3] = np.random.default_rng(0).standard_normal((30, 3))
@@ -86,9 +74,8 @@ def test_no_guess_where_components_are_hardly_used():
     assert SphericalPCA(5).fit(X).mean_cosine_ == pytest.approx(1.0)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_it_saves_half_the_passes(dtype):
-    X = power_law(n=3000).astype(dtype)
+def test_it_saves_half_the_passes(float_type):
+    X = power_law(n=3000).astype(float_type)
 
     def passes(curvature):
         problem = Problem(as_rows(X))
@@ -102,7 +89,7 @@ def test_it_saves_half_the_passes(dtype):
     assert guessed.value >= exact.value * (1 - 1e-6)
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_a_wrong_guess_does_no_harm(problem, seed):
     """Whatever the start claims, f never falls, and the answer is that of exact alternation."""
     rng = np.random.default_rng(seed)
@@ -139,17 +126,6 @@ def test_a_guess_that_fails_is_not_made_again(problem, start):
     assert solver.step(refusing, after).value >= after.value
 
 
-def test_histories_of_guesses_and_exact_steps_are_not_mixed(problem, start):
-    solver = Anderson()
-    state = solver.step(problem, solver.init(problem, start))
-    state = solver.step(problem, state)
-    assert state.history.guessed
-    assert state.history.steps
-    after = solver.step(problem, replace(state, curvature=None))
-    assert not after.history.guessed
-    assert not after.history.steps
-
-
 def test_a_state_with_curvature_is_saved_and_goes_on(problem, start):
     solver = Anderson()
     state = solver.step(problem, solver.init(problem, start))
@@ -162,11 +138,10 @@ def test_a_state_with_curvature_is_saved_and_goes_on(problem, start):
 
 def test_a_start_can_be_given_with_its_curvature():
     X = power_law(n=3000)
-    problem = Problem(as_rows(X))
-    start = svd_start(problem, R, np.random.default_rng(0))
-    given = SphericalPCA(R, init=start, tol=1e-6).fit(X)
-    plain = SphericalPCA(R, init=start.U, tol=1e-6).fit(X)
-    own = SphericalPCA(R, tol=1e-6).fit(X)
+    start = svd_start(Problem(as_rows(X)), R, np.random.default_rng(0))
+    given, plain, own = (
+        SphericalPCA(R, init=init, tol=1e-6).fit(X) for init in (start, start.U, "auto")
+    )
     assert given.n_passes_ < plain.n_passes_
     assert given.n_iter_ == own.n_iter_
     np.testing.assert_allclose(given.components_, own.components_, atol=1e-12)

@@ -11,14 +11,7 @@ import threading
 import pytest
 
 from sphericalpca import files
-from sphericalpca.files import (
-    beside,
-    check_writable,
-    replacing,
-    replacing_folder,
-    sweep,
-    write_whole,
-)
+from sphericalpca.files import beside, check_writable, replacing, replacing_folder, write_whole
 
 
 @pytest.fixture(scope="module")
@@ -37,27 +30,30 @@ def _names(folder):
     return sorted(entry.name for entry in folder.iterdir())
 
 
+def _replace_folder(path, content):
+    with replacing_folder(path, ours=["file"]) as new:
+        (new / "file").write_text(content)
+
+
 def test_a_file_that_fails_leaves_the_older_one_and_nothing_else(tmp_path):
     path = tmp_path / "a"
     write_whole(path, b"old")
-
-    def fail():
-        with replacing(path) as temporary:
-            temporary.write_bytes(b"half")
-            raise ZeroDivisionError
-
-    with pytest.raises(ZeroDivisionError):
-        fail()
+    with pytest.raises(ZeroDivisionError), replacing(path) as temporary:
+        raise ZeroDivisionError(temporary.write_bytes(b"half"))
     assert path.read_bytes() == b"old"
     assert _names(tmp_path) == ["a"]
 
 
 def test_what_a_killed_process_left_goes_with_the_next_write(tmp_path, dead):
-    path = tmp_path / "a[1]*.npy"
+    path, kept = tmp_path / "a[1]*.npy", tmp_path / "kept"
     for process in (dead, 10**30):  # no system counts so far
         _left_by(process, path).write_bytes(b"half")
+    kept.mkdir()
+    (kept / "diary").write_text("dear")
+    _left_by(dead, path, life="0" * 8).symlink_to(kept)  # a link goes, its target stays
     write_whole(path, b"whole")
-    assert _names(tmp_path) == [path.name]
+    assert _names(tmp_path) == [path.name, "kept"]
+    assert (kept / "diary").read_text() == "dear"
 
 
 @pytest.mark.parametrize("ending", ["tmp", "old"])
@@ -82,8 +78,7 @@ def test_numbers_of_processes_that_come_again_are_told_apart(tmp_path):
     path = tmp_path / "model"
     before = _left_by(os.getpid(), path, life="0" * 8)
     (before / "file").mkdir(parents=True)
-    with replacing_folder(path, ours=["file"]) as new:
-        (new / "file").write_text("x")
+    _replace_folder(path, "x")
     assert _names(tmp_path) == ["model"]
 
 
@@ -104,16 +99,6 @@ def test_what_cannot_be_removed_does_not_keep_the_rest(tmp_path, dead, monkeypat
     assert _names(tmp_path) == [first.name, "a"]
 
 
-def test_a_link_that_was_left_goes_and_its_target_stays(tmp_path, dead):
-    kept = tmp_path / "kept"
-    kept.mkdir()
-    (kept / "diary").write_text("dear")
-    _left_by(dead, tmp_path / "a").symlink_to(kept)
-    write_whole(tmp_path / "a", b"x")
-    assert _names(tmp_path) == ["a", "kept"]
-    assert (kept / "diary").read_text() == "dear"
-
-
 def test_folders_that_were_left_go_too(tmp_path, dead):
     path = tmp_path / "model"
     path.mkdir()
@@ -122,8 +107,7 @@ def test_folders_that_were_left_go_too(tmp_path, dead):
         # Killed while it wrote a file in it.
         _left_by(dead, _left_by(dead, path, ending) / "file").write_text("half")
     for content in ("first", "second"):
-        with replacing_folder(path, ours=["file"]) as new:
-            (new / "file").write_text(content)
+        _replace_folder(path, content)
         assert _names(tmp_path) == ["model"]
         assert (path / "file").read_text() == content
 
@@ -134,7 +118,7 @@ def test_a_folder_put_aside_for_one_that_never_came_gets_its_name_back(tmp_path,
     aside.mkdir()
     (aside / "file").write_text("old")
     _left_by(dead, path, "tmp").mkdir()
-    sweep(path, ours=["file"])
+    files.sweep(path, ours=["file"])
     assert _names(tmp_path) == ["model"]
     assert (path / "file").read_text() == "old"
 
@@ -142,13 +126,8 @@ def test_a_folder_put_aside_for_one_that_never_came_gets_its_name_back(tmp_path,
 def test_a_folder_with_something_of_the_users_is_not_replaced(tmp_path):
     (tmp_path / "model").mkdir()
     (tmp_path / "model" / "diary").write_text("dear")
-
-    def replace():
-        with replacing_folder(tmp_path / "model", ours=["file"]):
-            raise AssertionError("is not reached")
-
     with pytest.raises(FileExistsError, match="diary"):
-        replace()
+        _replace_folder(tmp_path / "model", "x")
     assert (tmp_path / "model" / "diary").read_text() == "dear"
 
 
@@ -178,7 +157,7 @@ def test_threads_that_write_the_same_file_do_not_meet(tmp_path):
 
     def write(letter):
         try:
-            for _ in range(30):
+            for _ in range(15):
                 write_whole(path, letter * 5000)
         except OSError as error:
             errors.append(error)
@@ -194,10 +173,6 @@ def test_threads_that_write_the_same_file_do_not_meet(tmp_path):
     assert _names(tmp_path) == ["a"]
 
 
-def test_names_are_never_given_twice(tmp_path):
-    assert len({beside(tmp_path / "a") for _ in range(100)}) == 100
-
-
 def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path, monkeypatch):
     def refused(path):
         raise PermissionError(13, "Permission denied")
@@ -208,25 +183,19 @@ def test_a_folder_that_cannot_be_listed_is_no_obstacle(tmp_path, monkeypatch):
 
 
 def test_errors_of_the_disk_name_the_file_that_was_asked_for(tmp_path):
-    def fail(error):
-        with replacing(tmp_path / "a"):
+    for error, words in (
+        (OSError(errno.ENOSPC, "No space left on device"), r"No space left on device: '.*/a'"),
+        (FileNotFoundError(errno.ENOENT, "No such file", "input"), "No such file: 'input'"),
+    ):
+        with pytest.raises(OSError, match=words), replacing(tmp_path / "a"):
             raise error
-
-    with pytest.raises(OSError, match=r"No space left on device: '.*/a'"):
-        fail(OSError(errno.ENOSPC, "No space left on device"))
-    with pytest.raises(FileNotFoundError, match="No such file or directory: 'input'"):
-        fail(FileNotFoundError(errno.ENOENT, "No such file or directory", "input"))
-
-
-def test_whether_a_file_can_be_written_is_known_before(tmp_path):
-    check_writable(tmp_path / "a")
+    check_writable(tmp_path / "a")  # known before
     assert _names(tmp_path) == []
     with pytest.raises(FileNotFoundError, match="none/a'"):
         check_writable(tmp_path / "none" / "a")
 
 
-@pytest.mark.parametrize("ending", ["tmp", "old"])
-@pytest.mark.parametrize("write", ["file", "folder"])
+@pytest.mark.parametrize(("ending", "write"), [("tmp", "file"), ("old", "file"), ("old", "folder")])
 def test_a_folder_of_others_under_such_a_name_stays(tmp_path, dead, ending, write):
     """In a folder of many people anybody can rename a folder, but not empty it."""
     path = tmp_path / "a"
@@ -236,8 +205,7 @@ def test_a_folder_of_others_under_such_a_name_stays(tmp_path, dead, ending, writ
     if write == "file":
         write_whole(path, b"x")
     else:
-        with replacing_folder(path, ours=["file"]) as new:
-            (new / "file").write_text("x")
+        _replace_folder(path, "x")
     assert _names(tmp_path) == [theirs.name, "a"]
     assert (theirs / "diary").read_text() == "dear"
 
@@ -258,6 +226,7 @@ def test_nobody_can_foresee_a_temporary_name(tmp_path):
     """Not from those that were seen before, which tell all of a name but its number."""
     numbers = [int(beside(tmp_path / "a").name.split(".")[-2]) for _ in range(20)]
     assert min(abs(a - b) for a in numbers for b in numbers if a != b) > 1000
+    assert len(set(numbers)) == len(numbers)
 
 
 @pytest.fixture

@@ -26,8 +26,8 @@ from sphericalpca.linalg import (
 from sphericalpca.products import inner_products
 
 MAGNITUDES = [
-    *[(np.float64, c) for c in (1e-300, 1e-160, 1e-20, 1.0, 1e20, 1e150)],
-    *[(np.float32, c) for c in (1e-30, 1e-20, 1.0, 1e20, 1e30)],
+    *[(np.float64, c) for c in (1e-300, 1e-160, 1e-20, 1.0, 1e150)],
+    *[(np.float32, c) for c in (1e-30, 1.0, 1e20, 1e30)],
 ]
 at_every_magnitude = pytest.mark.parametrize(("dtype", "size"), MAGNITUDES)
 
@@ -50,8 +50,9 @@ def _is_orthonormal(U, dtype=np.float64):
     return np.abs(U.T @ U - np.eye(U.shape[1])).max() <= 20 * _eps(dtype)
 
 
-@pytest.mark.parametrize("columns", [1, 2, 3, 8])
-@pytest.mark.parametrize("height", [0, 1, 4095, 4097, 100_000])
+@pytest.mark.parametrize(
+    ("height", "columns"), [(0, 1), (1, 8), (4095, 2), (4097, 3), (100_000, 1)]
+)
 def test_long_sums_keep_the_digits_of_single_precision(height, columns):
     A = np.abs(_gauss((height, columns))).astype(np.float32)
     B = np.abs(_gauss((height, columns), seed=1)).astype(np.float32)
@@ -61,16 +62,18 @@ def test_long_sums_keep_the_digits_of_single_precision(height, columns):
 
 
 @at_every_magnitude
-def test_row_norms_scale_with_the_rows(dtype, size):
+def test_norms_scale_with_the_matrix(dtype, size):
     A = _gauss((7, 5)).astype(dtype)
-    expected = np.linalg.norm(A.astype(np.float64), axis=1)
-    norms = row_norms(A * dtype(size))
+    near, far = A.astype(np.float64), A * dtype(size)
+    norms, rel = row_norms(far), 10 * _eps(dtype)
     assert norms.dtype == np.float64
-    np.testing.assert_allclose(norms / size, expected, rtol=10 * _eps(dtype))
+    np.testing.assert_allclose(norms / size, np.linalg.norm(near, axis=1), rtol=rel)
+    assert frobenius(far) / size == pytest.approx(np.linalg.norm(near), rel=rel)
 
 
-@pytest.mark.parametrize("order", ["C", "F"])
-@pytest.mark.parametrize("length", [255, 1023, 1024, 1025, 2500, 100_000])
+@pytest.mark.parametrize(
+    ("length", "order"), [(255, "F"), (1024, "C"), (1025, "C"), (2500, "F"), (100_000, "C")]
+)
 def test_long_float32_rows_keep_their_digits(length, order):
     # Equal numbers, as pixels of a bright picture are: rounding errors all have one sign.
     A = np.array([np.full(length, 0.1), np.arange(length) % 7], dtype=np.float32, order=order)
@@ -78,39 +81,26 @@ def test_long_float32_rows_keep_their_digits(length, order):
     np.testing.assert_allclose(row_norms(A), exact, rtol=1e-5)
 
 
-def test_row_norms_of_rows_of_all_magnitudes_at_once():
+def test_row_norms_of_all_magnitudes_at_once():
     size = np.array([0.0, 1e-300, 1e-200, 1e-150, 1.0, 1e100, 1e150, 1e300])
     A = np.outer(size, [3.0, 0.0, -4.0])
     np.testing.assert_allclose(row_norms(A), 5 * size, rtol=1e-15)
-
-
-def test_row_norms_of_a_tiny_and_a_large_entry_in_one_row():
-    assert row_norms(np.array([[1e-200, 1.0], [1e-200, 1e-200]])) == pytest.approx(
-        [1.0, np.sqrt(2) * 1e-200], rel=1e-15, abs=0
-    )
-
-
-@given(small_matrices)
-@settings(deadline=None, max_examples=60)
-def test_unit_rows_times_lengths_give_the_rows_back(A):
-    V, norms = unit_rows(A)
-    assert (np.abs(V * norms[:, None] - A) <= 1e-15 * norms[:, None]).all()
-    np.testing.assert_allclose(np.linalg.norm(V[norms > 0], axis=1), 1.0, rtol=1e-14)
-    assert not V[norms == 0].any()
-
-
-def test_functions_of_no_columns_or_rows_do_not_fail():
+    # A tiny and a large entry in one row.
+    found, expected = row_norms(np.array([[1e-200, 1.0], [1e-200, 1e-200]])), [1.0, 2**0.5 * 1e-200]
+    assert found == pytest.approx(expected, rel=1e-15, abs=0)
+    # No columns, or no rows.
     assert row_norms(np.empty((3, 0))).tolist() == [0.0] * 3
     assert row_norms(np.empty((0, 3))).shape == (0,)
     assert frobenius(np.empty((0, 3))) == 0.0
 
 
-@at_every_magnitude
-def test_frobenius_scales_with_the_matrix(dtype, size):
-    A = _gauss((6, 4)).astype(dtype)
-    found = frobenius(A * dtype(size))
-    expected = np.linalg.norm(A.astype(np.float64))
-    assert found / size == pytest.approx(expected, rel=10 * _eps(dtype))
+@given(small_matrices)
+@settings(deadline=None, max_examples=40)
+def test_unit_rows_times_lengths_give_the_rows_back(A):
+    V, norms = unit_rows(A)
+    assert (np.abs(V * norms[:, None] - A) <= 1e-15 * norms[:, None]).all()
+    np.testing.assert_allclose(np.linalg.norm(V[norms > 0], axis=1), 1.0, rtol=1e-14)
+    assert not V[norms == 0].any()
 
 
 @at_every_magnitude
@@ -124,73 +114,54 @@ def test_polar_factor_is_the_svd_one_at_every_magnitude(dtype, size):
 
 
 @pytest.mark.parametrize("smallest", [1.0, 1e-2, 3e-4, 1.1e-4, 0.9e-4, 1e-6, 1e-12, 0.0])
-@pytest.mark.parametrize("seed", range(5))
-def test_polar_is_orthonormal_and_optimal_however_ill_conditioned(smallest, seed):
-    left, right = np.linalg.qr(_gauss((9, 4), seed))[0], np.linalg.qr(_gauss((4, 4), seed + 9))[0]
+def test_polar_is_orthonormal_and_optimal_however_ill_conditioned(smallest):
     singular = np.array([1.0, 0.7, np.sqrt(smallest * 0.7), smallest])
-    M = (left * singular) @ right.T
-    factor, nuclear = polar(M)
-    assert _is_orthonormal(factor)
-    assert nuclear == pytest.approx(singular.sum(), rel=1e-13)
-    assert (factor * M).sum() == pytest.approx(nuclear, rel=1e-12)
+    for seed in range(3):
+        left, right = (np.linalg.qr(_gauss((k, 4), seed + k))[0] for k in (9, 4))
+        M = (left * singular) @ right.T
+        factor, nuclear = polar(M)
+        assert _is_orthonormal(factor)
+        assert nuclear == pytest.approx(singular.sum(), rel=1e-13)
+        assert (factor * M).sum() == pytest.approx(nuclear, rel=1e-12)
 
 
-@pytest.mark.parametrize("rank", [0, 1, 2])
-def test_polar_of_a_rank_deficient_matrix_is_complete_and_optimal(rank):
-    M = _gauss((6, rank)) @ _gauss((rank, 3), 1)
-    factor, nuclear = polar(M)
-    assert _is_orthonormal(factor)
-    assert (factor * M).sum() == pytest.approx(np.linalg.norm(M, "nuc"), rel=1e-13, abs=1e-15)
-    assert nuclear == pytest.approx(np.linalg.norm(M, "nuc"), rel=1e-13, abs=1e-15)
-
-
-@pytest.mark.parametrize("shape", [(9, 4), (60, 4), (5, 5)], ids=str)
-@pytest.mark.parametrize("condition", [1.0, 3.0, 4.0, 10.0, 1e2, 1e3, 1e4, 1e6])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_polar_keeps_the_type_and_is_scipys_at_any_condition(dtype, condition, shape):
-    (m, r), eps = shape, _eps(dtype)
+@pytest.mark.parametrize(
+    ("shape", "conditions"),
+    [((9, 4), (1.0, 10.0, 1e4)), ((60, 4), (3.0, 1e2, 1e6)), ((5, 5), (4.0, 1e3))],
+    ids=str,
+)
+def test_polar_keeps_the_type_and_is_scipys_at_any_condition(float_type, shape, conditions):
+    (m, r), eps = shape, _eps(float_type)
     left, right = (np.linalg.qr(_gauss((k, r), k))[0] for k in (m, r))
-    M = ((left * np.geomspace(1, 1 / condition, r)) @ right.T).astype(dtype)
-    factor, nuclear = polar(M)
-    assert factor.dtype == dtype
-    assert _is_orthonormal(factor, dtype)
-    expected = scipy.linalg.polar(M.astype(np.float64))[0]
-    # The factor is as well determined as the smallest singular values are.
-    np.testing.assert_allclose(factor, expected, atol=20 * eps * condition)
-    assert nuclear == pytest.approx(np.linalg.norm(M.astype(np.float64), "nuc"), rel=20 * eps)
-    assert np.vdot(factor, M) == pytest.approx(nuclear, rel=50 * eps)
+    for condition in conditions:
+        M = ((left * np.geomspace(1, 1 / condition, r)) @ right.T).astype(float_type)
+        factor, nuclear = polar(M)
+        assert factor.dtype == float_type
+        assert _is_orthonormal(factor, float_type)
+        expected = scipy.linalg.polar(M.astype(np.float64))[0]
+        # The factor is as well determined as the smallest singular values are.
+        np.testing.assert_allclose(factor, expected, atol=20 * eps * condition)
+        assert nuclear == pytest.approx(np.linalg.norm(M.astype(np.float64), "nuc"), rel=20 * eps)
+        assert np.vdot(factor, M) == pytest.approx(nuclear, rel=50 * eps)
 
 
 @pytest.mark.parametrize("rank", [0, 1, 3])
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_polar_completes_a_rank_deficient_matrix_in_its_own_type(dtype, rank):
-    M = (_gauss((30, rank)) @ _gauss((rank, 4), 1)).astype(dtype)
+def test_polar_completes_a_rank_deficient_matrix_in_its_own_type(float_type, rank):
+    M = (_gauss((30, rank)) @ _gauss((rank, 4), 1)).astype(float_type)
     factor, nuclear = polar(M)
-    assert factor.dtype == dtype
-    assert _is_orthonormal(factor, dtype)
-    assert np.vdot(factor, M) == pytest.approx(nuclear, rel=50 * _eps(dtype), abs=1e-12)
+    assert factor.dtype == float_type
+    assert _is_orthonormal(factor, float_type)
+    close = {"rel": 50 * _eps(float_type), "abs": 1e-12}
+    assert np.vdot(factor, M) == pytest.approx(nuclear, **close)
+    assert nuclear == pytest.approx(np.linalg.norm(M.astype(np.float64), "nuc"), **close)
 
 
 @given(small_matrices)
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=50)
 def test_polar_is_orthonormal_and_reaches_the_nuclear_norm(M):
-    factor, nuclear = polar(M)
-    size = np.linalg.norm(M, "nuc")
+    (factor, nuclear), size = polar(M), np.linalg.norm(M, "nuc")
     assert _is_orthonormal(factor)
-    assert nuclear == pytest.approx(size, rel=1e-11)
-    assert (factor * M).sum() == pytest.approx(size, rel=1e-11)
-
-
-def test_polar_keeps_an_orthonormal_matrix(random_U):
-    U = random_U(10, 4)
-    np.testing.assert_allclose(polar(U).factor, U, atol=1e-14)
-
-
-def test_polar_does_not_modify_its_argument():
-    M = _gauss((5, 2))
-    before = M.tobytes()
-    polar(M)
-    assert M.tobytes() == before
+    assert [nuclear, (factor * M).sum()] == pytest.approx([size, size], rel=1e-11)
 
 
 @at_every_magnitude
@@ -202,16 +173,15 @@ def test_orthonormal_spans_the_columns(dtype, size):
     assert principal_angles(Q, A).max() < 100 * _eps(dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("count", [1, 2, 5])
-def test_leading_eigenvectors_of_white_data_are_not_missed(dtype, count, rng):
+def test_leading_eigenvectors_of_white_data_are_not_missed(float_type, count, rng):
     # Of such matrices LAPACK, asked for some eigenvalues, finds none in one case of thirty.
-    for m in np.tile(np.arange(5, 30), 8):
-        Q = np.linalg.qr(rng.standard_normal((60, m)))[0].astype(dtype)
+    for m in np.tile(np.arange(5, 30), 4):
+        Q = np.linalg.qr(rng.standard_normal((60, m)))[0].astype(float_type)
         values, E = leading_eigenvectors(Q.T @ Q, count)
         assert E.shape == (m, count)
-        np.testing.assert_allclose(values, 1.0, atol=100 * _eps(dtype))
-        np.testing.assert_allclose(E.T @ E, np.eye(count), atol=100 * _eps(dtype))
+        np.testing.assert_allclose(values, 1.0, atol=100 * _eps(float_type))
+        np.testing.assert_allclose(E.T @ E, np.eye(count), atol=100 * _eps(float_type))
 
 
 @pytest.mark.parametrize("short", [0, 1, 3])
@@ -237,26 +207,19 @@ def test_canonical_rotation_diagonalises_in_decreasing_order(rng):
     assert _is_orthonormal(Q)
     assert (np.diff(eigenvalues) <= 0).all()
     np.testing.assert_allclose((V @ Q).T @ (V @ Q), np.diag(eigenvalues), atol=1e-12)
+    singular = np.outer(V[:, 0], V[0])
+    assert (canonical_rotation(singular.T @ singular)[1] >= 0).all()
 
 
-def test_canonical_rotation_of_a_singular_moment_has_no_negative_eigenvalue(rng):
-    V = rng.standard_normal((20, 1)) @ rng.standard_normal((1, 3))
-    assert (canonical_rotation(V.T @ V)[1] >= 0).all()
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_fixed_signs_do_not_depend_on_the_signs_given(rng, dtype):
-    U = rng.standard_normal((6, 4)).astype(dtype)
+def test_fixed_signs_do_not_depend_on_the_signs_given(rng, float_type):
+    U = rng.standard_normal((6, 4)).astype(float_type)
     fixed = fix_signs(U)
-    assert fixed.dtype == dtype
+    assert fixed.dtype == float_type
     np.testing.assert_array_equal(np.abs(fixed), np.abs(U))
     assert (fixed[np.abs(U).argmax(axis=0), range(4)] > 0).all()
-    np.testing.assert_array_equal(fix_signs(U * np.array([1, -1, -1, 1], dtype)), fixed)
-
-
-def test_fixed_signs_agree_when_loadings_tie_up_to_rounding():
-    U = np.array([[-0.6, 0.6], [0.6, 0.6]])
-    noise = 1e-12 * np.array([[1, 0], [-1, 1]])
+    np.testing.assert_array_equal(fix_signs(U * np.array([1, -1, -1, 1], float_type)), fixed)
+    # Nor on rounding, where loadings tie.
+    U, noise = np.array([[-0.6, 0.6], [0.6, 0.6]]), 1e-12 * np.array([[1, 0], [-1, 1]])
     np.testing.assert_allclose(fix_signs(U + noise), fix_signs(U - noise), atol=1e-11)
 
 
@@ -270,45 +233,26 @@ def test_principal_angles_of_planes_turned_by_known_angles():
     np.testing.assert_allclose(principal_angles(A, mixed), known, atol=atol)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_step_of_refinement_makes_nearly_orthonormal_columns_so(dtype, random_U):
-    eps = _eps(dtype)
+def test_a_step_of_refinement_makes_nearly_orthonormal_columns_so(float_type, random_U):
+    eps = _eps(float_type)
     Q = random_U(50, 4) @ (np.eye(4) + 0.1 * np.sqrt(eps) * _gauss((4, 4)))
-    found = refined(Q.astype(dtype))
-    assert found.dtype == dtype
-    assert _is_orthonormal(found, dtype)
+    found = refined(Q.astype(float_type))
+    assert found.dtype == float_type
+    assert _is_orthonormal(found, float_type)
     assert principal_angles(found, Q).max() < 20 * eps
 
 
-@pytest.mark.parametrize("size", [1e-300, 1e-100, 1e-7, 1.0, 1e7, 1e100, 1e300])
-def test_in_range_divides_by_what_it_says_and_makes_squares_safe(size):
-    A = _gauss((5, 3)) * size
-    found, divisor = in_range(A)
-    np.testing.assert_allclose(found * divisor, A, rtol=1e-15)
-    assert 1e-9 < np.abs(found).max() < 1e9
-    assert np.isfinite((found**2).sum())
-    if 1e-8 < np.abs(A).max() < 1e8:
-        assert found is A
+def test_in_range_at_the_edge_of_the_numbers_and_beyond(float_type):
+    info = np.finfo(float_type)
+    for edge in (info.smallest_subnormal, info.max):
+        found, divisor = in_range(np.full((2, 2), edge, float_type))
+        np.testing.assert_array_equal(found, 1)
+        assert found.dtype == float_type
+        assert divisor == float(edge)
+    for entry in (0.0, np.inf, np.nan):  # no division helps
+        found, divisor = in_range(np.full((2, 2), entry, float_type))
+        np.testing.assert_array_equal(found, entry)
         assert divisor == 1.0
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("edge", ["smallest", "largest"])
-def test_in_range_keeps_the_type_at_the_edge_of_the_numbers(dtype, edge):
-    info = np.finfo(dtype)
-    A = np.full((2, 2), info.smallest_subnormal if edge == "smallest" else info.max, dtype)
-    found, divisor = in_range(A)
-    np.testing.assert_array_equal(found, 1)
-    assert found.dtype == dtype
-    assert divisor == float(A[0, 0])
-
-
-@pytest.mark.parametrize("entry", [0.0, np.inf, np.nan])
-def test_in_range_leaves_alone_what_no_division_helps(entry):
-    A = np.full((2, 2), entry)
-    found, divisor = in_range(A)
-    np.testing.assert_array_equal(found, A)
-    assert divisor == 1.0
     assert in_range(np.empty((0, 2)))[1] == 1.0
 
 
@@ -317,7 +261,7 @@ def _outside(S, R):
     return R - S @ (S.T @ R)
 
 
-def _check_outside(S, D, R, dtype):
+def _check_outside(S, D, dtype):
     assert D.dtype == dtype
     k = D.shape[1]
     assert k <= len(S) - S.shape[1]
@@ -331,52 +275,31 @@ def test_what_is_outside_gets_an_orthonormal_basis(dtype, size, random_U):
     S = random_U(30, 6).astype(dtype)
     R = _outside(S, _gauss((30, 3)).astype(dtype))
     D = orthonormal_outside(S, in_range(R * dtype(size))[0])
-    _check_outside(S, D, R, dtype)
+    _check_outside(S, D, dtype)
     assert D.shape == (30, 3)
     assert principal_angles(D, R.astype(np.float64)).max() < 1e3 * _eps(dtype)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("part", [1.0, 1e-2, 1e-4, 1e-6])
-def test_little_of_it_outside_is_enough(dtype, part, random_U):
+def test_little_of_it_outside_is_enough(float_type, part, random_U):
     """Most of R lies in the span: what is left must still be orthogonal to it."""
-    S = random_U(30, 6).astype(dtype)
-    R = (S @ _gauss((6, 3)) + part * _gauss((30, 3), 1)).astype(dtype)
+    S = random_U(30, 6).astype(float_type)
+    R = (S @ _gauss((6, 3)) + part * _gauss((30, 3), 1)).astype(float_type)
     D = orthonormal_outside(S, _outside(S, R))
-    _check_outside(S, D, R, dtype)
-    if part > 100 * _eps(dtype):
+    _check_outside(S, D, float_type)
+    if part > 100 * _eps(float_type):
         assert D.shape[1] == 3
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_dependent_directions_are_left_out(dtype, random_U):
-    S = random_U(30, 6).astype(dtype)
-    R = _outside(S, (_gauss((30, 2)) @ _gauss((2, 5), 1)).astype(dtype))
+def test_dependent_directions_and_rounding_errors_are_left_out(float_type, random_U):
+    S = random_U(30, 6).astype(float_type)
+    R = _outside(S, (_gauss((30, 2)) @ _gauss((2, 5), 1)).astype(float_type))
     D = orthonormal_outside(S, R)
-    _check_outside(S, D, R, dtype)
+    _check_outside(S, D, float_type)
     assert D.shape[1] == 2
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("columns", [28, 29, 30])
-def test_there_is_no_more_outside_than_the_space_has(dtype, columns, random_U):
-    S = random_U(30, columns).astype(dtype)
-    R = _outside(S, _gauss((30, 3)).astype(dtype))
-    D = orthonormal_outside(S, R)
-    _check_outside(S, D, R, dtype)
-    assert D.shape[1] == 30 - columns
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_rounding_errors_of_a_matrix_within_the_span_do_no_harm(dtype, random_U):
+    assert orthonormal_outside(S, np.zeros((30, 3), float_type)).shape == (30, 0)
     for columns in (1, 6, 29, 30):
-        S = random_U(30, columns).astype(dtype)
-        for seed in range(5):
-            within = (S @ _gauss((columns, 3), seed)).astype(dtype)
-            _check_outside(S, orthonormal_outside(S, _outside(S, within)), within, dtype)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_nothing_is_outside_of_nothing(dtype, random_U):
-    S = random_U(30, 6).astype(dtype)
-    assert orthonormal_outside(S, np.zeros((30, 3), dtype)).shape == (30, 0)
+        S = random_U(30, columns).astype(float_type)
+        for seed in range(3):
+            within = (S @ _gauss((columns, 3), seed)).astype(float_type)
+            _check_outside(S, orthonormal_outside(S, _outside(S, within)), float_type)

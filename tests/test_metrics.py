@@ -20,8 +20,6 @@ from sphericalpca.metrics import (
     paired_difference,
 )
 
-NORMALISATIONS = ["max", "arithmetic", "geometric", "min"]
-
 pairs_of_labels = st.integers(1, 12).flatmap(
     lambda n: st.tuples(
         st.lists(st.integers(0, 3), min_size=n, max_size=n),
@@ -46,62 +44,40 @@ def _best_of_all_matchings(true, pred):
         lambda n: st.tuples(*[st.lists(st.integers(0, 2), min_size=n, max_size=n)] * 2)
     )
 )
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 def test_accuracy_is_that_of_the_best_of_all_matchings(labels):
     assert clustering_accuracy(*labels) == pytest.approx(_best_of_all_matchings(*labels))
 
 
-def test_accuracy_with_more_clusters_than_groups_and_fewer():
-    assert clustering_accuracy([0, 0, 0, 1], [0, 1, 2, 3]) == 0.5
-    assert clustering_accuracy([0, 1, 2, 3], [0, 0, 0, 1]) == 0.5
-    assert clustering_accuracy([0, 0, 1], [5, 5, 5]) == pytest.approx(2 / 3)
-
-
 @given(pairs_of_labels, st.permutations(range(5)))
-@settings(deadline=None)
-def test_names_and_order_do_not_matter(labels, names):
+@settings(deadline=None, max_examples=40)
+def test_names_and_order_do_not_matter_and_only_the_same_partition_has_measure_one(labels, names):
     true, pred = map(np.array, labels)
     renamed = np.array(list("pqrst"))[np.array(names)][pred]
     order = np.random.default_rng(0).permutation(len(true))
-    for measure in (clustering_accuracy, nmi):
+    kinds = len(set(true)), len(set(pred))
+    same = len(set(zip(true, pred, strict=True))) == min(kinds) == max(kinds)
+    for measure, least in ((clustering_accuracy, 1 / max(kinds)), (nmi, 0.0)):
         here = measure(true, pred)
         assert measure(true, renamed) == pytest.approx(here, abs=1e-12)
         assert measure(true[order], pred[order]) == pytest.approx(here, abs=1e-12)
         assert measure(pred, true) == pytest.approx(here, abs=1e-12)
+        assert (here > 1 - 1e-9) == same
+        assert least <= here <= 1
 
 
 @given(pairs_of_labels)
-@settings(deadline=None)
-def test_accuracy_and_nmi_are_one_for_the_same_partition_only(labels):
-    true, pred = labels
-    pairs = set(zip(true, pred, strict=True))
-    same = len(pairs) == len(set(true)) == len(set(pred))
-    assert (clustering_accuracy(true, pred) == 1.0) == same
-    assert (nmi(true, pred) > 1 - 1e-9) == same
-    assert 1 / max(len(set(true)), len(set(pred))) <= clustering_accuracy(true, pred) <= 1
-    assert 0 <= nmi(true, pred) <= 1
-
-
-@pytest.mark.parametrize("kind", ["int64", "uint8", "float32", "str", "object"])
-def test_matched_clusters_agree_with_the_groups_as_often_as_the_accuracy_says(kind, rng):
-    for n_groups, n_clusters in product((1, 2, 4), (1, 3, 4)):
-        true = rng.integers(n_groups, size=30)
-        true = true.astype("str").astype(kind) if kind == "object" else true.astype(kind)
-        pred = rng.integers(n_clusters, size=30)
-        renamed = match_clusters(true, pred)
-        assert np.mean(renamed == true) == pytest.approx(clustering_accuracy(true, pred))
-        # One to one: the partition stays what it was.
-        assert clustering_accuracy(renamed, pred) == 1.0
-
-
-@given(pairs_of_labels)
-@settings(deadline=None)
-def test_matching_again_changes_nothing(labels):
+@settings(deadline=None, max_examples=40)
+def test_matched_clusters_agree_with_the_groups_as_often_as_the_accuracy_says(labels):
     true, pred = map(np.array, labels)
-    once = match_clusters(true, pred)
-    np.testing.assert_array_equal(match_clusters(once, once), once)
-    assert np.mean(once == true) == pytest.approx(clustering_accuracy(true, pred))
-    np.testing.assert_array_equal(match_clusters(true, true), true)
+    for kind in ("int64", "uint8", "float32", "str", "object"):
+        named = true.astype("str").astype(kind) if kind == "object" else true.astype(kind)
+        once = match_clusters(named, pred)
+        assert np.mean(once == named) == pytest.approx(clustering_accuracy(true, pred))
+        # One to one: the partition stays what it was, and matching again changes nothing.
+        assert clustering_accuracy(once, pred) == 1.0
+        np.testing.assert_array_equal(match_clusters(once, once), once)
+        np.testing.assert_array_equal(match_clusters(named, named), named)
 
 
 def test_clusters_left_over_get_names_that_no_group_has():
@@ -124,21 +100,18 @@ MEANS = {
 }
 
 
-@pytest.mark.parametrize("normalisation", NORMALISATIONS)
-def test_nmi_is_the_information_over_the_stated_mean_of_entropies(normalisation, rng):
+def test_nmi_is_the_information_over_the_stated_mean_of_entropies(rng):
     for _ in range(20):
         true, pred = rng.integers(3, size=25), rng.integers(4, size=25)
-        joint = _entropy(np.unique(4 * true + pred, return_counts=True)[1])
-        one, other = (_entropy(np.unique(labels, return_counts=True)[1]) for labels in (true, pred))
-        expected = (one + other - joint) / MEANS[normalisation](one, other)
-        assert nmi(true, pred, normalisation=normalisation) == pytest.approx(expected, rel=1e-9)
-
-
-def test_the_papers_normalisation_is_the_default_and_the_least_generous(rng):
-    true, pred = rng.integers(3, size=25), rng.integers(4, size=25)
-    found = [nmi(true, pred, normalisation=n) for n in NORMALISATIONS]
-    assert found == sorted(found)
-    assert nmi(true, pred) == found[0]
+        joint, one, other = (
+            _entropy(np.unique(labels, return_counts=True)[1])
+            for labels in (4 * true + pred, true, pred)
+        )
+        found = [nmi(true, pred, normalisation=name) for name in MEANS]
+        expected = [(one + other - joint) / mean(one, other) for mean in MEANS.values()]
+        assert found == pytest.approx(expected, rel=1e-9)
+        # The paper's normalisation is the default, and the least generous.
+        assert nmi(true, pred) == found[0] == min(found)
 
 
 @pytest.mark.parametrize("measure", [clustering_accuracy, match_clusters, nmi])
@@ -148,9 +121,6 @@ def test_labels_that_are_no_labels_are_refused(measure):
             measure(true, pred)
     with pytest.raises(ValueError, match="labels_pred has NaN"):
         measure([0.0, 1.0], [0.0, math.nan])
-
-
-def test_an_unknown_normalisation_is_refused():
     with pytest.raises(ValueError, match=r"normalisation='mean' must be one of 'max'"):
         nmi([0], [0], normalisation="mean")
 
@@ -167,22 +137,21 @@ def _signed_rank_p_of_all_signs(d):
 
 
 @given(st.lists(st.integers(-4, 4), min_size=1, max_size=9))
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 def test_the_p_value_is_that_of_all_signs_ties_and_zeros_included(d):
     found = paired_difference(np.array(d) + 3.0, np.full(len(d), 3.0))
     assert found.p_value == pytest.approx(_signed_rank_p_of_all_signs(d), abs=1e-12)
 
 
-def test_many_tied_differences_are_counted_out_too(rng):
-    d = rng.integers(-2, 4, size=18)
-    found = paired_difference(d, np.zeros(18))
-    assert found.p_value == pytest.approx(_signed_rank_p_of_all_signs(d), abs=1e-12)
-
-
-@pytest.mark.parametrize("n", [1, 2, 10, 30, 50, 51, 80])
+@pytest.mark.parametrize("n", [1, 2, 10, 50, 51, 80])
 def test_without_ties_the_p_value_is_scipys(n, rng):
     a, b = rng.standard_normal(n) + 0.3, rng.standard_normal(n)
-    assert paired_difference(a, b).p_value == pytest.approx(stats.wilcoxon(a, b).pvalue, rel=1e-9)
+    found = paired_difference(a, b)
+    assert found.p_value == pytest.approx(stats.wilcoxon(a, b).pvalue, rel=1e-9)
+    # Turning the comparison round turns its signs.
+    other = paired_difference(b, a)
+    assert (found.mean, found.low, found.high) == (-other.mean, -other.high, -other.low)
+    assert found.p_value == other.p_value
 
 
 def test_differences_that_are_equal_but_for_rounding_are_ties():
@@ -193,8 +162,7 @@ def test_differences_that_are_equal_but_for_rounding_are_ties():
     assert paired_difference(a, b).p_value == pytest.approx(_signed_rank_p_of_all_signs(gain))
 
 
-@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
-@pytest.mark.parametrize("n", [2, 10, 60])
+@pytest.mark.parametrize(("n", "confidence"), [(2, 0.95), (10, 0.5), (60, 0.999)])
 def test_the_interval_is_students(n, confidence, rng):
     a, b = rng.standard_normal(n) + 0.3, rng.standard_normal(n)
     found = paired_difference(a, b, confidence=confidence)
@@ -204,24 +172,14 @@ def test_the_interval_is_students(n, confidence, rng):
     assert found.n == n
 
 
-def test_turning_the_comparison_round_turns_its_signs(rng):
-    a, b = rng.random(10), rng.random(10)
-    one, other = paired_difference(a, b), paired_difference(b, a)
-    assert (one.mean, one.low, one.high) == (-other.mean, -other.high, -other.low)
-    assert one.p_value == other.p_value
-
-
-def test_ten_repetitions_cannot_give_a_p_value_below_two_in_a_thousand():
-    a = np.arange(1.0, 11.0)
-    assert paired_difference(a, np.zeros(10)).p_value == 2 / 2**10
-
-
-def test_pairs_that_do_not_differ():
+def test_small_and_tied_samples(rng):
+    """Many ties are counted out; no difference; one pair; the least p-value that ten can give."""
+    d = rng.integers(-2, 4, size=14)
+    found = paired_difference(d, np.zeros(14))
+    assert found.p_value == pytest.approx(_signed_rank_p_of_all_signs(d), abs=1e-12)
     assert paired_difference([0.5] * 4, [0.5] * 4) == PairedDifference(0.0, 0.0, 0.0, 1.0, 4)
-
-
-def test_one_pair_says_nothing_of_the_spread():
     assert paired_difference([3.0], [1.0]) == PairedDifference(2.0, -math.inf, math.inf, 1.0, 1)
+    assert paired_difference(np.arange(1.0, 11.0), np.zeros(10)).p_value == 2 / 2**10
 
 
 def test_pairs_that_are_no_pairs_are_refused():
@@ -249,7 +207,7 @@ probabilities = st.lists(st.floats(0, 1) | st.sampled_from([0.01, 0.02, 0.05]), 
 
 
 @given(probabilities)
-@settings(deadline=None)
+@settings(deadline=None, max_examples=40)
 def test_holm_is_the_closure_of_bonferroni(p):
     adjusted = holm(p)
     np.testing.assert_allclose(adjusted, _holm_by_closure(p), rtol=1e-12)

@@ -5,9 +5,8 @@ Here matrices are as the paper has them: samples are columns, X is m x n, V is r
 
 from __future__ import annotations
 
-import ast
-import importlib
 import math
+import pkgutil
 import re
 from pathlib import Path
 
@@ -40,57 +39,35 @@ def page():
     return PAGE.read_text(encoding="utf-8")
 
 
-def _tests_in(path):
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    functions = (node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef))
-    return {name for name in functions if name.startswith("test_")}
-
-
-def test_every_test_that_the_page_names_exists(page):
-    named = set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page))
-    assert len(named) > 40
-    for path, test in named:
-        assert test in _tests_in(ROOT / path), f"{path} has no {test}"
-
-
-def _resolve(name):
-    """The object of a dotted name: a module, or what is found in one."""
-    parts = name.split(".")
-    for cut in range(len(parts), 0, -1):
-        try:
-            found = importlib.import_module(".".join(parts[:cut]))
-        except ModuleNotFoundError as error:
-            if not str(error.name).startswith("sphericalpca"):
-                raise
-            continue
-        for part in parts[cut:]:
-            fields = getattr(found, "__dataclass_fields__", {})
-            found = fields[part] if part in fields else getattr(found, part)
-        return found
-    raise AttributeError(name)
-
-
-def test_every_object_that_the_page_names_exists(page):
-    named = set(re.findall(r"`(sphericalpca(?:\.\w+)+)`", page))
-    assert len(named) > 20
-    for name in named:
+def test_every_test_object_and_file_that_the_page_names_exists(page):
+    tests = set(re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page))
+    objects = set(re.findall(r"`(sphericalpca(?:\.\w+)+)`", page))
+    assert len(tests) > 40
+    assert len(objects) > 20
+    for path, test in tests:
+        assert f"\ndef {test}(" in (ROOT / path).read_text(encoding="utf-8"), (
+            f"{path} has no {test}"
+        )
+    for name in objects:
         assert _resolve(name) is not None
-
-
-def test_every_file_that_the_page_names_exists(page):
-    named = set(re.findall(r"`((?:tests|src|docs)/[\w/.]+\.\w+)(?:::\w+)?`", page))
-    named |= {f"docs/{link}" for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", page)}
-    for name in named:
+    files = set(re.findall(r"`((?:tests|src|docs)/[\w/.]+\.\w+)(?:::\w+)?`", page))
+    files |= {f"docs/{link}" for link in re.findall(r"\]\((?!https?:)([^)#]+)\)", page)}
+    for name in files:
         assert (ROOT / name).is_file(), name
-
-
-def test_nothing_in_backticks_escapes_the_checks(page):
-    """Whatever looks like a test or an object of ours has the form that is looked up."""
-    for quoted in re.findall(r"`([^`\n]+)`", page):
+    for quoted in re.findall(r"`([^`\n]+)`", page):  # nothing in backticks escapes these checks
         if quoted.startswith("tests/") or "::" in quoted:
             assert re.fullmatch(r"tests/[\w/]+\.py(::\w+)?", quoted), quoted
         if quoted.startswith("sphericalpca."):
             assert re.fullmatch(r"sphericalpca(\.\w+)+", quoted), quoted
+
+
+def _resolve(name):
+    """The object of a dotted name: a module, or what is found in one."""
+    try:
+        return pkgutil.resolve_name(name)
+    except AttributeError:
+        owner, _, field = name.rpartition(".")
+        return pkgutil.resolve_name(owner).__dataclass_fields__[field]
 
 
 def test_every_numbered_item_of_the_paper_has_its_row(page):
@@ -116,7 +93,7 @@ def _unit_columns(V):
     return V / np.linalg.norm(V, axis=0)
 
 
-@pytest.fixture(params=[(6, 9, 2), (4, 7, 4), (3, 12, 1)], ids=str)
+@pytest.fixture(params=[(6, 9, 2), (3, 12, 1)], ids=str)
 def point(request, random_U, rng):
     """X, and a feasible pair (U, V)."""
     m, n, r = request.param
@@ -360,12 +337,12 @@ def test_the_larger_exponent_serves_only_where_losses_differ_by_less_than_one():
         assert (gap**large <= gap**small) == holds
 
 
-@pytest.mark.parametrize("alpha", [0.1, 1.0, 20.0])
-def test_the_factor_of_the_linear_case(alpha):
-    rho = (1 + alpha) / (2 + alpha)
-    P = rho ** np.arange(20)
-    np.testing.assert_allclose(P[1:], (1 + alpha) * (P[:-1] - P[1:]))
-    assert 0 < rho < 1
+def test_the_factor_of_the_linear_case():
+    for alpha in (0.1, 1.0, 20.0):
+        rho = (1 + alpha) / (2 + alpha)
+        P = rho ** np.arange(20)
+        np.testing.assert_allclose(P[1:], (1 + alpha) * (P[:-1] - P[1:]))
+        assert 0 < rho < 1
 
 
 def _slowest(theta, steps, alpha=1.0):
@@ -402,35 +379,33 @@ def test_summing_the_sublinear_case_starts_from_the_first_term_not_the_last():
 TOY = {"order": "vu"}  # V first, as in the authors' program
 
 
-def _toy_run(solver, steps, *, normalize, seed=0, monitor=None):
-    X, _ = make_toy(100, random_state=seed)
-    V = np.random.default_rng(seed).uniform(size=(200, 2))
+def _toy_run(solver, steps, *, normalize, monitor=None):
+    X, _ = make_toy(100, random_state=0)
+    V = np.random.default_rng(0).uniform(size=(200, 2))
     problem, start = Problem(as_rows(X, normalize=normalize)), Start(np.eye(3)[:, :2], V)
     return iterate(problem, solver, start, tol=0.0, max_iter=steps, monitor=monitor)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_below_the_constant_algorithm_1_may_cycle(seed, recorder):
+def test_below_the_constant_algorithm_1_may_cycle(recorder):
     """Unit rows of the toy at lam = mu = 75: U jumps to and fro between two places."""
-    monitor, options = recorder(), {"normalize": True, "seed": seed}
-    found = _toy_run(Linearized(75.0, 75.0, **TOY), 2500, monitor=monitor, **options)
+    monitor = recorder()
+    found = _toy_run(Linearized(75.0, 75.0, **TOY), 2500, monitor=monitor, normalize=True)
     *_, before_last, last, now = (state.U for state in monitor.states)
     assert np.linalg.norm(now - last) > 1
     assert np.linalg.norm(now - before_last) < 1e-3
     assert found.constants["lipschitz"] > 75
-    proven = _toy_run(Linearized(**TOY), 1500, **options)
+    proven = _toy_run(Linearized(**TOY), 1500, normalize=True)
     assert proven.history["delta_U"][-1] < 1e-4
     assert proven.history["loss"][-1] < 0.1 * found.history["loss"][-1]
 
 
-@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize(
     ("solver", "steps", "normalize"),
     [(Linearized(**TOY), 1500, True), (Linearized(75.0, 75.0, **TOY), 300, False)],
     ids=["proven_constants_unit_rows", "75_raw_rows"],
 )
-def test_where_the_toy_converges_it_does_so_at_a_linear_rate(solver, steps, normalize, seed):
-    found = _toy_run(solver, steps, normalize=normalize, seed=seed)
+def test_where_the_toy_converges_it_does_so_at_a_linear_rate(solver, steps, normalize):
+    found = _toy_run(solver, steps, normalize=normalize)
     rate = fit_rate(np.hypot(found.history["delta_U"], found.history["delta_V"]))
     assert rate.kind == "linear"
     assert rate.rho < 0.999
@@ -448,47 +423,30 @@ IMPOSSIBLE = {"K-means", "MUA", "PCA"}
 
 
 @pytest.mark.parametrize("method", DIABETES)
-@pytest.mark.parametrize("normalisation", NORMALISATIONS)
-def test_the_pairs_of_table_2_against_the_ceilings_of_two_clusters(method, normalisation):
+def test_the_pairs_of_table_2_against_the_ceilings_of_two_clusters(method, page):
     accuracy, printed = DIABETES[method]
     single, mean = (
-        nmi_ceiling(accuracy, (500, 268), normalisation=normalisation, mean=over_runs)
+        [nmi_ceiling(accuracy, (500, 268), normalisation=n, mean=over_runs) for n in NORMALISATIONS]
         for over_runs in (False, True)
     )
     least = printed - 0.0005
-    assert not least <= single
-    assert (least > mean) == (method in IMPOSSIBLE)
-
-
-@pytest.mark.parametrize("method", ["PCA", "R1-PCA"])
-def test_two_accuracies_of_table_2_belong_to_no_single_clustering(method):
-    accuracy = DIABETES[method][0]
-    assert accuracy not in np.round(np.arange(769) / 768, 3)
-    assert math.isnan(nmi_ceiling(accuracy, (500, 268)))
-
-
-def test_the_ceilings_that_the_page_states(page):
-    for normalisation, stated in (("arithmetic", "0.48"), ("min", "0.50")):
-        ceiling = nmi_ceiling(0.832, (500, 268), normalisation=normalisation)
-        assert f"{ceiling:.2f}" == stated
-        assert f"{stated} " in page
-
-
-@pytest.mark.parametrize("method", DIABETES)
-def test_the_table_of_ceilings_on_the_page(method, page):
+    assert not any(least <= ceiling for ceiling in single)
+    assert {least > ceiling for ceiling in mean} == {method in IMPOSSIBLE}
     cells = re.search(rf"^\| {method} \| (0\..*) \|$", page, re.MULTILINE)[1].split(" | ")
-    accuracy, printed = DIABETES[method]
-    single, mean = (
-        max(
-            nmi_ceiling(accuracy, (500, 268), normalisation=normalisation, mean=over_runs)
-            for normalisation in NORMALISATIONS
-        )
-        for over_runs in (False, True)
-    )
     assert cells == [
         f"{accuracy:.3f}",
         f"{printed:.3f}",
-        "none has it" if math.isnan(single) else f"{single:.3f}",
-        f"{mean:.3f}",
+        "none has it" if math.isnan(max(single)) else f"{max(single):.3f}",
+        f"{max(mean):.3f}",
         "impossible" if method in IMPOSSIBLE else "only a mean of very unequal runs",
     ]
+    if method == "Spherical PCA":
+        stated = [f"{single[NORMALISATIONS.index(kind)]:.2f}" for kind in ("arithmetic", "min")]
+        assert stated == ["0.48", "0.50"]
+        assert all(f"{ceiling} " in page for ceiling in stated)
+
+
+def test_two_accuracies_of_table_2_belong_to_no_single_clustering():
+    for accuracy, _ in (DIABETES["PCA"], DIABETES["R1-PCA"]):
+        assert accuracy not in np.round(np.arange(769) / 768, 3)
+        assert math.isnan(nmi_ceiling(accuracy, (500, 268)))

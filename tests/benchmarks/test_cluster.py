@@ -6,6 +6,8 @@ import pytest
 
 pytest.importorskip("distributed")
 
+pytestmark = pytest.mark.slow("cluster")
+
 
 @pytest.fixture
 def rows(tmp_path):

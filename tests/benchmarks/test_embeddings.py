@@ -32,11 +32,8 @@ def test_recalls_of_all_methods_on_the_same_queries(small):
     for row in rows:
         assert 0 < row["low"] <= row["recall"] <= row["high"] <= 1
         assert row["queries"] == 100
-
-
-def test_the_choice_is_judged_by_queries_that_it_never_saw(small):
     (row,) = embeddings.choose_rows(1)
-    assert row["n"] == 500
+    assert row["n"] == 500, "the choice is judged by queries that it never saw"
     assert row["recall"] > 0.85
     assert row["ratio"] > 0
 
@@ -52,20 +49,6 @@ def test_both_ways_write_the_same_vectors(tmp_path):
     np.testing.assert_allclose(bare, ours, atol=1e-5)
 
 
-def test_times_are_taken_in_turns(tmp_path, monkeypatch):
-    turns = []
-
-    def once(way, path):
-        turns.append(way)
-        return {"seconds": 2.0 if way == "bare product" else 4.0, "memory": 1e6}
-
-    monkeypatch.setattr(embeddings, "_in_own_process", once)
-    bare, ours = embeddings.transform_rows(50, 2, tmp_path)
-    assert turns == ["bare product", "transform_file"] * 2
-    assert (bare["ratio"], ours["ratio"]) == (1.0, 0.5)
-    assert list(tmp_path.iterdir()) == []
-
-
 def committed(part):
     with (RESULTS / "embeddings.csv").open(newline="") as file:
         return [row for row in csv.DictReader(file) if row["part"] == part]
@@ -78,11 +61,7 @@ def test_committed_rows_keep_the_promises():
         assert recall["refit", r] >= recall["pca-dot", r] + 0.03
     (choice,) = committed("choose")
     assert float(choice["recall"]) >= 0.89
+    assert float(choice["ratio"]) <= 3
     for row in committed("transform"):
         assert float(row["ratio"]) >= 0.5
         assert float(row["memory_mb"]) < 600
-
-
-def test_a_curve_costs_little_more_than_its_largest_fit():
-    (choice,) = committed("choose")
-    assert float(choice["ratio"]) <= 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import math
 
 import numpy as np
@@ -16,7 +15,7 @@ from benchmarks.peers import TRUNCATED_SVD
 from benchmarks.reach import GOALS, Goal
 
 
-@pytest.mark.parametrize("power", [-0.5, 0.0, 1.0, 2.5])
+@pytest.mark.parametrize("power", [-0.5, 0.0, 2.5])
 def test_the_exponent_of_a_power_law_is_recovered(power):
     sizes = [3.0, 10.0, 40.0, 100.0]
     fitted = growth.fit_exponent(sizes, [0.25 * size**power for size in sizes])
@@ -25,70 +24,47 @@ def test_the_exponent_of_a_power_law_is_recovered(power):
     assert fitted.error == pytest.approx(0.0, abs=1e-9)
 
 
-def test_noise_widens_the_error_of_the_exponent():
-    sizes = np.geomspace(1, 100, 8)
-    noise = np.random.default_rng(0).standard_normal(8)
-    errors = [
-        growth.fit_exponent(sizes, sizes * np.exp(level * noise)).error for level in (0.01, 0.1)
-    ]
-    assert errors[1] == pytest.approx(10 * errors[0], rel=1e-6)
-    assert math.isnan(growth.fit_exponent([1, 2], [1, 2]).error)
-
-
 def test_growth_has_a_row_for_each_size_and_method():
     axis = growth.Axis("n", "rows", lambda n: (generated.spiked(n, 20), 3), (60, 120))
     rows = growth.grow(axis, Effort(1), axis.sizes)
     assert [(row["size"], row["n"]) for row in rows] == [(60, 60)] * 2 + [(120, 120)] * 2
     assert {row["method"] for row in rows} == {"ours", "TruncatedSVD"}
     assert all(row["residual"] <= 1.05e-4 for row in rows if row["method"] == "ours")
+    assert math.isnan(growth.fit_exponent([1, 2], [1, 2]).error)
 
 
 @pytest.mark.parametrize(
     ("measured", "at_least", "expected"),
     [
         (2.0, False, "met"),
-        (1.0, False, "met"),
         (3.0, False, "missed by 50 %"),
         (2.001, False, "missed by 1 %"),
         (2.0, True, "met"),
-        (2.5, True, "met"),
         (1.6, True, "missed by 25 %"),
     ],
 )
 def test_verdicts(measured, at_least, expected):
-    goal = Goal("g", "", 2.0, lambda _: GoalMeasurement(measured), at_least=at_least)
-    assert reach.verdict(goal, GoalMeasurement(measured)) == expected
-
-
-def test_a_fast_wrong_answer_meets_no_goal():
-    assert reach.verdict(GOALS["dense_svd"], GoalMeasurement(0.01, right=False)) == "wrong answer"
-
-
-def test_a_quick_run_is_not_judged_but_wrong_answers_are():
-    goal = Goal("g", "", 2.0, lambda _: GoalMeasurement(9.0))
+    found = GoalMeasurement(measured)
+    goal = Goal("g", "", 2.0, lambda _: found, at_least=at_least)
+    assert reach.verdict(goal, found) == reach.reach(goal, Setting())["verdict"] == expected
     assert reach.reach(goal, Setting(quick=True))["verdict"] == "not judged"
-    assert reach.reach(goal, Setting())["verdict"].startswith("missed")
-    wrong = dataclasses.replace(goal, measure=lambda _: GoalMeasurement(1.0, right=False))
+    wrong = dataclasses.replace(goal, measure=lambda _: GoalMeasurement(measured, right=False))
     assert reach.reach(wrong, Setting(quick=True))["verdict"] == "wrong answer"
 
 
-@pytest.mark.parametrize("name", ["minilm", "text20", "passes_small", "pymanopt"])
-def test_goals_without_their_data_are_skipped_with_the_reason(name, no_data):
+def test_goals_without_their_data_are_skipped_with_the_reason(no_data):
     goals.real._texts.cache_clear()
     goals.real.newsgroups_full.cache_clear()
-    row = reach.reach(GOALS[name], Setting())
-    assert row["verdict"] == "skipped"
-    assert "SPHERICALPCA_DATA_HOME" in row["note"]
-
-
-def test_every_goal_of_the_table_is_there():
-    limits = {name: goal.limit for name, goal in GOALS.items()}
-    assert len(limits) == 13
+    for name in ("minilm", "text20", "passes_small", "pymanopt"):
+        row = reach.reach(GOALS[name], Setting())
+        assert row["verdict"] == "skipped"
+        assert "SPHERICALPCA_DATA_HOME" in row["note"]
+    assert len(GOALS) == 13
     assert [name for name, goal in GOALS.items() if goal.at_least] == ["flop_rate"]
     assert {name for name, goal in GOALS.items() if goal.wish} == {"text20", "text20_loose"}
 
 
-def test_goals_on_generated_data_run(monkeypatch):
+def test_goals_on_generated_data_run(small, monkeypatch):
     monkeypatch.setattr(goals, "QUICK_DENSE", (600, 40))
     setting = Setting(repeats=1, quick=True)
     found = goals.dense_against(setting, TRUNCATED_SVD)
@@ -96,6 +72,13 @@ def test_goals_on_generated_data_run(monkeypatch):
     assert found.measured == pytest.approx(found.ours / found.peer)
     assert 0 <= found.gap < 0.1
     assert goals.flop_rate(setting).measured > 0
+    monkeypatch.setattr(goals, "fit_peaks", lambda *_: {"traced": 4e6, "resident": math.nan})
+    assert goals.memory_of_fit(setting).measured == pytest.approx(1e6 / (600 * 64 + 40 * 40))
+    monkeypatch.setattr(goals.real, "text_4000x2000", lambda: small)
+    monkeypatch.setattr(goals, "QUICK_COMPONENTS", 3)
+    found = goals.passes(setting, full=False)
+    assert found.right
+    assert found.measured == goals.fit_model(small, 3).n_passes_
 
 
 def test_the_race_with_algorithm_1_ends_within_one_percent():
@@ -116,48 +99,7 @@ def test_the_race_with_pymanopt_takes_the_worse_start(small, monkeypatch):
     assert float(second.split()[0]) <= found.measured * 1.01
 
 
-def test_passes_are_those_of_the_fit(small, monkeypatch):
-    monkeypatch.setattr(goals.real, "text_4000x2000", lambda: small)
-    monkeypatch.setattr(goals, "QUICK_COMPONENTS", 3)
-    found = goals.passes(Setting(quick=True), full=False)
-    assert found.right
-    assert found.measured == goals.fit_model(small, 3).n_passes_
-
-
-def test_memory_is_counted_in_numbers_of_the_answer(monkeypatch):
-    monkeypatch.setattr(goals, "fit_peaks", lambda *_: {"traced": 4e6, "resident": math.nan})
-    (n, m) = goals.QUICK_DENSE
-    found = goals.memory_of_fit(Setting(quick=True))
-    assert found.measured == pytest.approx(1e6 / (n * 64 + m * m))
-
-
-def test_a_tolerance_that_was_not_reached_is_seen(small):
-    fit = goals.OURS.read(goals.fit_model(small, 3, max_iter=1, tol=1e-12))
-    measurement = GoalMeasurement(1.0, tol=1e-9)
-    judged = goals._judged(measurement, small, fit.U, goals.measure(small, fit.U))
-    assert not judged.right
-
-
-@pytest.mark.parametrize("peak", [memory.traced_peak, memory.resident_peak])
-def test_peaks_see_an_array_that_is_gone_at_the_end(peak):
-    if math.isnan(memory.resident_bytes()):
-        pytest.skip("this system does not tell resident memory")
-    # Arrays of this size are always taken from the system, and given back to it.
-    size = 8 * 10_000_000
-
-    def act():
-        for _ in range(5):
-            np.ones(10_000_000).sum()
-
-    assert 0.9 * size < peak(act) < 2 * size
-
-
-def test_the_child_prints_its_peaks(capsys):
-    memory.main(400, 20, 3)
-    assert set(json.loads(capsys.readouterr().out)) == {"traced", "resident"}
-
-
 def test_memory_of_a_fit_is_measured_in_a_process_of_its_own():
     peaks = memory.fit_peaks(3000, 40, 5)
-    assert peaks["traced"] > 3000 * 4
-    assert peaks["traced"] < 3000 * 40 * 8
+    assert set(peaks) == {"traced", "resident"}
+    assert 3000 * 4 < peaks["traced"] < 3000 * 40 * 8

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 
 from benchmarks import outofcore
 from benchmarks.outofcore import COLD_FIT, COLD_READ, fit_once, generate, read_once, shown
-from benchmarks.pagecache import cached_share, drop, read_through
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,16 +22,6 @@ def path(tmp_path_factory):
 def test_the_page_shows_the_rows_that_were_measured():
     rows = outofcore.outofcore_table(ROOT / "benchmarks" / "results").read()
     assert shown(rows) in (ROOT / "docs" / "scaling.md").read_text(encoding="utf-8")
-
-
-@pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="the cache cannot be told")
-def test_the_cache_is_filled_dropped_and_looked_at(path):
-    read_through(path)
-    assert cached_share(path) > 0.95
-    drop(path)
-    if cached_share(path) == 1.0:
-        pytest.skip("the temporary folder is on no disk")
-    assert cached_share(path) < 0.05
 
 
 @pytest.fixture
@@ -56,12 +44,9 @@ def test_every_read_of_a_cold_fit_is_cold_and_its_answer_is_the_same(path, drops
     assert len(drops) <= cold["passes"] + 2
 
 
-def test_a_bare_read(path, drops):
+def test_a_bare_read_drops_the_file_and_a_folder_on_no_disk_is_refused(path, monkeypatch, drops):
     assert read_once(path)["seconds"] > 0
     assert drops == [path]
-
-
-def test_a_folder_on_no_disk_is_refused(path, monkeypatch, drops):
     monkeypatch.setattr(outofcore, "cached_share", lambda path: 1.0)
     with pytest.raises(OSError, match=r"100% of .*--folder"):
         read_once(path)

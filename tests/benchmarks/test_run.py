@@ -25,31 +25,22 @@ def _read(path):
 @pytest.fixture
 def tiny(monkeypatch):
     """Two cases, two goals and an axis that take a moment."""
-    cases = {
-        "spiked": Case("spiked", "tiny", lambda: generated.spiked(80, 15), (2, 3)),
-        "minilm": CASES["minilm"],
-    }
+    spiked = Case("spiked", "tiny", lambda: generated.spiked(80, 15), (2, 3))
+    cases = {"spiked": spiked, "minilm": CASES["minilm"]}
     goals = {
-        "dense_svd": dataclasses.replace(
-            GOALS["dense_svd"], measure=lambda _: GoalMeasurement(0.1)
-        ),
-        "flop_rate": dataclasses.replace(
-            GOALS["flop_rate"], measure=lambda _: GoalMeasurement(0.5)
-        ),
+        name: dataclasses.replace(
+            GOALS[name], measure=lambda _, found=found: GoalMeasurement(found)
+        )
+        for name, found in (("dense_svd", 0.1), ("flop_rate", 0.5))
     }
-    axes = {"n": dataclasses.replace(command.AXES["n"], sizes=(40, 80))}
-    axes["n"] = dataclasses.replace(axes["n"], draw=lambda n: (generated.spiked(n, 15), 2))
+    draw = {"sizes": (40, 80), "draw": lambda n: (generated.spiked(n, 15), 2)}
+    axes = {"n": dataclasses.replace(command.AXES["n"], **draw)}
     monkeypatch.setattr(command, "CAP", 0.05)
     for name, entries in {"CASES": cases, "GOALS": goals, "AXES": axes}.items():
         monkeypatch.setattr(command, name, entries)
     monkeypatch.setattr(
         command, "SUITES", {"reach": [*goals], "cases": [*cases], "growth": [*axes]}
     )
-
-
-@pytest.fixture
-def no_pictures(monkeypatch):
-    monkeypatch.setattr(plots, "draw", lambda _: [])
 
 
 def test_a_run_leaves_rows_pictures_and_a_page(tiny, no_data, tmp_path, capsys):
@@ -67,50 +58,42 @@ def test_a_run_leaves_rows_pictures_and_a_page(tiny, no_data, tmp_path, capsys):
     assert str(tmp_path) not in page
 
 
-def test_a_second_run_of_a_part_replaces_that_part_alone(tiny, no_data, tmp_path, no_pictures):
+def test_a_second_run_of_a_part_replaces_that_part_alone(tiny, no_data, tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "draw", lambda _: [])
     run = ["--repeats", "1", "--out", str(tmp_path)]
     command.main(["reach", *run])
     command.main(["cases", "--only", "spiked", *run])
-    before = {name: _read(tmp_path / name) for name in ("rows.csv", "reach.csv")}
+    before = (tmp_path / "rows.csv").read_bytes()
     command.main(["reach", "--only", "dense_svd", *run])
-    after = _read(tmp_path / "reach.csv")
-    assert sorted(row["goal"] for row in after) == ["dense_svd", "flop_rate"]
-    assert _read(tmp_path / "rows.csv") == before["rows.csv"]
-
-
-def test_report_runs_nothing(tiny, no_data, tmp_path, monkeypatch, no_pictures):
-    command.main(["cases", "--only", "spiked", "--repeats", "1", "--out", str(tmp_path)])
+    assert sorted(row["goal"] for row in _read(tmp_path / "reach.csv")) == [
+        *("dense_svd", "flop_rate")
+    ]
+    assert (tmp_path / "rows.csv").read_bytes() == before
     page = (tmp_path / "summary.md").read_text()
     (tmp_path / "summary.md").unlink()
-    monkeypatch.setattr(compare, "contest", None)
+    monkeypatch.setattr(compare, "contest", None)  # a report runs nothing
     assert command.main(["report", "--out", str(tmp_path)]) == 0
     assert (tmp_path / "summary.md").read_text() == page
 
 
-def test_an_unknown_name_is_answered_with_the_known_ones(tiny, tmp_path, capsys):
+def test_wrong_arguments(tiny, tmp_path, capsys):
     assert command.main(["reach", "--only", "speed", "--out", str(tmp_path)]) == 2
     assert capsys.readouterr().err == "unknown name 'speed': known are dense_svd, flop_rate\n"
     assert not list(tmp_path.iterdir())
-
-
-def test_no_rounds_are_refused(capsys):
     with pytest.raises(SystemExit):
         command.main(["--repeats", "0"])
     assert "give 1 or more" in capsys.readouterr().err
 
 
-def test_a_wrong_answer_fails_the_run(tiny, tmp_path, monkeypatch, no_pictures):
-    wrong = dataclasses.replace(
-        GOALS["dense_svd"], measure=lambda _: GoalMeasurement(0.1, right=False)
-    )
-    monkeypatch.setitem(command.GOALS, "dense_svd", wrong)
-    assert command.main(["reach", "--only", "dense_svd", "--out", str(tmp_path)]) == 1
-
-
-def test_a_quick_run_is_marked_in_its_rows_and_on_its_page(tiny, tmp_path, no_pictures):
-    command.main(["reach", "--quick", "--out", str(tmp_path)])
+def test_a_quick_run_is_marked_and_a_wrong_answer_fails_it(tiny, tmp_path, monkeypatch):
+    monkeypatch.setattr(plots, "draw", lambda _: [])
+    assert command.main(["reach", "--quick", "--out", str(tmp_path)]) == 0
     assert all("quick run" in row["made_with"] for row in _read(tmp_path / "reach.csv"))
     assert "it shows that all runs, and nothing else" in (tmp_path / "summary.md").read_text()
+    wrong = GoalMeasurement(0.1, right=False)
+    goal = dataclasses.replace(GOALS["dense_svd"], measure=lambda _: wrong)
+    monkeypatch.setitem(command.GOALS, "dense_svd", goal)
+    assert command.main(["reach", "--only", "dense_svd", "--out", str(tmp_path)]) == 1
 
 
 def test_rows_have_residual_and_gaps_beside_every_time():
@@ -131,23 +114,9 @@ def test_rows_have_residual_and_gaps_beside_every_time():
     assert "TruncatedSVD" not in {point["method"] for point in points}
 
 
-def test_curves_of_many_points_are_thinned_and_keep_their_ends():
-    chosen = compare._thinned(100_000)
-    assert chosen[0] == 0
-    assert chosen[-1] == 99_999
-    assert len(chosen) <= compare.TRACE_POINTS
-    assert compare._thinned(3) == [0, 1, 2]
-
-
-def test_a_table_of_other_columns_is_not_touched(tmp_path):
-    path = tmp_path / "t.csv"
-    path.write_text("a,b\n1,2\n")
-    with pytest.raises(ValueError, match="--out DIR"):
-        ResultTable(path, ("a", "c"), ("a",)).replace([{"a": 3}])
-    assert path.read_text() == "a,b\n1,2\n"
-
-
-def test_numbers_survive_the_table(tmp_path):
+def test_numbers_survive_the_table_and_one_of_other_columns_is_not_touched(tmp_path):
+    assert plots.draw(tmp_path) == []
+    assert summary.write(tmp_path).read_text().startswith("# Benchmark results")
     table = ResultTable(tmp_path / "t.csv", ("name", "x", "y"), ("name",))
     table.replace([{"name": "a", "x": 1 / 3, "y": math.nan}, {"name": "b", "x": 7}])
     table.add_missing([{"name": "a", "x": 5.0}, {"name": "c", "x": 2.0}])
@@ -157,11 +126,10 @@ def test_numbers_survive_the_table(tmp_path):
     assert number(rows["c"], "x") == 2.0
     table.replace([{"name": "a", "x": 5.0}])
     assert [row["name"] for row in table.read()] == ["b", "c", "a"]
-
-
-def test_without_rows_there_are_no_pictures(tmp_path):
-    assert plots.draw(tmp_path) == []
-    assert summary.write(tmp_path).read_text().startswith("# Benchmark results")
+    before = table.path.read_bytes()
+    with pytest.raises(ValueError, match="--out DIR"):
+        ResultTable(table.path, ("a", "c"), ("a",)).replace([{"a": 3}])
+    assert table.path.read_bytes() == before
 
 
 @pytest.mark.parametrize(("loss", "verdict"), [(2.0001, "met"), (2.001, "missed")])

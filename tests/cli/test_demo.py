@@ -25,37 +25,32 @@ def test_three_kinds_of_rows():
     assert all(r < min(X.shape) for X, r in zip(data, dimensions, strict=True))
 
 
-def test_table_and_what_to_do_next(run, small):
-    result = run("demo")
+def test_table_picture_and_vectors_to_go_on_with(run, small, tmp_path):
+    pytest.importorskip("matplotlib")
+    out = tmp_path / "new" / "demo"
+    result = run("demo", "--out", out)
     assert result.exit_code == 0, result.stderr
     header, line, *_ = result.stdout.splitlines()
     assert header.split("  ")[0] == "data"
     assert line.split()[:5] == ["digits", "300", "64", "to", "5"]
     kept = [float(number) for number in line.split()[-3:]]
     assert all(0 < share <= 1 for share in kept)
-    assert "sphericalpca choose vectors.npy" in result.stdout
+    assert str(out / "vectors.npy") in result.stdout
+    assert {path.name for path in out.iterdir()} == {"demo.png", "vectors.npy"}
+    assert (out / "demo.png").read_bytes().startswith(b"\x89PNG")
+    vectors = np.load(out / "vectors.npy")
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
+    again = run("demo", "--out", out)
+    assert again.exit_code == 1
+    assert "--force" in again.stderr
+    assert run("demo", "--out", out, "--force").exit_code == 0
+    assert "sphericalpca choose vectors.npy" in run("demo").stdout
 
 
 def test_a_rival_that_keeps_more_is_named():
     assert module._of_rivals(0.6, {"SVD": 0.605, "PCA": 0.3}) == ""
     assert "by PCA." in module._of_rivals(0.6, {"SVD": 0.6, "PCA": 0.62})
     assert "by SVD and by PCA." in module._of_rivals(0.6, {"SVD": 0.7, "PCA": 0.62})
-
-
-def test_a_folder_gets_a_picture_and_vectors_to_go_on_with(run, small, tmp_path):
-    pytest.importorskip("matplotlib")
-    out = tmp_path / "new" / "demo"
-    result = run("demo", "--out", out)
-    assert result.exit_code == 0, result.stderr
-    assert {path.name for path in out.iterdir()} == {"demo.png", "vectors.npy"}
-    assert (out / "demo.png").read_bytes().startswith(b"\x89PNG")
-    vectors = np.load(out / "vectors.npy")
-    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, rtol=1e-5)
-    assert str(out / "vectors.npy") in result.stdout
-    again = run("demo", "--out", out)
-    assert again.exit_code == 1
-    assert "--force" in again.stderr
-    assert run("demo", "--out", out, "--force").exit_code == 0
 
 
 def test_without_matplotlib_the_rest_is_there(run, small, tmp_path, monkeypatch):

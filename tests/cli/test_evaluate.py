@@ -41,108 +41,82 @@ def _arrays(monkeypatch):
 OPTIONS = ("--queries", 80, "--at", "1,10")
 
 
-def test_everything_is_written_and_said(run, model, data, tmp_path):
+def test_everything_is_written_and_said_and_nothing_overwritten(run, model, data, tmp_path):
     out = tmp_path / "out"
     result = run("evaluate", model, data, "--out", out, *OPTIONS)
-    assert result.exit_code == 0
-    assert result.stderr == ""
+    assert (result.exit_code, result.stderr) == (0, "")
     found = evaluate(
         SphericalPCA.load(model), np.load(data), at=(1, 10), queries=80, random_state=0
     )
     lines = result.stdout.splitlines()
     assert lines[:-1] == [f"- {sentence}" for sentence in findings(found)]
     assert lines[-1] == f"The page: {out / 'evaluation.html'}"
-    assert {path.name for path in out.iterdir()} == {
-        "evaluation.html",
-        "evaluation.json",
-        "rows.csv",
-    }
+    names = {"evaluation.html", "evaluation.json", "rows.csv"}
+    assert {path.name for path in out.iterdir()} == names
     with (out / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert [float(row["recall"]) for row in rows] == [row.recall for row in found.rows]
     page = (out / "evaluation.html").read_text()
     assert "a&lt;b&gt;.safetensors" in page
     assert "digits.npy" in page
-
-
-def test_json(run, model, data, tmp_path):
-    result = run("evaluate", model, data, "--out", tmp_path / "out", *OPTIONS, "--json")
-    told = json.loads(result.stdout)
-    assert told == json.loads((tmp_path / "out" / "evaluation.json").read_text())
-    assert told["n_components"] == 12
-    assert told["drift"]["verdict"] == "none"
-
-
-def test_nothing_is_overwritten_without_force(run, model, data, tmp_path):
-    out = tmp_path / "out"
-    out.mkdir()
+    for name in names - {"rows.csv"}:
+        (out / name).unlink()
     (out / "rows.csv").write_text("precious")
     result = run("evaluate", model, data, "--out", out, *OPTIONS)
     assert result.exit_code == 1
     assert "exists: choose another folder, or pass --force." in result.stderr
     assert [path.name for path in out.iterdir()] == ["rows.csv"]
-    assert run("evaluate", model, data, "--out", out, *OPTIONS, "--force").exit_code == 0
+    told = json.loads(
+        run("evaluate", model, data, "--out", out, *OPTIONS, "--force", "--json").stdout
+    )
+    assert told == json.loads((out / "evaluation.json").read_text())
+    assert (told["n_components"], told["drift"]["verdict"]) == (12, "none")
     assert (out / "rows.csv").read_text() != "precious"
 
 
-def test_drift_is_told(run, model, data, tmp_path):
-    other = tmp_path / "other.npy"
-    np.save(other, np.load(data)[:, ::-1])
-    result = run("evaluate", model, other, "--out", tmp_path / "out", *OPTIONS)
-    assert "these rows have drifted away from the model, fit it again." in result.stdout
-
-
-def test_new_rows_without_structure_are_not_called_drift(run, tmp_path):
+def test_drift_is_told_but_not_of_new_rows_without_structure(run, model, data, tmp_path):
+    np.save(tmp_path / "other.npy", np.load(data)[:, ::-1])
+    told = run("evaluate", model, tmp_path / "other.npy", *OPTIONS).stdout
+    assert "these rows have drifted away from the model, fit it again." in told
     rng = np.random.default_rng(0)
     then, now = (rng.standard_normal((400, 16)) for _ in range(2))
     SphericalPCA(4, tol=1e-3).fit(then).save(tmp_path / "flat.safetensors")
     np.save(tmp_path / "now.npy", now)
-    words = (tmp_path / "flat.safetensors", tmp_path / "now.npy", "--out", tmp_path / "out")
-    result = run("evaluate", *words, *OPTIONS)
-    assert "no drift is shown, because a fit's own rows are ahead of new ones" in result.stdout
-    assert "drifted away" not in result.stdout
+    told = run("evaluate", tmp_path / "flat.safetensors", tmp_path / "now.npy", *OPTIONS).stdout
+    assert "no drift is shown, because a fit's own rows are ahead of new ones" in told
+    assert "drifted away" not in told
 
 
-def test_files_that_are_no_model(run, data, tmp_path):
-    result = run("evaluate", data, data, "--out", tmp_path / "out")
-    assert result.exit_code == 1
-    assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
-    assert not (tmp_path / "out").exists()
-
-
-def test_rows_of_another_width(run, model, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("narrow.npy narrow.npy --out out", "has the suffix of a file of rows"),
+        ("no narrow.npy --out out", "does not exist: check the name."),
+        ("model narrow.npy", "narrow.npy' has 5 columns, but the model was fitted on 64: pass vec"),
+        ("model few.npy --at 1,33", "look for --at 33 neighbours among the rest: pass at least 42"),
+        ("model few.npy --at 1,33", "or pass --at 32."),
+        ("model few.npy --at 1 --out out", "The page needs jinja2"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(run, model, monkeypatch, words, line):
+    """And a wrong name before what the page needs."""
     monkeypatch.setattr("sphericalpca.cli.evaluate.open_files", open_files)
-    np.save(tmp_path / "narrow.npy", np.ones((50, 5)))
-    result = run("evaluate", model, tmp_path / "narrow.npy", "--out", tmp_path / "out")
-    assert result.exit_code == 1
-    told = "narrow.npy' has 5 columns, but the model was fitted on 64: pass vectors of the same"
-    assert told in result.stderr
-    assert not (tmp_path / "out").exists()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.chdir(model.parent)
+    model.rename("model")
+    np.save("narrow.npy", np.ones((50, 5)))
+    np.save("few.npy", np.load("digits.npy")[:40])
+    result = run("evaluate", *words.split())
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert result.stderr.startswith("Error: ")
+    assert line in result.stderr
+    assert not (model.parent / "out").exists()
 
 
-def test_queries_that_are_cut_are_told(run, model, data, tmp_path):
-    words = ["evaluate", model, data, "--out", tmp_path / "out", "--at", 1]
+def test_queries_that_are_cut_are_told(run, model, data):
     told = "--queries 10000 was cut to 359: at most a fifth of the rows is held out.\n"
-    assert run(*words, "--queries", 10_000).stderr.endswith(told)
-    assert "cut" not in run(*words, "--queries", 80, "--force").stderr
-
-
-def test_fewer_neighbours_are_advised_where_they_would_do(run, model, data, tmp_path):
-    np.save(tmp_path / "few.npy", np.load(data)[:40])
-    words = ["evaluate", model, tmp_path / "few.npy", "--out", tmp_path / "out", "--at"]
-    result = run(*words, "1,33")
-    assert "look for --at 33 neighbours among the rest: pass at least 42 such rows" in result.stderr
-    assert "or pass --at 32." in result.stderr
-    assert run(*words, "1,32").exit_code == 0
-
-
-@pytest.mark.parametrize("package", ["jinja2", "matplotlib"])
-def test_what_the_page_needs_is_named_first(run, model, data, monkeypatch, package):
-    monkeypatch.setitem(sys.modules, package, None)
-    result = run("evaluate", model, data, "--out", data.parent / "out")
-    assert result.exit_code == 1
-    assert f"The page needs {package}" in result.stderr
+    assert run("evaluate", model, data, "--at", 1, "--queries", 10_000).stderr.endswith(told)
+    assert "cut" not in run("evaluate", model, data, "--at", 1, "--queries", 80).stderr
 
 
 def test_without_a_page_nothing_is_written_or_needed(run, model, data, tmp_path, monkeypatch):
@@ -161,15 +135,7 @@ def test_without_a_page_nothing_is_written_or_needed(run, model, data, tmp_path,
 
 
 @pytest.mark.parametrize("bad", ["1,ten", "0", "10,-1", "1,,2", ""])
-def test_usage(run, model, data, monkeypatch, bad):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    result = run("evaluate", model, data, "--out", data.parent / "out", "--at", bad)
+def test_usage(run, bad):
+    result = run("evaluate", "model", "rows.npy", "--at", bad)
     assert result.exit_code == 2
     assert f"{bad!r} must be positive integers, such as 1,10,100." in result.stderr
-
-
-def test_a_wrong_name_is_told_before_what_the_page_needs(run, data, tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "jinja2", None)
-    result = run("evaluate", tmp_path / "no", data, "--out", tmp_path / "out")
-    assert result.exit_code == 1
-    assert "does not exist: check the name." in result.stderr

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -13,8 +14,6 @@ from sphericalpca.cli import export as command
 from sphericalpca.export import TARGETS
 
 pytest.importorskip("safetensors")
-
-SUFFIX = {"sentence-transformers": "", "pgvector": ".sql", "qdrant": ".py", "lancedb": ".py"}
 
 
 @pytest.fixture(scope="module")
@@ -39,19 +38,19 @@ def output(tmp_path):
     return tmp_path / "out" / "exported"
 
 
-def test_the_targets_are_those_of_the_package():
+def test_every_target(run, path, output):
     assert tuple(TARGETS) == command.TARGETS
-
-
-@pytest.mark.parametrize("target", TARGETS)
-def test_every_target(run, path, output, target):
-    pytest.importorskip({"faiss": "faiss", "onnx": "onnx"}.get(target, "numpy"))
-    result = run("export", path, "--to", target, "-o", output)
-    assert result.exit_code == 0, result.stderr
-    assert result.stdout.startswith(f"{output}: ")
-    assert result.stdout.count("\n") == 1
-    assert [entry.name for entry in output.parent.iterdir()] == [output.name]
-    assert output.is_dir() == (target == "sentence-transformers")
+    for target in TARGETS:
+        if not find_spec({"faiss": "faiss", "onnx": "onnx"}.get(target, "numpy")):
+            continue
+        result = run("export", path, "--to", target, "-o", output)
+        assert result.exit_code == 0, result.stderr
+        assert result.stdout.startswith(f"{output}: ")
+        assert result.stdout.count("\n") == 1
+        assert [entry.name for entry in output.parent.iterdir()] == [output.name]
+        assert output.is_dir() == (target == "sentence-transformers")
+        output.rename(output.parents[1] / target)
+    assert f"SphericalPCA.load({str(path)!r})" in (output.parents[1] / "qdrant").read_text()
 
 
 def test_faiss_tells_its_factory_string(run, model, path, output, X):
@@ -69,11 +68,6 @@ def test_json(run, path, output):
     assert told["output"] == str(output)
     assert told["to"] == "npz"
     assert set(np.load(output).files) == {"U", "normalise", "apply"}
-
-
-def test_texts_load_the_model_that_was_given(run, path, output):
-    run("export", path, "--to", "qdrant", "-o", output)
-    assert f"SphericalPCA.load({str(path)!r})" in output.read_text()
 
 
 def failed(result, *parts):
@@ -103,30 +97,24 @@ def test_force_does_not_remove_a_folder_of_others(run, path, output):
     assert (output / "thesis").is_dir()
 
 
-def test_there_must_be_a_folder_to_write_to(run, path, tmp_path):
-    failed(run("export", path, "--to", "npz", "-o", tmp_path / "no" / "x"), "create it first")
-
-
-def test_a_file_that_is_no_model(run, tmp_path, output):
-    (tmp_path / "text").write_text("hello")
-    failed(run("export", tmp_path / "text", "--to", "npz", "-o", output), "not a model")
-    assert not output.exists()
-
-
-def test_a_missing_package(run, path, output, monkeypatch):
+def test_what_is_wrong_is_said_in_one_line(run, path, output, monkeypatch):
+    failed(run("export", path, "--to", "npz", "-o", output / "x"), "create it first")
+    path.with_name("text").write_text("hello")
+    failed(run("export", path.with_name("text"), "--to", "npz", "-o", output), "not a model")
     monkeypatch.setitem(sys.modules, "faiss", None)
     line = str(MissingExtraError("An index of faiss", "faiss-cpu", "faiss"))
     failed(run("export", path, "--to", "faiss", "-o", output), line)
     assert not output.exists()
 
 
-def test_an_index_is_for_faiss(run, path, output):
-    result = run("export", path, "--to", "onnx", "--index", "Flat", "-o", output)
+@pytest.mark.parametrize(
+    ("words", "line"),
+    [
+        ("--to onnx --index Flat", "--index is for faiss, not for onnx"),
+        ("--to fais", "Did you mean 'faiss'?"),
+    ],
+)
+def test_usage(run, path, output, words, line):
+    result = run("export", path, *words.split(), "-o", output)
     assert result.exit_code == 2
-    assert "--index is for faiss, not for onnx" in result.stderr
-
-
-def test_the_nearest_target_is_suggested(run, tmp_path):
-    result = run("export", "model.safetensors", "--to", "fais", "-o", tmp_path / "out")
-    assert result.exit_code == 2
-    assert "Did you mean 'faiss'?" in result.stderr
+    assert line in result.stderr

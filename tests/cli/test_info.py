@@ -36,7 +36,7 @@ def table(text):
     return {line[:start].strip(): line[start:] for line in lines}
 
 
-def test_json(run, model, path):
+def test_json_and_table_tell_the_same(run, model, path):
     result = run("info", path, "--json")
     assert result.exit_code == 0
     told = json.loads(result.stdout)
@@ -50,15 +50,10 @@ def test_json(run, model, path):
     assert told["certificate"] is None
     assert told["centred"] is False
     assert {"sphericalpca", "numpy", "python"} <= told["version"].keys()
-
-
-def test_the_table_tells_the_same(run, path):
-    told = json.loads(run("info", path, "--json").stdout)
     shown = table(run("info", path).stdout)
     assert float(shown["fit residual"]) == pytest.approx(told["fit"]["residual"], rel=1e-5)
     assert (shown["n_samples"], shown["n_components"]) == ("60", "3")
-    assert shown["fit total_weight"] == "60"
-    assert shown["parameter normalize"] == "yes"
+    assert (shown["fit total_weight"], shown["parameter normalize"]) == ("60", "yes")
     assert shown["certificate"] == "-"
     assert shown["version numpy"] == np.__version__
     assert shown["solver"].startswith(("Anderson(", "Subspace("))
@@ -82,66 +77,53 @@ def test_what_is_unknown(run, X, tmp_path):
     assert shown["centred"] == shown["feature_names"] == "yes"
 
 
-def refused(result, path, reason):
-    assert result.exit_code == 1
-    assert result.stdout == ""
+DAMAGED = "is not a model of sphericalpca, or is damaged"
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        *((lambda raw, share=s: raw[: int(share * len(raw))], DAMAGED) for s in (0, 0.1, 0.999)),
+        (lambda raw: rewritten(raw, lambda facts: facts.pop("versions")), "is not a whole model"),
+        (lambda raw: rewritten(raw, lambda facts: facts.pop("certificate")), "not a whole model"),
+        (None, "does not exist: check the name"),
+    ],
+)
+def test_what_is_no_model_is_refused_in_one_line(run, path, change, reason):
+    raw = path.read_bytes()
+    path.unlink()
+    if change:
+        path.write_bytes(change(raw))
+    result = run("info", path)
+    assert (result.exit_code, result.stdout, result.stderr.count("\n")) == (1, "", 1)
     assert result.stderr.startswith("Error: ")
-    assert result.stderr.count("\n") == 1
     assert path.name in result.stderr
     assert reason in result.stderr
 
 
-@pytest.mark.parametrize("share", [0.0, 0.1, 0.9, 0.999])
-def test_truncated(run, path, share):
-    whole = path.read_bytes()
-    path.write_bytes(whole[: int(share * len(whole))])
-    refused(run("info", path), path, "is not a model of sphericalpca, or is damaged")
-
-
-def test_foreign(run, tmp_path):
-    np.save(tmp_path / "a.npy", np.zeros(3))
-    refused(run("info", tmp_path / "a.npy"), tmp_path / "a.npy", "has the suffix of a file of rows")
-
-
-def test_missing(run, tmp_path):
-    refused(run("info", tmp_path / "none"), tmp_path / "none", "does not exist: check the name")
-
-
-def rewritten(path, change):
+def rewritten(content, change):
     """The same file after a change to our part of the header."""
-    content = path.read_bytes()
     (length,) = struct.unpack("<Q", content[:8])
     header = json.loads(content[8 : 8 + length])
     facts = json.loads(header["__metadata__"]["sphericalpca"])
     change(facts)
     header["__metadata__"]["sphericalpca"] = json.dumps(facts)
     text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + content[8 + length :])
-
-
-@pytest.mark.parametrize("part", ["versions", "certificate"])
-def test_half_a_header(run, path, part):
-    rewritten(path, lambda facts: facts.pop(part))
-    refused(run("info", path), path, "is not a whole model")
+    return struct.pack("<Q", len(text)) + text + content[8 + length :]
 
 
 def test_a_file_of_an_earlier_version(run, path):
-    rewritten(path, lambda facts: [facts["fitted"].pop(k) for k in ("n_samples_", "total_weight_")])
-    assert table(run("info", path).stdout)["n_samples"] == "-"
-    assert json.loads(run("info", path, "--json").stdout)["n_samples"] is None
+    """Counts may be missing, and facts have the names of today."""
 
-
-def test_a_header_of_others_cannot_command_the_terminal(run, path):
-    rewritten(path, lambda facts: facts["versions"].update(numpy="\x1b[2J"))
-    shown = run("info", path).stdout
-    assert "\x1b" not in shown
-    assert r"\x1b[2J" in shown
-
-
-def test_facts_have_the_names_of_today(run, path):
-    def rename(facts):
-        facts["fitted"]["objective_"] = facts["fitted"].pop("loss_")
+    def as_before(facts):
+        fitted = facts["fitted"]
+        fitted["objective_"] = fitted.pop("loss_")
+        del fitted["n_samples_"], fitted["total_weight_"]
 
     before = json.loads(run("info", path, "--json").stdout)["fit"]
-    rewritten(path, rename)
-    assert json.loads(run("info", path, "--json").stdout)["fit"] == before
+    path.write_bytes(rewritten(path.read_bytes(), as_before))
+    assert table(run("info", path).stdout)["n_samples"] == "-"
+    told = json.loads(run("info", path, "--json").stdout)
+    assert told["n_samples"] is None
+    assert told["fit"]["loss"] == before["loss"]
+    assert told["fit"].keys() <= before.keys()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from sphericalpca import SphericalPCA
 from sphericalpca.cli.reading import named, split_names
 
 
@@ -13,6 +14,10 @@ def test_names():
     assert named(["folder/x.npy", "y.npy", "z.npy"]) == "x.npy and 2 more"
     assert split_names("a, b,,c ") == ["a", "b", "c"]
     assert split_names(None) is None
+
+
+ROWS_NOT_MODEL = "'rows.npy' has the suffix of a file of rows, but the first"
+MODEL_NOT_ROWS = "'model.safetensors' has the suffix of a model, not of rows"
 
 
 def test_remedies_are_options_of_the_command(run, tmp_path):
@@ -37,51 +42,26 @@ def test_remedies_are_options_of_the_command(run, tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "line"),
     [
-        "transform rows.npy model.safetensors -o v.npy",
-        "evaluate rows.npy model.safetensors --out e",
-        "export rows.npy --to npy -o v.npy",
-        "info rows.npy",
+        ("transform rows.npy model.safetensors -o v.npy", ROWS_NOT_MODEL),
+        ("evaluate rows.npy model.safetensors --out e", ROWS_NOT_MODEL),
+        ("export rows.npy --to npy -o v.npy", ROWS_NOT_MODEL),
+        ("info rows.npy", ROWS_NOT_MODEL),
+        ("fit model.safetensors -r 3 -o new", MODEL_NOT_ROWS),
+        ("choose model.safetensors", MODEL_NOT_ROWS),
+        ("bench model.safetensors", MODEL_NOT_ROWS),
+        ("fit - -r 3 -o new", "Error: Cannot read from a pipe"),
+        ("choose -", "Error: Cannot read from a pipe"),
+        ("bench -", "Error: Cannot read from a pipe"),
+        ("fit rows.npy --column x -r 1 -o m", "Error: --column x is for Parquet and Arrow files"),
     ],
 )
-def test_rows_in_place_of_a_model(run, tmp_path, monkeypatch, words):
+def test_files_of_another_kind_are_refused_in_one_line(run, tmp_path, monkeypatch, words, line):
     monkeypatch.chdir(tmp_path)
-    np.save("rows.npy", np.random.default_rng(0).standard_normal((70, 8)))
-    assert run("fit", "rows.npy", "-r", 3, "-o", "model.safetensors").exit_code == 0
+    X = np.random.default_rng(0).standard_normal((70, 8))
+    np.save("rows.npy", X)
+    SphericalPCA(3).fit(X).save("model.safetensors")
     result = run(*words.split())
-    assert result.exit_code == 1
-    assert "'rows.npy' has the suffix of a file of rows, but the first" in result.stderr
-    assert result.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("words", ["fit IN -r 3 -o new", "choose IN", "bench IN"])
-def test_a_model_in_place_of_rows(run, tmp_path, monkeypatch, words):
-    monkeypatch.chdir(tmp_path)
-    np.save("rows.npy", np.random.default_rng(0).standard_normal((70, 8)))
-    assert run("fit", "rows.npy", "-r", 3, "-o", "model.safetensors").exit_code == 0
-    result = run(*words.replace("IN", "model.safetensors").split())
-    assert result.exit_code == 1
-    assert "'model.safetensors' has the suffix of a model, not of rows" in result.stderr
-
-
-@pytest.mark.parametrize("words", ["fit - -r 3 -o new", "choose -", "bench -"])
-def test_a_dash_is_no_file(run, tmp_path, monkeypatch, words):
-    monkeypatch.chdir(tmp_path)
-    result = run(*words.split())
-    assert result.exit_code == 1
-    assert result.stderr.startswith("Error: Cannot read from a pipe")
-
-
-def test_an_option_for_other_files_is_named_as_one(run, tmp_path):
-    np.save(tmp_path / "rows.npy", np.ones((9, 3)))
-    result = run("fit", tmp_path / "rows.npy", "--column", "x", "-r", 1, "-o", tmp_path / "m")
-    assert result.stderr.startswith("Error: --column x is for Parquet and Arrow files")
-
-
-def test_one_is_told_in_the_singular(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    np.save("row.npy", np.ones((1, 3)))
-    assert "1 x 3 to 1 component, " in run("fit", "row.npy", "-r", 1, "-o", "model").stdout
-    told = run("transform", "model", "row.npy", "-o", "v.npy").stdout
-    assert told == "v.npy: 1 unit vector of 1 number.\n"
+    assert (result.exit_code, result.stderr.count("\n")) == (1, 1)
+    assert line in result.stderr

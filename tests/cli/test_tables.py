@@ -6,12 +6,9 @@ import io
 import itertools
 import re
 
-import numpy as np
 import pytest
 from rich.console import Console
-from sklearn.datasets import load_digits
 
-from sphericalpca import SphericalPCA
 from sphericalpca.cli.tables import print_table
 
 pytest.importorskip("safetensors")
@@ -28,7 +25,11 @@ def terminal(monkeypatch):
             "rich.console.Console",
             lambda **options: real(file=sent, force_terminal=True, width=width, **options),
         )
-        return lambda: re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue())
+
+        def shown(*, plain=True):
+            return re.sub(r"\x1b\[[0-9;]*m", "", sent.getvalue()) if plain else sent.getvalue()
+
+        return shown
 
     return pretend
 
@@ -36,9 +37,8 @@ def terminal(monkeypatch):
 ROWS = [["a [bold]b[/bold]", "1"], ["c" * 150, "22"]]
 
 
-@pytest.mark.parametrize("columns", ["20", "500"])
-def test_piped_tables_lose_nothing(capsys, monkeypatch, columns):
-    monkeypatch.setenv("COLUMNS", columns)
+def test_piped_tables_lose_nothing(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "20")
     print_table(["name", "n"], ROWS, numbers=["n"])
     lines = capsys.readouterr().out.splitlines()
     assert [line.split("  ")[0] for line in lines] == ["name", *(name for name, _ in ROWS)]
@@ -51,19 +51,10 @@ def test_piped_tables_lose_nothing(capsys, monkeypatch, columns):
 def test_tables_on_a_terminal_lose_nothing_either(terminal, columns):
     shown = terminal(columns)
     print_table(["name", "n"], ROWS, numbers=["n"])
+    assert "\x1b[1mname" in shown(plain=False), "headers are bold"
     assert "a [bold]b[/bold]" in shown()
     assert shown().count("c") == 150
     assert max(map(len, shown().splitlines())) <= columns
-
-
-def test_headers_are_bold(monkeypatch):
-    sent, real = io.StringIO(), Console
-    monkeypatch.setattr(
-        "rich.console.Console",
-        lambda **options: real(file=sent, force_terminal=True, width=80, **options),
-    )
-    print_table(["name", "n"], ROWS, numbers=["n"])
-    assert "\x1b[1mname" in sent.getvalue()
 
 
 HEADER = ("", "dimensions", "mean cosine", "95 % interval", "index", "what it is")
@@ -78,7 +69,7 @@ def _words(text):
     return set(re.sub(r"[\u2500-]{1,}(?=\s|$)", " ", text).split())
 
 
-@pytest.mark.parametrize("width", [16, 30, 40, 50, 60, 70, 80, 120])
+@pytest.mark.parametrize("width", [16, 40, 60, 70, 80, 120])
 def test_words_and_numbers_are_whole_at_any_width(terminal, width):
     shown = terminal(width)
     print_table(HEADER, CELLS, numbers=HEADER[1:-1], spare=SPARE)
@@ -87,25 +78,11 @@ def test_words_and_numbers_are_whole_at_any_width(terminal, width):
     # Stacked, a name is followed by a colon.
     found = {word.removesuffix(":") for word in _words(text)}
     assert found <= known
+    assert width < 60 or "0.695 to 0.751" in text, "numbers are never wrapped"
     for column, cells in zip(HEADER, zip(*CELLS, strict=True), strict=True):
         if column not in " ".join(note.split()):
             assert _words(" ".join(cells)) <= found
     assert all(len(line.rstrip()) <= width for line in text.splitlines())
-
-
-def test_as_few_columns_as_may_be_are_left_out(terminal):
-    notes = []
-    for width in (90, 70, 56, 20):
-        shown = terminal(width)
-        print_table(HEADER, CELLS, numbers=HEADER[1:-1], spare=SPARE)
-        notes.append(shown().partition("Left out")[2].partition(": ")[2].strip())
-    assert notes == ["", "", "index.", ""]  # stacked, nothing need be left out
-
-
-def test_numbers_are_never_wrapped(terminal):
-    shown = terminal(60)
-    print_table(HEADER, CELLS, numbers=HEADER[1:-1], spare=SPARE)
-    assert "0.695 to 0.751" in shown()
 
 
 def test_terminals_without_the_signs_get_a_plain_rule(terminal, monkeypatch):
@@ -113,36 +90,3 @@ def test_terminals_without_the_signs_get_a_plain_rule(terminal, monkeypatch):
     monkeypatch.setattr(Console, "encoding", "ascii")
     print_table(["name", "n"], [["a", "1"]])
     assert shown().isascii()
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    path = tmp_path_factory.mktemp("tables")
-    X = load_digits().data.astype(np.float32)
-    np.save(path / "rows.npy", X)
-    SphericalPCA(5).fit(X).save(path / "model.safetensors")
-    return path
-
-
-@pytest.mark.parametrize("width", [60, 80])
-@pytest.mark.parametrize(
-    "words",
-    [
-        "info model.safetensors",
-        "choose rows.npy --recall 0.7 --k 5 --queries 100 --quiet",
-        "evaluate model.safetensors rows.npy --at 1,10 --queries 50 --quiet --force --out out",
-    ],
-)
-def test_commands_break_no_words(run, folder, terminal, words, width, monkeypatch):  # noqa: PLR0917
-    """What a terminal shows are words that a pipe gets, too."""
-    monkeypatch.chdir(folder)
-    piped = run(*words.split()).stdout
-    shown = terminal(width)
-    result = run(*words.split())
-    assert result.exit_code == 0, result.stderr
-    text = shown()
-    table, _, note = text.partition("Left out, as the terminal is narrow: ")
-    assert _words(table + note.partition(".")[2]) <= _words(piped)
-    assert all(len(line.rstrip()) <= width for line in text.splitlines())
-    if width == 80:
-        assert note == ""

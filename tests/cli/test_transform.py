@@ -23,20 +23,15 @@ def files(X, tmp_path):
 
 
 def test_the_vectors_are_those_of_the_model(run, X, files):
-    result = run(
-        "transform", files / "model.safetensors", files / "rows.npy", "-o", files / "v.npy"
-    )
+    model, rows = files / "model.safetensors", files / "rows.npy"
+    result = run("transform", model, rows, "-o", files / "v.npy")
     assert result.exit_code == 0, result.stderr
     assert "50 unit vectors of 3 numbers" in result.stdout
-    expected = SphericalPCA.load(files / "model.safetensors").transform(X)
+    expected = SphericalPCA.load(model).transform(X)
     np.testing.assert_allclose(np.load(files / "v.npy"), expected, atol=1e-6)
-
-
-def test_json_and_rows_without_direction(run, X, files):
     X[7] = 0
-    np.save(files / "rows.npy", X)
-    words = (files / "model.safetensors", files / "rows.npy", "-o", files / "v.parquet", "--json")
-    result = run("transform", *words)
+    np.save(rows, X)
+    result = run("transform", model, rows, "-o", files / "v.parquet", "--json")
     assert json.loads(result.stdout)["n_without_direction"] == 1
     assert "Warning: 1 row has no direction and is zero" in result.stderr
 
@@ -62,17 +57,3 @@ def test_what_is_wrong_is_said_in_one_line(run, files, words, line, monkeypatch)
     assert result.stderr.count("\n") == 1
     assert line in result.stderr
     assert sorted(files.iterdir()) == before
-
-
-def test_columns_that_only_some_files_have(run, X, files, monkeypatch):
-    monkeypatch.chdir(files)
-    pa = pytest.importorskip("pyarrow")
-    vectors = pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), X.shape[1])
-    table = pa.table({"id": np.arange(len(X)), "vector": vectors})
-    pytest.importorskip("pyarrow.parquet").write_table(table, "rows.parquet")
-    words = ["model.safetensors", "rows.parquet", "rows.npy", "-o", "v.parquet"]
-    result = run("transform", *words)
-    assert result.exit_code == 1
-    assert "'rows.parquet' has columns beside its vectors ('id')" in result.stderr
-    assert "--keep ''" in result.stderr
-    assert run("transform", *words, "--keep", "").exit_code == 0

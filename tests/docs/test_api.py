@@ -26,14 +26,15 @@ FOR_USERS = (
 )
 
 
-def public_names():
-    import sys  # noqa: PLC0415
-
-    sys.path.insert(0, str(DOCS))
-    try:
-        return importlib.import_module("extensions.public").public_names()
-    finally:
-        sys.path.remove(str(DOCS))
+@pytest.fixture(scope="module")
+def things():
+    """All that the rooms for users export."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(DOCS))
+        names = importlib.import_module("extensions.public").public_names()
+    return [
+        getattr(importlib.import_module(room), name) for room in FOR_USERS for name in names[room]
+    ]
 
 
 def is_ours(method):
@@ -46,25 +47,14 @@ def is_method(member):
     return inspect.isfunction(member) or inspect.ismethod(member)
 
 
-THINGS = [
-    getattr(importlib.import_module(room), name)
-    for room, names in public_names().items()
-    if room in FOR_USERS
-    for name in names
-]
-FUNCTIONS = [thing for thing in THINGS if inspect.isfunction(thing)]
-ENTRANCES = [thing for thing in THINGS if hasattr(thing, "fit") or "Display" in thing.__name__]
-METHODS = [
-    method
-    for thing in THINGS
-    if isinstance(thing, type)
-    for name, method in inspect.getmembers(thing, is_method)
-    if not name.startswith("_") and is_ours(method)
-]
-
-
-def section(thing, name):
-    return FunctionDoc(inspect.unwrap(thing))[name]
+def methods_of(things):
+    return [
+        method
+        for thing in things
+        if isinstance(thing, type)
+        for name, method in inspect.getmembers(thing, is_method)
+        if not name.startswith("_") and is_ours(method)
+    ]
 
 
 def own_raises(function):
@@ -74,32 +64,22 @@ def own_raises(function):
     return {call.func.id for call in calls if isinstance(call, ast.Call)}
 
 
-def name_of(thing):
-    return thing.__qualname__
+def test_all_that_goes_in_comes_out_or_is_raised_is_told(things):
+    functions = [thing for thing in things if inspect.isfunction(thing)]
+    assert len(functions) > 30
+    for function in [*functions, *methods_of(things)]:
+        doc, signature = FunctionDoc(inspect.unwrap(function)), inspect.signature(function)
+        told = {one.strip() for entry in doc["Parameters"] for one in entry[0].split(",")}
+        wanted = {name for name in signature.parameters if name not in {"self", "cls"}}
+        assert {name.lstrip("*") for name in told} == wanted, function.__qualname__
+        if signature.return_annotation not in {"None", None}:
+            assert doc["Returns"] or doc["Yields"], function.__qualname__
+        told = {entry.type for entry in doc["Raises"]}
+        assert own_raises(function) <= told, function.__qualname__
 
 
-@pytest.mark.parametrize("function", [*FUNCTIONS, *METHODS], ids=name_of)
-def test_all_that_goes_in_and_comes_out_is_told(function):
-    signature = inspect.signature(function)
-    told = {one.strip() for entry in section(function, "Parameters") for one in entry[0].split(",")}
-    wanted = {name for name in signature.parameters if name not in {"self", "cls"}}
-    assert {name.lstrip("*") for name in told} == wanted
-    if signature.return_annotation not in {"None", None}:
-        assert section(function, "Returns") or section(function, "Yields")
-
-
-@pytest.mark.parametrize("function", [*FUNCTIONS, *METHODS], ids=name_of)
-def test_all_errors_that_a_function_raises_are_told(function):
-    told = {entry.type for entry in section(function, "Raises")}
-    assert own_raises(function) <= told
-
-
-@pytest.mark.parametrize("thing", [*FUNCTIONS, *ENTRANCES], ids=name_of)
-def test_there_is_an_example(thing):
-    assert ">>> " in inspect.getdoc(thing)
-    assert "SKIP" not in inspect.getdoc(thing)
-
-
-def test_the_rooms_for_users_are_there():
-    assert set(FOR_USERS) <= set(public_names())
-    assert len(FUNCTIONS) > 30
+def test_there_is_an_example(things):
+    for thing in things:
+        if inspect.isfunction(thing) or hasattr(thing, "fit") or "Display" in thing.__name__:
+            assert ">>> " in inspect.getdoc(thing), thing.__qualname__
+            assert "SKIP" not in inspect.getdoc(thing), thing.__qualname__

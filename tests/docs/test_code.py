@@ -44,7 +44,7 @@ DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 FENCE = re.compile(r"^```(?P<language>\w*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
-SCRIPT = re.compile(r"python (?P<where>-m [\w.]+|\S+\.py)(?P<arguments>[^`\n]*)")
+SCRIPT = re.compile(r"python (?P<where>-m [\w.]+|\S+\.py)(?P<arguments>[^`\n)]*)")
 COMMAND = re.compile(r"(?<=`)(?:sphericalpca|make|pip) [^`]+(?=`)")
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[-+]?\d+)?")
 
@@ -88,10 +88,6 @@ def _dedented(body):
     return "\n".join(line[min(margins, default=0) :] for line in body.splitlines()).rstrip()
 
 
-ALL = [block for page in pages() for block in blocks(page)]
-WITH_CODE = sorted({block.page for block in ALL})
-
-
 @pytest.fixture
 def registries():
     """Pages of "Extend" add to them; other tests must not see that."""
@@ -103,7 +99,7 @@ def registries():
 
 
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(DOCS)))
 def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).standard_normal((400, 96)) / np.arange(1, 97)
@@ -114,36 +110,26 @@ def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
             compile(block.source, str(page), "exec")
         elif block.language == "python":
             run_python(block, names)
-        elif block.language == "console":
-            run_commands(block)
         else:
-            raise AssertionError(f"{block}: what is {block.language!r}?")
+            assert block.language == "console", f"{block}: what is {block.language!r}?"
+            run_commands(block)
 
 
-@pytest.mark.parametrize(
-    "page",
-    [*pages(), ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
-def test_commands_within_the_text_are_known(page):
-    text = page.read_text(encoding="utf-8")
-    commands = [" ".join(found.split()) for found in COMMAND.findall(text)]
-    if page.parent == ROOT:  # commands in blocks, too: there is no other test of all of them
-        found = "".join(match["body"] for match in FENCE.finditer(text) if not match["language"])
-        commands += found.splitlines()
-    for command in commands:
-        check_command(*shlex.split(command, comments=True))
-
-
-@pytest.mark.parametrize(
-    "page",
-    [*pages(), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"],
-    ids=lambda page: str(page.relative_to(ROOT)),
-)
-def test_scripts_within_the_text_are_there_and_know_their_options(page):
-    """They take minutes to hours, so they are not run."""
-    for found in SCRIPT.finditer(page.read_text(encoding="utf-8")):
-        check_script(found, page.name)
+def test_commands_and_scripts_within_the_text_are_known():
+    """Scripts take minutes to hours, so they are not run: they and their options are there."""
+    for page in [*pages(), *ROOT.glob("*.md"), ROOT / "benchmarks" / "README.md"]:
+        text = page.read_text(encoding="utf-8")
+        for found in SCRIPT.finditer(text):
+            check_script(found, page.name)
+        commands = [" ".join(found.split()) for found in COMMAND.findall(text)]
+        if page.name in {"README.md", "CONTRIBUTING.md"} and page.parent == ROOT:
+            # Commands in blocks, too: there is no other test of all of them.
+            blocks = (match["body"] for match in FENCE.finditer(text) if not match["language"])
+            commands += "".join(blocks).splitlines()
+        elif DOCS not in page.parents:
+            continue
+        for command in commands:
+            check_command(*shlex.split(command, comments=True))
 
 
 def check_script(found, where):
@@ -164,24 +150,20 @@ def check_script(found, where):
         assert f'"{option}"' in path.read_text(encoding="utf-8"), (where, name, option)
 
 
-def targets():
-    (line,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
-    return line.split()
-
-
-@pytest.mark.parametrize("target", targets())
 @pytest.mark.skipif(shutil.which("make") is None, reason="there is no make")
-def test_what_make_would_run_is_known(target):
+def test_what_make_would_run_is_known():
     """They install packages and take minutes; what each would do is asked, and looked at."""
-    done = subprocess.run(
-        ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.strip()
-    for command in re.findall(r"\.venv/bin/sphericalpca (.*)", done.stdout):
-        parse_command(shlex.split(command))
-    for found in SCRIPT.finditer(done.stdout):
-        check_script(found, "Makefile")
+    (line,) = re.findall(r"^\.PHONY: (.*)$", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    for target in line.split():
+        done = subprocess.run(
+            ["make", "--dry-run", target], cwd=ROOT, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip()
+        for command in re.findall(r"\.venv/bin/sphericalpca (.*)", done.stdout):
+            parse_command(shlex.split(command))
+        for found in SCRIPT.finditer(done.stdout):
+            check_script(found, "Makefile")
 
 
 def run_python(block, names):
@@ -281,36 +263,23 @@ def check_extras(arguments):
 
 def test_all_code_is_found():
     """As many blocks as a plain search finds, and some of each kind."""
+    everything = []
     for page in pages():
-        expected = len(re.findall(r"\.\. code-block::|^```\w*$", page.read_text(), re.MULTILINE))
-        expected //= 1 if page.suffix == ".rst" else 2
-        assert len(list(blocks(page))) == expected, page
-    assert {block.language for block in ALL} == {"python", "console"}
-    assert {block.mark for block in ALL} == {"", "slow"}
-
-
-def test_doctests_would_be_missed():
-    assert not [page for page in pages() if ">>>" in page.read_text(encoding="utf-8")]
-
-
-@pytest.mark.parametrize(
-    ("claim", "printed", "same"),
-    [
-        ("0.956", "0.9564", True),
-        ("0.956", "0.958", False),
-        ("(1797, 10)", "(1797, 10)", True),
-        ("(1797, 10)", "(1797, 12)", False),
-        ("True", "False", False),
-        ("1.4e-07", "1.45e-07", True),
-        ("converged", "max_iter", False),
-        ("1718", "1718.02", True),
-    ],
-)
-def test_claims_are_compared_by_their_digits(claim, printed, same):
-    assert agrees(claim, printed) is same
+        text = page.read_text(encoding="utf-8")
+        expected = len(re.findall(r"\.\. code-block::|^```\w*$", text, re.MULTILINE))
+        assert ">>>" not in text, f"{page}: doctests would be missed"
+        found = list(blocks(page))
+        assert len(found) == expected // (1 if page.suffix == ".rst" else 2), page
+        everything += found
+    assert {block.language for block in everything} == {"python", "console"}
+    assert {block.mark for block in everything} == {"", "slow"}
 
 
 def test_a_wrong_claim_and_a_wrong_command_are_noticed():
+    for claim, printed in (("0.956", "0.9564"), ("1.4e-07", "1.45e-07"), ("1718", "1718.02")):
+        assert agrees(claim, printed)
+    for claim, printed in (("0.956", "0.958"), ("(9, 10)", "(9, 12)"), ("True", "False")):
+        assert not agrees(claim, printed)
     wrong = Block(DOCS / "start.rst", 1, "python", "", "print(1 + 1)  # 3")
     with pytest.raises(AssertionError):
         run_python(wrong, {})

@@ -74,3 +74,45 @@ def X():
 @pytest.fixture
 def weight():
     return np.random.default_rng(7).uniform(0.2, 3.0, size=40)
+
+
+@pytest.fixture(scope="session")
+def fails():
+    """`call` raises; each of `words` is said, and a reader is not buried in numbers."""
+
+    def check(call, *words, error=ValueError):
+        with pytest.raises(error) as caught:
+            call()
+        message = str(caught.value)
+        for word in words:
+            assert word.lower() in message.lower(), f"{word!r} is not in: {message}"
+        assert len(message) < 500, f"{len(message)} characters: {message[:200]} ..."
+        return message
+
+    return check
+
+
+class Recorder:
+    """Records its calls; stops the fit at the end of iteration `stop`."""
+
+    def __init__(self, stop=None):
+        self.stop = stop
+        self.events = []
+
+    def setup(self, estimator, context):
+        self.events.append(("setup", context.task_name))
+
+    def teardown(self, estimator, context):
+        self.events.append(("teardown", context.task_name))
+
+    def on_fit_task_begin(self, estimator, context):
+        self.events.append(("begin", context.task_name, context.task_id))
+
+    def on_fit_task_end(self, estimator, context):
+        self.events.append(("end", context.task_name, context.task_id))
+        return self.stop is not None and context.task_id + 1 == self.stop
+
+
+@pytest.fixture(scope="session")
+def callback_recorder():
+    return Recorder

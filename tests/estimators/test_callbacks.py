@@ -6,8 +6,6 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer
 
 from sphericalpca import SphericalPCA
 from sphericalpca.registry.solvers import SOLVERS
@@ -16,51 +14,11 @@ from sphericalpca.solvers import Linearized
 callback = pytest.importorskip("sklearn.callback")
 
 
-class Recorder:
-    """Records its calls; stops the fit at the end of iteration `stop`."""
-
-    def __init__(self, stop=None):
-        self.stop = stop
-        self.events = []
-
-    def setup(self, estimator, context):
-        self.events.append(("setup", context.task_name))
-
-    def teardown(self, estimator, context):
-        self.events.append(("teardown", context.task_name))
-
-    def on_fit_task_begin(self, estimator, context):
-        self.events.append(("begin", context.task_name, context.task_id))
-
-    def on_fit_task_end(self, estimator, context):
-        self.events.append(("end", context.task_name, context.task_id))
-        return self.stop is not None and context.task_id + 1 == self.stop
-
-
-class Scorer(Recorder):
-    """Uses the estimator that it is given, as if the fit had stopped there."""
-
-    def __init__(self):
-        super().__init__()
-        self.scores = []
-        self.data = []
-
-    def on_fit_task_end(
-        self, estimator, context, *, X=None, y=None, metadata=None, fitted_estimator=None
-    ):
-        assert fitted_estimator is not estimator
-        weight = metadata["sample_weight"]
-        self.scores.append(fitted_estimator.score(X, sample_weight=weight))
-        V = fitted_estimator.transform(X)
-        assert fitted_estimator.inverse_transform(V).shape == X.shape
-        assert fitted_estimator.certify(X).gap >= 0
-        self.data.append((X, y, metadata))
-
-
 @pytest.mark.parametrize("solver", ["alternating", "linearized"])
-def test_begin_and_end_of_each_iteration_are_seen(X, solver):
-    recorder = Recorder()
-    model = SphericalPCA(3, solver=solver, tol=5e-3).set_callbacks(recorder).fit(X)
+def test_begin_and_end_of_each_iteration_are_seen(X, solver, callback_recorder):
+    recorder = callback_recorder()
+    model = SphericalPCA(3, solver=solver, tol=5e-3).set_callbacks(recorder)
+    V = model.fit_transform(X)
     iterations = [(what, "iteration", k) for k in range(model.n_iter_) for what in ("begin", "end")]
     assert recorder.events == [
         ("setup", "fit"),
@@ -70,28 +28,34 @@ def test_begin_and_end_of_each_iteration_are_seen(X, solver):
         ("teardown", "fit"),
     ]
     assert model.n_iter_ > 1
+    plain = SphericalPCA(3, solver=solver, tol=5e-3)
+    np.testing.assert_array_equal(V, plain.fit_transform(X))
+    # No context is left on the fitted estimator, and a clone keeps its callbacks.
+    assert set(vars(model)) - set(vars(plain)) == {"_skl_callbacks"}
+    copy = clone(model)
+    assert len(copy._skl_callbacks) == 1
+    copy.fit(X)
+    assert copy._skl_callbacks[0].events[-1] == ("teardown", "fit")
 
 
-def test_fit_transform_calls_back_too(X):
-    recorder = Recorder()
-    model = SphericalPCA(3).set_callbacks(recorder)
-    V = model.fit_transform(X)
-    assert sum(e[0] == "end" for e in recorder.events) == model.n_iter_ + 1
-    np.testing.assert_array_equal(V, SphericalPCA(3).fit_transform(X))
-
-
-def test_iterations_of_all_starts_are_numbered_in_turn(X):
-    recorder = Recorder()
+def test_iterations_of_all_starts_are_numbered_in_turn(X, callback_recorder):
+    recorder = callback_recorder()
     model = SphericalPCA(2, n_init=3, random_state=0).set_callbacks(recorder).fit(X)
     ended = [e[2] for e in recorder.events if e[:2] == ("end", "iteration")]
     assert ended == list(range(len(ended)))
     assert len(ended) > model.n_iter_
+    recorder = callback_recorder(stop=2)
+    model = SphericalPCA(2, n_init=5, tol=1e-12, random_state=0).set_callbacks(recorder).fit(X)
+    assert model.stop_reason_ == "callback"
+    ended = [e for e in recorder.events if e[:2] == ("end", "iteration")]
+    assert len(ended) == 2, "a stop skips the starts to come"
 
 
 @pytest.mark.parametrize("solver", ["alternating", "linearized", Linearized("block", "block")])
-def test_a_callback_can_stop_the_fit(X, solver):
+def test_a_callback_can_stop_the_fit(X, solver, callback_recorder):
     """No warning: it is what the user asked for."""
-    model = SphericalPCA(3, solver=solver, tol=1e-12).set_callbacks(Recorder(stop=3)).fit(X)
+    stop = callback_recorder(stop=3)
+    model = SphericalPCA(3, solver=solver, tol=1e-12).set_callbacks(stop).fit(X)
     assert model.stop_reason_ == "callback"
     assert model.n_iter_ == 3
     assert all(len(record) == 3 for record in model.history_.values())
@@ -103,75 +67,13 @@ def test_a_callback_can_stop_the_fit(X, solver):
     assert model.certify(X).gap >= 0
 
 
-def test_a_stop_skips_the_starts_to_come(X):
-    recorder = Recorder(stop=2)
-    model = SphericalPCA(2, n_init=5, tol=1e-12, random_state=0).set_callbacks(recorder).fit(X)
-    assert model.stop_reason_ == "callback"
-    assert sum(e[:2] == ("end", "iteration") for e in recorder.events) == 2
-
-
-def test_converged_goes_before_callback(X):
-    steps = SphericalPCA(3).fit(X).n_iter_
-    model = SphericalPCA(3).set_callbacks(Recorder(stop=steps)).fit(X)
-    assert (model.n_iter_, model.stop_reason_) == (steps, "converged")
-
-
-@pytest.mark.parametrize("center", [False, True])
-def test_the_fitted_estimator_of_each_iteration_can_be_used(X, weight, center):
-    scorer = Scorer()
-    y = np.arange(40)
-    model = SphericalPCA(3, init="random", center=center, random_state=0).set_callbacks(scorer)
-    model.fit(X, y, sample_weight=weight)
-    assert len(scorer.scores) == model.n_iter_ + 1
-    assert (np.diff(scorer.scores) >= -1e-12).all()  # alternation never loses
-    assert scorer.scores[-1] == pytest.approx(model.mean_cosine_)
-    for seen, target, metadata in scorer.data:
-        np.testing.assert_array_equal(seen, X)
-        assert target is y
-        np.testing.assert_array_equal(metadata["sample_weight"], weight)
-
-
-@pytest.mark.parametrize("solver", SOLVERS)
-def test_looking_on_changes_nothing(X, solver):
-    plain = SphericalPCA(3, solver=solver, tol=5e-3).fit(X)
-    watched = SphericalPCA(3, solver=solver, tol=5e-3).set_callbacks(Scorer()).fit(X)
-    np.testing.assert_array_equal(watched.components_, plain.components_)
-    assert watched.n_iter_ == plain.n_iter_
-    np.testing.assert_array_equal(watched.history_["loss"], plain.history_["loss"])
-    assert watched.n_passes_ == plain.n_passes_, "reads for a callback do not count for the solver"
-    np.testing.assert_array_equal(watched.history_["flops"], plain.history_["flops"])
-
-
-def test_a_refit_shows_callbacks_the_new_model_only(X):
-    """The estimator of an iteration carries nothing of the fit before."""
-    seen = []
-
-    class Look(Recorder):
-        def on_fit_task_end(self, estimator, context, *, fitted_estimator=None):
-            if context.task_name == "iteration":
-                seen.append(fitted_estimator)
-
-    model = SphericalPCA(2).fit(X)
-    model.set_callbacks(Look()).set_params(n_components=3).fit(X[:, :5])
-    assert all(est.components_.shape == (3, 5) for est in seen)
-    assert all(est.n_features_in_ == 5 for est in seen)
-
-
-def test_no_context_is_left_on_the_fitted_estimator(X):
-    model = SphericalPCA(2).set_callbacks(Recorder(stop=1)).fit(X)
-    plain = SphericalPCA(2).fit(X)
-    assert set(vars(model)) - set(vars(plain)) == {"_skl_callbacks"}
-
-
 @pytest.mark.parametrize("broken", ["data", "callback"])
-def test_callbacks_are_torn_down_when_a_fit_fails(X, broken):
-    recorder = Recorder()
-
-    class Raises(Recorder):
+def test_callbacks_are_torn_down_when_a_fit_fails(X, broken, callback_recorder):
+    class Raises(callback_recorder):
         def on_fit_task_end(self, estimator, context):
             raise RuntimeError("no")
 
-    other = Raises() if broken == "callback" else Recorder()
+    recorder, other = callback_recorder(), (Raises if broken == "callback" else callback_recorder)()
     init = "auto" if broken == "callback" else np.ones((3, 3))
     model = SphericalPCA(2, init=init).set_callbacks(recorder, other)
     with pytest.raises((ValueError, RuntimeError)):
@@ -181,44 +83,29 @@ def test_callbacks_are_torn_down_when_a_fit_fails(X, broken):
     assert not hasattr(model, "_callback_fit_ctx")
 
 
-def test_clone_keeps_callbacks(X):
-    recorder = Recorder()
-    model = clone(SphericalPCA(2).set_callbacks(recorder))
-    assert len(model._skl_callbacks) == 1
-    model.fit(X)
-    assert model._skl_callbacks[0].events[-1] == ("teardown", "fit")
-
-
-def test_callbacks_inside_a_pipeline(X):
-    recorder = Recorder()
-    model = SphericalPCA(2).set_callbacks(recorder)
-    make_pipeline(FunctionTransformer(), model).fit(X)
-    assert sum(e[0] == "end" for e in recorder.events) == model.n_iter_ + 1
-
-
-def test_progress_bar_runs(X, capfd):
+def test_progress_bars_reach_the_estimator(X, capfd):
     pytest.importorskip("rich")
     model = SphericalPCA(3).set_callbacks(callback.ProgressBar()).fit(X)
     assert model.stop_reason_ == "converged"
     assert "SphericalPCA" in capfd.readouterr().out
-
-
-def test_progress_bar_of_a_search_reaches_the_estimator(X, capfd):
-    pytest.importorskip("rich")
     search = GridSearchCV(SphericalPCA(), {"n_components": [1, 2]}, cv=2)
     search.set_callbacks(callback.ProgressBar()).fit(X)
     assert search.best_params_ == {"n_components": 2}
     assert "SphericalPCA" in capfd.readouterr().out
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_scoring_monitor_runs(X, weight, weighted):
-    own_score = check_scoring(SphericalPCA(3))
-    monitor = callback.ScoringMonitor(scoring={"cosine": own_score})
-    model = SphericalPCA(3, init="random", random_state=0).set_callbacks(monitor)
-    model.fit(X, np.zeros(40), sample_weight=weight if weighted else None)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_a_scoring_monitor_sees_every_iteration_and_changes_nothing(X, weight, solver):
+    options = {"solver": solver, "tol": 5e-2, "init": "random", "random_state": 0}
+    monitor = callback.ScoringMonitor(scoring={"cosine": check_scoring(SphericalPCA(3))})
+    model = SphericalPCA(3, **options).set_callbacks(monitor)
+    model.fit(X, np.zeros(40), sample_weight=weight)
     rows = [r for r in monitor.get_logs().data if r["task_name"] == "iteration"]
     assert len(rows) == model.n_iter_
     scores = [r["cosine"] for r in rows]
     assert (np.diff(scores) >= -1e-12).all()
     assert scores[-1] == pytest.approx(model.mean_cosine_)
+    plain = SphericalPCA(3, **options).fit(X, sample_weight=weight)
+    np.testing.assert_array_equal(model.components_, plain.components_)
+    np.testing.assert_array_equal(model.history_["loss"], plain.history_["loss"])
+    assert model.n_passes_ == plain.n_passes_, "reads for a callback do not count for the solver"

@@ -8,19 +8,15 @@ import joblib
 import numpy as np
 import pytest
 import sklearn
-from scipy import sparse
-from sklearn.base import clone
 from sklearn.cluster import KMeans
-from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.feature_extraction.text import TfidfVectorizer
-from sklearn.model_selection import GridSearchCV, cross_val_score
-from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
 
 from sphericalpca import SphericalPCA
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.solvers import Alternating, Anderson, Linearized, Subspace
+from sphericalpca.solvers import Alternating, Linearized, Subspace
 
 
 @pytest.fixture
@@ -37,83 +33,17 @@ def test_pipeline_of_text():
     assert labels[0] != labels[3]
 
 
-def test_pipeline_steps_agree_with_the_estimator_alone(X):
-    pipeline = make_pipeline(StandardScaler(), SphericalPCA(3))
-    V = pipeline.fit_transform(X)
-    scaled = StandardScaler().fit_transform(X)
-    np.testing.assert_array_equal(V, SphericalPCA(3).fit_transform(scaled))
-    assert pipeline.score(X) == pytest.approx(pipeline[-1].mean_cosine_)
-    back = pipeline.inverse_transform(V)
-    assert back.shape == X.shape
-    assert pipeline[:-1].transform(X).shape == X.shape
-
-
-def test_chain_with_functions_and_unions(X):
-    chain = make_pipeline(FunctionTransformer(np.abs), SphericalPCA(2))
-    np.testing.assert_array_equal(chain.fit_transform(X), SphericalPCA(2).fit_transform(np.abs(X)))
-    union = FeatureUnion([("two", SphericalPCA(2)), ("three", SphericalPCA(3, center=True))])
-    assert union.fit_transform(X).shape == (40, 5)
-    assert len(union.get_feature_names_out()) == 5
-
-
-def test_column_transformer(X):
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame(X, columns=list("abcdefg")).assign(label=["x", "y"] * 20)
-    columns = make_column_selector(dtype_include=float)
-    transformer = ColumnTransformer([("s", SphericalPCA(2), columns)], remainder="drop")
-    assert transformer.fit_transform(frame).shape == (40, 2)
-    assert list(transformer.get_feature_names_out()) == ["s__sphericalpca0", "s__sphericalpca1"]
-
-
-@pytest.mark.parametrize(
-    "model",
-    [
-        SphericalPCA(3, solver=Linearized(lam=2.0, mu="block", order="vu"), random_state=0),
-        SphericalPCA(2, init=np.eye(7)[:, :2]),
-        SphericalPCA(2, solver="linearized", init=(np.eye(7)[:, :2], np.ones((40, 2))), tol=0.9),
-        SphericalPCA(2, init="random", n_init=2, random_state=1),
-        SphericalPCA(3, solver=Anderson(memory=2)),
-        SphericalPCA(3, solver="subspace"),
-    ],
-    ids=["solver", "U", "pair", "seed", "anderson", "subspace"],
-)
-def test_clone(X, model):
-    copy = clone(model)
-    assert copy is not model
-    assert not hasattr(copy, "components_")
-    assert copy.get_params().keys() == model.get_params().keys()
-    assert copy.solver == model.solver
-    first, second = model.fit(X), copy.fit(X)
-    np.testing.assert_array_equal(first.components_, second.components_)
-    again = clone(first)
-    assert not hasattr(again, "components_")
-    assert not hasattr(again, "solver_")
-    assert repr(again) == repr(first)
-    assert model._repr_html_()
-
-
-def test_nested_parameters_can_be_searched(X):
+def test_grid_search_uses_score(X):
     """A solver object is one parameter among others."""
-    grid = {"n_components": [1, 2], "solver": [Alternating(), Linearized("block", "block")]}
-    search = GridSearchCV(SphericalPCA(tol=1e-2), grid, cv=3).fit(X)
-    assert len(search.cv_results_["params"]) == 4
-    assert not np.isnan(search.cv_results_["mean_test_score"]).any()
-
-
-def test_grid_search_over_n_components_uses_score(X):
-    search = GridSearchCV(SphericalPCA(), {"n_components": [1, 2, 3, 5]}, cv=4).fit(X)
+    grid = {"n_components": [1, 2, 5], "solver": [Alternating(), Linearized("block", "block")]}
+    search = GridSearchCV(SphericalPCA(tol=1e-2), grid, cv=4).fit(X)
     scores = search.cv_results_["mean_test_score"]
-    assert (np.diff(scores) > 0).all()  # more components never point further away
-    assert search.best_params_ == {"n_components": 5}
+    assert len(scores) == 6
+    assert (np.diff(scores[::2]) > 0).all()  # more components never point further away
+    assert search.best_params_["n_components"] == 5
     assert search.score(X) == pytest.approx(search.best_estimator_.mean_cosine_)
-    first = SphericalPCA(1).fit(X[10:]).score(X[:10])
+    first = SphericalPCA(1, tol=1e-2, solver="alternating").fit(X[10:]).score(X[:10])
     assert search.cv_results_["split0_test_score"][0] == pytest.approx(first)
-
-
-def test_cross_validation_of_sparse_data(X):
-    dense = cross_val_score(SphericalPCA(2, center=True), X, cv=4)
-    other = cross_val_score(SphericalPCA(2, center=True), sparse.csr_array(X), cv=4)
-    np.testing.assert_allclose(other, dense, rtol=1e-6)
 
 
 def test_set_output_pandas(X):
@@ -130,14 +60,10 @@ def test_set_output_pandas(X):
     assert list(model.truncate(1).transform(frame).columns) == ["sphericalpca0"]
 
 
-def test_feature_names_out(X):
-    model = SphericalPCA(3).fit(X)
-    assert list(model.get_feature_names_out()) == [f"sphericalpca{k}" for k in range(3)]
-    assert model.get_feature_names_out().dtype == object
-
-
 def test_weights_are_routed_to_fit_and_score_of_a_search(X, weight, routing):
     """What the search found is what the estimator finds by hand with the same weights."""
+    with pytest.raises(ValueError, match="sample_weight"):  # nobody asked for them
+        GridSearchCV(SphericalPCA(), {"n_components": [1]}, cv=4).fit(X, sample_weight=weight)
     model = SphericalPCA().set_fit_request(sample_weight=True)
     model.set_score_request(sample_weight=True)
     search = GridSearchCV(model, {"n_components": [1, 2]}, cv=4).fit(X, sample_weight=weight)
@@ -146,25 +72,6 @@ def test_weights_are_routed_to_fit_and_score_of_a_search(X, weight, routing):
     assert search.cv_results_["split0_test_score"][0] == pytest.approx(expected)
     final = SphericalPCA(2).fit(X, sample_weight=weight)
     np.testing.assert_allclose(search.best_estimator_.components_, final.components_)
-
-
-def test_weights_are_routed_through_a_pipeline(X, weight, routing):
-    model = SphericalPCA(3).set_fit_request(sample_weight=True)
-    scaler = StandardScaler().set_fit_request(sample_weight=False)
-    pipeline = make_pipeline(scaler, model).fit(X, sample_weight=weight)
-    scaled = StandardScaler().fit_transform(X)
-    expected = SphericalPCA(3).fit(scaled, sample_weight=weight)
-    np.testing.assert_array_equal(pipeline[-1].components_, expected.components_)
-    before = make_pipeline(clone(model), KMeans(2, n_init=1).set_fit_request(sample_weight=False))
-    before.fit(X, sample_weight=weight)
-    direct = SphericalPCA(3).fit(X, sample_weight=weight)
-    np.testing.assert_array_equal(before[0].components_, direct.components_)
-
-
-def test_weights_that_nobody_asked_for_are_an_error(X, weight, routing):
-    search = GridSearchCV(SphericalPCA(), {"n_components": [1, 2]}, cv=4)
-    with pytest.raises(ValueError, match="sample_weight"):
-        search.fit(X, sample_weight=weight)
 
 
 @pytest.mark.parametrize("method", ["fit", "fit_transform"])
@@ -183,13 +90,10 @@ def test_convergence_warning_says_where_it_stands_and_what_to_do(X, method):
     assert warning.filename == __file__, "the warning must point at the caller's line"
 
 
-def test_with_tol_0_the_warning_does_not_advise_to_raise_it(X):
+def test_the_warning_blames_tol_0_and_float32_only_where_they_ended_the_fit():
+    X = np.random.default_rng(0).standard_normal((60, 8)).astype(np.float32)
     with pytest.warns(ConvergenceWarning, match=r"residual .*tol=0.*set tol > 0"):
         SphericalPCA(3, max_iter=2, tol=0).fit(X)
-
-
-def test_float32_is_blamed_only_where_it_ended_the_fit():
-    X = np.random.default_rng(0).standard_normal((60, 8)).astype(np.float32)
     with pytest.warns(ConvergenceWarning, match="raise max_iter, raise tol") as caught:
         SphericalPCA(3, tol=1e-12, max_iter=1, random_state=0).fit(X)
     assert "float32" not in str(caught[0].message)
@@ -198,41 +102,40 @@ def test_float32_is_blamed_only_where_it_ended_the_fit():
 
 
 @pytest.mark.parametrize("options", [{}, {"n_init": 3}, {"solver": "linearized", "tol": 0.5}])
-@pytest.mark.parametrize("method", ["fit", "fit_transform"])
-def test_exactly_one_info_line_per_fit(X, caplog, capfd, options, method):
+def test_exactly_one_info_line_per_fit(X, caplog, capfd, options):
     model = SphericalPCA(3, random_state=0, **options)
-    with caplog.at_level(logging.DEBUG, logger="sphericalpca"):
-        getattr(model, method)(X)
-        (record,) = caplog.records
-        model.transform(X)
-        model.score(X)
-        model.certify(X)
-        model.truncate(1)
-    assert caplog.records == [record]
-    assert record.name == "sphericalpca"
-    assert record.levelno == logging.INFO
-    line = record.getMessage()
-    assert "\n" not in line
-    for fact in ("40 x 7", "r=3", model.stop_reason_, f"{model.n_iter_} iteration"):
-        assert fact in line, line
-    assert capfd.readouterr() == ("", "")
+    for method in (model.fit, model.fit_transform):
+        caplog.clear()
+        with caplog.at_level(logging.DEBUG, logger="sphericalpca"):
+            method(X)
+            (record,) = caplog.records
+            for silent in (model.transform, model.score, model.certify):
+                silent(X)
+            model.truncate(1)
+        assert caplog.records == [record]
+        assert record.name == "sphericalpca"
+        assert record.levelno == logging.INFO
+        line = record.getMessage()
+        assert "\n" not in line
+        for fact in ("40 x 7", "r=3", model.stop_reason_, f"{model.n_iter_} iteration"):
+            assert fact in line, line
+    assert capfd.readouterr() == ("", ""), "nothing is printed"
 
 
-def test_log_is_silent_by_default(X, capfd):
-    SphericalPCA().fit(X)
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.parametrize("via", ["pickle", "joblib", "skops"])
 @pytest.mark.parametrize(
-    "options",
+    ("via", "options"),
     [
-        {},
-        {"center": True},
-        {"solver": Linearized("block", "block")},
-        {"solver": Subspace(columns=8)},
-        {"solver": "newton"},
+        ("pickle", {"center": True}),
+        ("pickle", {"solver": "newton"}),
+        ("joblib", {}),
+        ("joblib", {"solver": Linearized("block", "block")}),
+        *[
+            ("skops", {"solver": s})
+            for s in (Subspace(columns=8), Linearized("block", "block"), "newton")
+        ],
+        ("skops", {"center": True}),
     ],
+    ids=str,
 )
 def test_a_stored_model_gives_identical_results(X, tmp_path, via, options):
     model = SphericalPCA(3, **options).fit(X)
@@ -248,8 +151,8 @@ def test_a_stored_model_gives_identical_results(X, tmp_path, via, options):
     else:
         joblib.dump(model, tmp_path / "model.joblib")
         loaded = joblib.load(tmp_path / "model.joblib")
-    np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
     V = model.transform(X)
+    np.testing.assert_array_equal(loaded.transform(X), V)
     np.testing.assert_array_equal(loaded.inverse_transform(V), model.inverse_transform(V))
     assert loaded.score(X) == model.score(X)
     assert loaded.certify(X) == model.certify(X)
@@ -257,13 +160,6 @@ def test_a_stored_model_gives_identical_results(X, tmp_path, via, options):
     np.testing.assert_equal(loaded.history_, model.history_)
     assert loaded.solver_ == model.solver_
     assert loaded.n_passes_ == model.n_passes_
-
-
-def test_fits_in_other_threads_and_processes(X):
-    jobs = (joblib.delayed(SphericalPCA(2).fit_transform)(X) for _ in range(4))
-    expected = SphericalPCA(2).fit_transform(X)
-    for V in joblib.Parallel(n_jobs=2, prefer="threads")(jobs):
-        np.testing.assert_array_equal(V, expected)
 
 
 def test_solver_objects_and_names_agree(X):

@@ -6,9 +6,9 @@ from scipy import sparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import orthogonal_mp_gram
 
-from sphericalpca import KSVD, DataError
+from sphericalpca import KSVD
 from sphericalpca.baselines import pursuit
-from sphericalpca.baselines.dictionary import first_atoms, leading_direction, learn_dictionary
+from sphericalpca.baselines.dictionary import leading_direction, learn_dictionary
 from sphericalpca.baselines.pursuit import matching_pursuit
 
 
@@ -46,12 +46,14 @@ def D(rng):
 # Matching pursuit
 
 
-@pytest.mark.parametrize("s", [1, 2, 4, 6])
-@pytest.mark.parametrize("block", [1, 200, 10**6])
+@pytest.mark.parametrize(("s", "block"), [(1, 10**6), (2, 1), (4, 200), (6, 10**6), (6, 200)])
 def test_pursuit_is_that_of_scikit_learn(X, D, s, block, monkeypatch):
     monkeypatch.setattr(pursuit, "BLOCK_ENTRIES", block)
     expected = orthogonal_mp_gram(D @ D.T, (X @ D.T).T, n_nonzero_coefs=s).T
-    np.testing.assert_allclose(code(X, D, s), expected, atol=1e-12)
+    C = code(X, D, s)
+    np.testing.assert_allclose(C, expected, atol=1e-12)
+    assert ((C != 0).sum(axis=1) == s).all()
+    assert np.abs(((X - C @ D) @ D.T)[C != 0]).max() < 1e-12, "nothing is left along them"
 
 
 def test_pursuit_with_atoms_that_are_nearly_one(X, rng):
@@ -59,13 +61,6 @@ def test_pursuit_with_atoms_that_are_nearly_one(X, rng):
     D = unit(10 + 0.3 * rng.standard_normal((6, 7)))
     expected = orthogonal_mp_gram(D @ D.T, (X @ D.T).T, n_nonzero_coefs=3).T
     np.testing.assert_allclose(code(X, D, 3), expected, atol=1e-8)
-
-
-def test_pursuit_leaves_nothing_along_the_chosen_atoms(X, D):
-    C = code(X, D, 4)
-    assert ((C != 0).sum(axis=1) == 4).all()
-    left = (X - C @ D) @ D.T
-    assert np.abs(left[C != 0]).max() < 1e-12
 
 
 def test_pursuit_ends_when_a_row_is_coded(D):
@@ -85,15 +80,6 @@ def test_pursuit_with_atoms_that_depend_on_each_other(X, D):
     assert loss(X, C, double) == pytest.approx(loss(X, code(X, D, 7), D), abs=1e-10)
 
 
-def test_pursuit_takes_one_of_two_atoms_that_are_one(rng):
-    """Both together would code the noise between them with numbers in the millions."""
-    D = unit(np.array([[1.0, 0, 0], [1, 1e-6, 0]]))
-    X = rng.standard_normal((20, 3))
-    C = code(X, D, 2)
-    assert ((C != 0).sum(axis=1) == 1).all()
-    assert np.abs(C).max() <= np.linalg.norm(X, axis=1).max()
-
-
 # The update of an atom
 
 
@@ -111,26 +97,11 @@ def test_leading_direction_is_that_of_the_svd(shape, kind, rng):
         np.testing.assert_allclose(np.abs(found @ expected), 1, atol=1e-8)
 
 
-def test_leading_direction_among_many_that_are_nearly_as_strong(rng):
-    X, D, C = rng.standard_normal((300, 200)), np.eye(200)[:1], np.zeros((300, 1))
-    found = leading_direction(X, C, D, D[0])
-    assert np.linalg.norm(X @ found) == pytest.approx(np.linalg.norm(X, 2), rel=1e-8)
-
-
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_leading_direction_where_nothing_is_left(rng, kind):
-    D = unit(rng.standard_normal((3, 50)))
-    C = rng.standard_normal((60, 3))
-    for rows, codes in ((C @ D, C), (np.zeros((60, 50)), 0 * C)):
-        found = leading_direction(kind(rows), codes, D, D[0])
-        assert np.linalg.norm(found) == pytest.approx(1)
-
-
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_leading_direction_far_from_the_start(kind):
-    X = np.outer(np.arange(60.0), np.eye(50)[7])
-    found = leading_direction(kind(X), np.zeros((60, 1)), np.eye(50)[:1], np.eye(50)[0])
-    np.testing.assert_allclose(np.abs(found), np.eye(50)[7], atol=1e-12)
+def test_leading_direction_where_nothing_is_along_the_start(kind):
+    X, axes = np.outer(np.arange(60.0), np.eye(50)[7]), np.eye(50)
+    found = leading_direction(kind(X), np.zeros((60, 1)), axes[:1], axes[0])
+    np.testing.assert_allclose(np.abs(found), axes[7], atol=1e-12)
 
 
 def plain_ksvd(X, D, s, max_iter):
@@ -159,8 +130,10 @@ def test_agrees_with_a_plain_ksvd(rng):
 # The laws of a fit
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize(("k", "s"), [(2, 1), (5, 2), (12, 6), (20, 7)])
+@pytest.mark.parametrize(
+    ("k", "s", "kind"),
+    [(2, 1, np.asarray), (5, 2, sparse.csr_array), (12, 6, np.asarray), (20, 7, sparse.csr_array)],
+)
 def test_the_update_of_the_atoms_never_raises_the_loss(X, k, s, kind):
     model = KSVD(k, n_nonzero_coefs=s, random_state=0).fit(kind(X))
     coded, losses = model.history_["coded"], model.history_["loss"]
@@ -168,50 +141,28 @@ def test_the_update_of_the_atoms_never_raises_the_loss(X, k, s, kind):
     assert (losses <= coded + 1e-10 * (X**2).sum()).all()
     assert coded[0] < (X**2).sum()
     assert model.loss_ == losses[-1]
-
-
-def test_with_one_non_zero_the_loss_never_rises(X):
-    """Then the greedy codes are the best ones."""
-    losses = KSVD(5, n_nonzero_coefs=1, random_state=0).fit(X).history_["loss"]
-    assert (np.diff(losses) <= 1e-10 * losses[0]).all()
-    assert losses[-1] < losses[0]
-
-
-def test_recorded_losses_are_those_of_the_difference(rng):
-    X, _ = planted((90, 12), (6, 2), rng, noise=0.3)
-    start = unit(X[:6])
-    found = learn(X, start, 3, max_iter=3)
-    assert found.coded[0] == pytest.approx(loss(X, code(X, start, 3), start))
-    again = code(X, found.D, 3)
-    following = learn(X, found.D, 3, max_iter=1)
-    assert following.coded[0] == pytest.approx(loss(X, again, found.D))
+    if s == 1:  # then the greedy codes are the best ones
+        assert (np.diff(losses) <= 1e-10 * losses[0]).all()
+        assert losses[-1] < losses[0]
 
 
 def test_atoms_are_unit_and_codes_sparse(X):
-    model = KSVD(10, random_state=0).fit(X)
+    with_zeros = np.concatenate([X, np.zeros((30, 7))])
+    model = KSVD(10, random_state=0).fit(with_zeros)
     np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1, atol=1e-12)
     leading = np.abs(model.components_).argmax(axis=1)
     assert (model.components_[np.arange(10), leading] > 0).all()
     assert model.n_nonzero_coefs_ == 5
-    C = model.transform(X)
-    assert C.shape == (40, 10)
+    C = model.transform(with_zeros)
+    assert C.shape == (70, 10)
     assert ((C != 0).sum(axis=1) <= 5).all()
+    assert (C[40:] == 0).all(), "zero rows have no codes"
     np.testing.assert_allclose(model.inverse_transform(C), C @ model.components_)
 
 
-def test_atoms_that_carry_most_come_first(rng):
-    X = rng.standard_normal((90, 1)) * np.repeat(np.eye(3), [20, 40, 30], axis=0)
-    model = KSVD(3, n_nonzero_coefs=1, random_state=0).fit(X)
-    energy = (model.transform(X) ** 2).sum(axis=0)
-    assert (np.diff(energy) <= 0).all()
-
-
-@pytest.mark.parametrize(("r", "s"), [(1, 1), (2, 1), (3, 1), (4, 2), (9, 4)])
-def test_half_of_the_atoms_by_default(X, r, s):
-    assert KSVD(r, max_iter=1).fit(X).n_nonzero_coefs_ == s
-
-
-def test_more_non_zeros_than_atoms_are_all_atoms(X):
+def test_half_of_the_atoms_by_default_and_all_at_most(X):
+    for r, s in [(1, 1), (2, 1), (3, 1), (4, 2), (9, 4)]:
+        assert KSVD(r, max_iter=1).fit(X).n_nonzero_coefs_ == s
     assert KSVD(3, n_nonzero_coefs=50, max_iter=1).fit(X).n_nonzero_coefs_ == 3
 
 
@@ -271,18 +222,11 @@ def test_of_two_atoms_that_are_one_the_first_remains(sign):
     np.testing.assert_allclose(np.abs(found.D), np.eye(4)[[0, 2]], atol=1e-4)
 
 
-def test_equal_first_atoms_are_parted(rng):
-    X, truth = planted((100, 6), (3, 1), rng)
-    found = learn(X, truth[[0, 0, 0]] * [[1], [-1], [1]], 1, max_iter=8)
-    assert found.losses[-1] < 1e-12
-    np.testing.assert_allclose(np.abs(truth @ found.D.T).max(axis=1), 1)
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_atoms_without_work_do_not_keep_it_running(seed):
+def test_atoms_without_work_do_not_keep_it_running():
     """Three lines, eight atoms: rounding errors are not rows to be represented."""
-    X, _ = planted((100, 6), (3, 1), np.random.default_rng(seed))
-    assert KSVD(8, n_nonzero_coefs=1, tol=1e-6, random_state=0).fit(X).n_iter_ < 30
+    for seed in range(8):
+        X, _ = planted((100, 6), (3, 1), np.random.default_rng(seed))
+        assert KSVD(8, n_nonzero_coefs=1, tol=1e-6, random_state=0).fit(X).n_iter_ < 30
 
 
 def test_more_atoms_than_distinct_rows():
@@ -293,54 +237,13 @@ def test_more_atoms_than_distinct_rows():
     np.testing.assert_allclose(model.inverse_transform(model.transform(X)), X, atol=1e-12)
 
 
-def test_first_atoms_are_rows_that_are_not_zero(rng):
-    X = np.zeros((6, 3))
-    X[2:5] = np.diag([2.0, -3, 4])
-    D = first_atoms(X, np.linalg.norm(X, axis=1), 5, rng)
-    np.testing.assert_allclose(np.sort(np.abs(D[:3]).argmax(axis=1)), [0, 1, 2])
-    np.testing.assert_allclose(np.linalg.norm(D, axis=1), 1)
-
-
-# Kinds of data
-
-
-def test_sparse_and_dense_agree(rng):
-    X, _ = planted((120, 40), (6, 2), rng, noise=0.1)
-    X[np.abs(X) < 0.2] = 0
-    dense, thin = (KSVD(6, random_state=0, max_iter=5).fit(A) for A in (X, sparse.csr_array(X)))
-    np.testing.assert_allclose(thin.components_, dense.components_, atol=1e-6)
-    np.testing.assert_allclose(thin.transform(sparse.csr_matrix(X)), dense.transform(X), atol=1e-5)
-
-
-def test_zero_rows_have_no_codes_and_no_say(X):
-    with_zeros = np.concatenate([X, np.zeros((30, 7))])
-    model = KSVD(5, n_nonzero_coefs=2, random_state=0).fit(with_zeros)
-    assert (model.transform(with_zeros)[40:] == 0).all()
-    np.testing.assert_allclose(np.linalg.norm(model.components_, axis=1), 1)
-
-
-@pytest.mark.parametrize("scale", [1e-50, 1e40])
-def test_scale_of_the_data_goes_to_the_codes(X, scale):
-    model, scaled = (KSVD(4, max_iter=5, random_state=0).fit(a * X) for a in (1, scale))
-    np.testing.assert_allclose(scaled.components_, model.components_, atol=1e-8)
-    np.testing.assert_allclose(scaled.transform(scale * X) / scale, model.transform(X), atol=1e-7)
-
-
-def test_single_precision_stays(X):
-    single = KSVD(4, max_iter=5, random_state=0).fit(X.astype(np.float32))
-    double = KSVD(4, max_iter=5, random_state=0).fit(X)
-    assert single.components_.dtype == np.float32
-    assert single.transform(X.astype(np.float32)).dtype == np.float32
-    np.testing.assert_allclose(single.components_, double.components_, atol=1e-3)
-
-
-def test_names_of_the_columns_that_come_out(X):
-    assert list(KSVD(2).fit(X).get_feature_names_out()) == ["ksvd0", "ksvd1"]
-
-
-def test_same_seed_same_atoms(X):
-    first, second = (KSVD(6, random_state=3).fit(X).components_ for _ in range(2))
-    np.testing.assert_array_equal(first, second)
+def test_scale_of_the_data_goes_to_the_codes(X):
+    model = KSVD(4, max_iter=5, random_state=0).fit(X)
+    for scale in (1e-50, 1e40):
+        scaled = KSVD(4, max_iter=5, random_state=0).fit(scale * X)
+        np.testing.assert_allclose(scaled.components_, model.components_, atol=1e-8)
+        codes = scaled.transform(scale * X) / scale
+        np.testing.assert_allclose(codes, model.transform(X), atol=1e-7)
 
 
 def test_stopping_early_and_running_out(X):
@@ -350,32 +253,3 @@ def test_stopping_early_and_running_out(X):
     assert changes[-1] <= 1e-2 < changes[:-1].min()
     with pytest.warns(ConvergenceWarning, match="in 2 iterations .*tol 1e-15.*raise max_iter"):
         KSVD(6, tol=1e-15, max_iter=2, random_state=0).fit(X)
-
-
-@pytest.mark.parametrize(
-    ("data", "words"),
-    [
-        (np.zeros((9, 3)), ["n_samples = 9", "zero", "at least one row"]),
-        (np.eye(3), ["n_components=8", "at most 3", "number of rows", "lower it"]),
-        (np.full((9, 2), 1e200), ["sum to inf", "between", "rescale X"]),
-    ],
-)
-def test_data_that_cannot_be_used(data, words):
-    with pytest.raises(DataError) as caught:
-        KSVD().fit(data)
-    for word in words:
-        assert word in str(caught.value)
-
-
-@pytest.mark.parametrize("wrong", [{"n_nonzero_coefs": 0}, {"tol": -1}, {"max_iter": 0}])
-def test_parameters_out_of_range(X, wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        KSVD(**wrong).fit(X)
-
-
-def test_a_refit_that_fails_leaves_the_old_model_usable(X):
-    model = KSVD(random_state=0).fit(X)
-    C = model.transform(X)
-    with pytest.raises(DataError):
-        model.set_params(n_nonzero_coefs=1).fit(np.zeros((9, 4)))
-    np.testing.assert_array_equal(model.transform(X), C)

@@ -1,4 +1,7 @@
-"""`partial_fit`: a stream of batches makes a fitted model, whatever the batches are like."""
+"""`partial_fit`: a stream of batches makes a fitted model, whatever the batches are like.
+
+What is learned from a batch is tested in tests/solvers/test_streaming.py.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,6 @@ import pickle
 import warnings
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy import sparse
 from sklearn.base import clone
@@ -54,10 +56,7 @@ def model(digits):
     return streamed(digits, 300, n_components=5)
 
 
-# A fitted model like any other
-
-
-def test_fitted_attributes(model, digits):
+def test_a_stream_makes_a_model_like_any_other(model, digits):
     C = model.components_
     np.testing.assert_allclose(C @ C.T, np.eye(5), atol=1e-12)
     assert (C[range(5), np.abs(C).argmax(axis=1)] > 0).all()
@@ -70,36 +69,18 @@ def test_fitted_attributes(model, digits):
     assert model.history_ == model.constants_ == {}
     for unknown in ("loss_", "residual_", "svd_ratio_", "n_passes_"):
         assert np.isnan(getattr(model, unknown))
-
-
-def test_the_state_is_a_few_matrices_of_the_size_of_the_components(model, digits):
-    few = sum(a.size for a in (model.solver_.basis, model.solver_.gradient))
-    assert few <= (3 * 5 + 8) * 64
-    longer = streamed(digits, 300, passes=3, n_components=5)
-    assert len(pickle.dumps(longer)) == pytest.approx(len(pickle.dumps(model)), abs=64)
-
-
-def test_components_are_decorrelated_and_near_those_of_fit(model, digits):
-    V = model.transform(digits)
-    moment = V.T @ V / len(V)
-    np.testing.assert_allclose(moment, np.diag(model.component_weights_), atol=0.01)
-    fitted = SphericalPCA(5).fit(digits)
-    np.testing.assert_allclose(
-        np.abs(model.components_ @ fitted.components_.T), np.eye(5), atol=0.1
-    )
-    np.testing.assert_allclose(model.component_weights_, fitted.component_weights_, atol=0.01)
-
-
-def test_methods_work(model, digits):
     V = model.transform(digits)
     np.testing.assert_allclose(np.linalg.norm(V, axis=1), 1.0)
     assert model.inverse_transform(V).shape == digits.shape
     assert model.certify(digits).gap < 0.01
     assert list(model.get_feature_names_out()) == [f"sphericalpca{k}" for k in range(5)]
     assert model.mean_cosine_ == pytest.approx(model.score(digits), rel=0.01)
-    short = model.truncate(2)
-    assert short.transform(digits).shape == (len(digits), 2)
+    assert model.truncate(2).transform(digits).shape == (len(digits), 2)
     assert not hasattr(clone(model), "components_")
+    assert hasattr(model, "set_partial_fit_request"), "weights can be routed"
+    fitted = SphericalPCA(5).fit(digits)
+    np.testing.assert_allclose(np.abs(C @ fitted.components_.T), np.eye(5), atol=0.1)
+    np.testing.assert_allclose(model.component_weights_, fitted.component_weights_, atol=0.01)
 
 
 def test_mean_cosine_is_exact_while_all_rows_are_kept(digits):
@@ -107,42 +88,14 @@ def test_mean_cosine_is_exact_while_all_rows_are_kept(digits):
     assert model.mean_cosine_ == pytest.approx(model.score(digits[:150]), rel=1e-12)
 
 
-def test_a_model_file_holds_it(model, digits, tmp_path):
-    pytest.importorskip("safetensors")
-    model.save(tmp_path / "model.safetensors")
-    loaded = SphericalPCA.load(tmp_path / "model.safetensors")
-    np.testing.assert_array_equal(loaded.transform(digits), model.transform(digits))
-    assert loaded.partial_fit(digits[:50]).score(digits) > model.score(digits) - 1e-3
-
-
-def test_weights_of_partial_fit_can_be_routed():
-    assert hasattr(SphericalPCA, "set_partial_fit_request")
-
-
-# Streams
-
-
-def test_a_pickle_goes_on_with_the_same_bits(digits):
-    model = streamed(digits[:400], 50, n_components=6)
+def test_streams_are_deterministic_and_a_pickle_goes_on_with_the_same_bits(digits):
+    model, same = (streamed(digits[:400], 50, n_components=6) for _ in range(2))
+    assert_same_model(model, same)
     other = pickle.loads(pickle.dumps(model))
     for a in range(400, 1000, 150):
         model.partial_fit(digits[a : a + 150])
         other.partial_fit(digits[a : a + 150])
     assert_same_model(model, other)
-
-
-def test_streams_are_deterministic(digits):
-    assert_same_model(*(streamed(digits, 200, n_components=3) for _ in range(2)))
-
-
-@pytest.mark.parametrize("convert", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-def test_sparse_batches(digits, convert):
-    dense, csr = SphericalPCA(4), SphericalPCA(4)
-    for a in range(0, 900, 150):
-        dense.partial_fit(digits[a : a + 150])
-        csr.partial_fit(convert(digits[a : a + 150]))
-    np.testing.assert_allclose(csr.components_, dense.components_, atol=1e-7)
-    assert csr.mean_cosine_ == pytest.approx(dense.mean_cosine_, rel=1e-9)
 
 
 def test_wide_sparse_batches_start_from_an_approximate_svd():
@@ -152,40 +105,25 @@ def test_wide_sparse_batches_start_from_an_approximate_svd():
     assert model.score(X) > 0.98 * SphericalPCA(3, random_state=0).fit(X).mean_cosine_
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_types_are_kept(digits, dtype):
-    model = streamed(digits.astype(dtype), 300, n_components=3)
-    assert model.components_.dtype == dtype
-    assert model.transform(digits[:9].astype(dtype)).dtype == dtype
-
-
-def test_the_first_batch_decides_the_type(digits):
-    model = SphericalPCA(3).partial_fit(digits[:99].astype(np.float32)).partial_fit(digits[99:300])
-    assert model.components_.dtype == np.float32
+def test_the_first_batch_decides_the_type(digits, float_type):
+    model = SphericalPCA(3).partial_fit(digits[:99].astype(float_type))
+    model.partial_fit(digits[99:300])
+    assert model.components_.dtype == float_type
+    assert model.transform(digits[:9].astype(float_type)).dtype == float_type
     assert model.score(digits) > 0.99 * SphericalPCA(3).fit(digits).mean_cosine_
 
 
-def test_lists_and_data_frames(digits):
-    listed = SphericalPCA(2).partial_fit(digits[:30].tolist()).partial_fit(digits[30:60].tolist())
-    names = [f"pixel {k}" for k in range(64)]
-    framed = SphericalPCA(2)
-    for a in (0, 30):
-        framed.partial_fit(pd.DataFrame(digits[a : a + 30], columns=names))
-    np.testing.assert_allclose(listed.components_, framed.components_, atol=1e-12)
-    assert list(framed.feature_names_in_) == names
-    with pytest.raises(ValueError, match="feature names should match"):
-        framed.partial_fit(pd.DataFrame(digits[:30], columns=names[::-1]))
-
-
-def test_weights(digits):
+def test_weights_are_repetitions_in_dense_and_sparse_batches(digits):
     w = np.random.default_rng(0).integers(0, 3, size=len(digits)).astype(float)
     weighted, repeated = SphericalPCA(4), SphericalPCA(4)
-    for a in range(0, len(digits), 300):
+    for convert, a in zip(
+        [sparse.csr_array, np.asarray, sparse.csc_matrix], (0, 300, 600), strict=True
+    ):
         part = slice(a, a + 300)
-        weighted.partial_fit(digits[part], sample_weight=w[part])
+        weighted.partial_fit(convert(digits[part]), sample_weight=w[part])
         repeated.partial_fit(np.repeat(digits[part], w[part].astype(int), axis=0))
-    np.testing.assert_allclose(weighted.components_, repeated.components_, atol=1e-8)
-    assert weighted.n_samples_seen_ == len(digits)
+    np.testing.assert_allclose(weighted.components_, repeated.components_, atol=1e-7)
+    assert weighted.n_samples_seen_ == 900
     # Estimates, from different samples.
     assert weighted.mean_cosine_ == pytest.approx(repeated.mean_cosine_, rel=0.005)
 
@@ -210,35 +148,23 @@ def test_the_first_batch_may_be_smaller_than_the_number_of_components(digits):
     assert model.score(digits) > 0.999 * SphericalPCA(8).fit(digits).mean_cosine_
 
 
-def test_rows_one_by_one(X):
-    model = streamed(X, 1, passes=10, n_components=3)
-    assert model.n_iter_ == model.n_samples_seen_ == 400
-    assert model.score(X) > 0.999 * SphericalPCA(3).fit(X).mean_cosine_
-
-
-def test_all_components(rng):
-    X = rng.standard_normal((50, 4))
-    assert streamed(X, 7, n_components=4).score(X) == pytest.approx(1.0)
-
-
-def test_zero_rows_are_counted_and_told_of(X):
+def test_zero_rows_are_counted_and_teach_nothing(X):
     padded = np.vstack([X[:20], np.zeros((3, 7))])
-    model = SphericalPCA(2)
+    model, plain = SphericalPCA(2), SphericalPCA(2).partial_fit(X[:20])
     with pytest.warns(NoDirectionWarning, match="3 of 23 rows have no direction"):
         model.partial_fit(padded)
-    np.testing.assert_allclose(
-        model.components_, SphericalPCA(2).partial_fit(X[:20]).components_, atol=1e-12
-    )
+    np.testing.assert_allclose(model.components_, plain.components_, atol=1e-12)
     assert model.n_samples_seen_ == 23
-
-
-def test_a_batch_of_zeros_teaches_nothing(X):
-    model = SphericalPCA(2).partial_fit(X[:20])
     before = model.components_
     with pytest.warns(NoDirectionWarning, match="5 of 5"):
         model.partial_fit(np.zeros((5, 7)))
     np.testing.assert_array_equal(model.components_, before)
-    assert (model.n_samples_seen_, model.n_iter_) == (25, 2)
+    assert (model.n_samples_seen_, model.n_iter_) == (28, 2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(NoDirectionWarning):
+            model.partial_fit(np.zeros((1, 7)))
+    assert model.n_samples_seen_ == 29, "a warning made an error loses no batch"
 
 
 def test_a_stream_may_begin_with_zeros(X):
@@ -267,35 +193,29 @@ def test_init_is_where_the_first_batch_starts(X):
         SphericalPCA(2, init=(U, V)).partial_fit(X)
 
 
-# Before and after `fit`
-
-
 def test_fit_starts_anew(model, digits):
     assert_same_model(model.fit(digits[:500]), SphericalPCA(5).fit(digits[:500]))
     assert not hasattr(model, "n_samples_seen_")
     assert not hasattr(SphericalPCA(), "n_samples_seen_")
 
 
-@pytest.mark.parametrize("options", [{}, {"normalize": False}])
-def test_after_fit_it_goes_on(digits, options):
-    model = SphericalPCA(5, **options).fit(digits)
-    best, before = model.mean_cosine_, model.components_
-    model.partial_fit(digits[:20])
-    assert (model.n_samples_seen_, model.n_iter_) == (20, 1)
-    assert principal_angles(model.components_.T, before.T)[-1] > 1e-6
-    assert model.score(digits) > best * (1 - 1e-3)
-
-
-@pytest.mark.parametrize("mean_weight", [1.0, 0.01])
-@pytest.mark.parametrize("options", [{}, {"normalize": False}, {"n_components": 64}], ids=str)
+@pytest.mark.parametrize(
+    ("mean_weight", "options"),
+    [(1.0, {}), (0.01, {"normalize": False}), (0.01, {"n_components": 64})],
+    ids=str,
+)
 def test_a_fit_counts_as_many_rows_as_it_saw(digits, mean_weight, options):
     w = mean_weight * np.random.default_rng(0).uniform(0.5, 1.5, len(digits))
     model = SphericalPCA(**{"n_components": 5, **options}).fit(digits, sample_weight=w)
+    best, before = model.score(digits, sample_weight=w), model.components_
     assert model.total_weight_ == pytest.approx(w.sum(), rel=1e-12)
     assert model.n_samples_ == len(digits)
     model.partial_fit(digits[:20], sample_weight=w[:20])
     assert model.solver_.weight == pytest.approx(w.sum() + w[:20].sum(), rel=1e-12)
-    assert model.n_samples_ == len(digits) + 20
+    assert (model.n_samples_, model.n_samples_seen_, model.n_iter_) == (len(digits) + 20, 20, 1)
+    assert model.score(digits) > best * (1 - 1e-3)
+    if model.n_components < 64:
+        assert principal_angles(model.components_.T, before.T)[-1] > 1e-6, "it learns"
 
 
 def test_a_batch_of_zeros_after_fit_changes_nothing(X):
@@ -323,31 +243,38 @@ def test_a_truncated_model_goes_on(model, digits):
 
 BROKEN = {
     "nan": lambda m, X: m.partial_fit(np.where(X > 1, np.nan, X)),
-    "narrow": lambda m, X: m.partial_fit(X[:, :5]),
     "weights": lambda m, X: m.partial_fit(X, sample_weight=-np.ones(len(X))),
     "no weight": lambda m, X: m.partial_fit(X, sample_weight=np.zeros(len(X))),
-    "few weights": lambda m, X: m.partial_fit(X, sample_weight=np.ones(3)),
     "no rows": lambda m, X: m.partial_fit(X[:0]),
     "text": lambda m, X: m.partial_fit([["a", "b"]]),
+}
+BROKEN_LATER = BROKEN | {
+    "narrow": lambda m, X: m.partial_fit(X[:, :5]),
+    "few weights": lambda m, X: m.partial_fit(X, sample_weight=np.ones(3)),
     "one row, flat": lambda m, X: m.partial_fit(X[0]),
     "too long": lambda m, X: m.set_params(normalize=False).partial_fit(1e200 * X),
     "components": lambda m, X: m.set_params(n_components=4).partial_fit(X),
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN)
+@pytest.mark.parametrize("broken", [*BROKEN_LATER, "interrupted"])
 @pytest.mark.parametrize("begin", ["fit", "partial_fit"])
-def test_a_batch_that_fails_leaves_the_model_as_it_was(X, broken, begin):
+def test_a_batch_that_fails_leaves_the_model_as_it_was(X, broken, begin, monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
     model = getattr(SphericalPCA(3), begin)(X)
-    before = vars(model).copy()
-    with pytest.raises(ValueError, match=r"\w"):
-        BROKEN[broken](model, X)
+    before = {k: v for k, v in vars(model).items() if k.endswith("_")}
+    if broken == "interrupted":
+        monkeypatch.setattr("sphericalpca.solvers.streaming.polar", interrupt)
+    with pytest.raises((ValueError, KeyboardInterrupt)):
+        BROKEN_LATER.get(broken, SphericalPCA.partial_fit)(model, X)
     now = {k: v for k, v in vars(model).items() if k.endswith("_")}
-    assert now.keys() == {k for k in before if k.endswith("_")}
+    assert now.keys() == before.keys()
     assert all(now[k] is before[k] for k in now)
 
 
-@pytest.mark.parametrize("broken", ["nan", "weights", "no weight", "no rows", "text"])
+@pytest.mark.parametrize("broken", BROKEN)
 def test_a_first_batch_that_fails_leaves_no_model(X, broken):
     model = SphericalPCA(3)
     with pytest.raises(ValueError, match=r"\w"):
@@ -355,29 +282,6 @@ def test_a_first_batch_that_fails_leaves_no_model(X, broken):
     with pytest.raises(NotFittedError):
         model.transform(X)
     assert not [name for name in vars(model) if name.endswith("_")]
-
-
-def test_an_interrupted_batch_leaves_the_model_as_it_was(X, monkeypatch):
-    model = SphericalPCA(3).partial_fit(X)
-    before = model.components_
-
-    def interrupt(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("sphericalpca.solvers.streaming.polar", interrupt)
-    with pytest.raises(KeyboardInterrupt):
-        model.partial_fit(X)
-    assert model.components_ is before
-    assert model.n_samples_seen_ == 40
-
-
-def test_a_warning_made_an_error_loses_no_batch(X):
-    model = SphericalPCA(2).partial_fit(X)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with pytest.raises(NoDirectionWarning):
-            model.partial_fit(np.zeros((1, 7)))
-    assert model.n_samples_seen_ == 41
 
 
 def test_centred_data_cannot_be_streamed(X):
@@ -391,19 +295,14 @@ def test_centred_data_cannot_be_streamed(X):
     assert hasattr(SphericalPCA(2), "partial_fit")
 
 
-def test_more_components_than_features(X):
+def test_numbers_of_components_that_cannot_be(X):
     with pytest.raises(DataError, match="n_components=8 must be at most 7, the number of columns"):
         SphericalPCA(8).partial_fit(X)
-
-
-def test_another_number_of_components_needs_another_model(model, digits):
-    with pytest.raises(ValueError, match="n_components=3 was set, but the model has learned 5"):
-        model.set_params(n_components=3).partial_fit(digits)
-
-
-def test_parameters_are_checked(X):
     with pytest.raises(ValueError, match="n_components"):
         SphericalPCA(0).partial_fit(X)
+    model = SphericalPCA(5).partial_fit(X)
+    with pytest.raises(ValueError, match="n_components=3 was set, but the model has learned 5"):
+        model.set_params(n_components=3).partial_fit(X)
 
 
 def test_files_are_refused(X):
@@ -415,24 +314,14 @@ def test_files_are_refused(X):
         SphericalPCA(2).partial_fit(File())
 
 
-# Real data
-
-
-@pytest.mark.parametrize(
-    ("r", "one_pass", "three_passes"), [(10, 0.001, 0.0001), (64, 0.001, 0.0001)]
-)
-def test_newsgroup_embeddings(data_home, r, one_pass, three_passes):
+def test_newsgroup_embeddings(data_home):
     """Shortfall of the mean cosine of all rows against that of `fit`."""
     path = data_home / "newsgroups_minilm_f16.npz"
     if not path.exists():
         pytest.skip(f"no {path.name} in the data home")
     with np.load(path) as content:
-        X = content["X"].astype(np.float32)
-    best = SphericalPCA(r, tol=1e-3).fit(X).mean_cosine_
-    once = streamed(X, 256, n_components=r)
-    assert 1 - once.score(X) / best < one_pass
-    for seed in (1, 2):
-        order = np.random.default_rng(seed).permutation(len(X))
-        for a in range(0, len(X), 256):
-            once.partial_fit(X[order[a : a + 256]])
-    assert 1 - once.score(X) / best < three_passes
+        X = content["X"][::3].astype(np.float32)
+    best = SphericalPCA(64, tol=1e-2).fit(X).mean_cosine_
+    for passes, shortfall in [(1, 0.002), (3, 0.0002)]:
+        model = streamed(X, 256, passes=passes, n_components=64)
+        assert 1 - model.score(X) / best < shortfall

@@ -6,13 +6,11 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.cluster import KMeans
-from sklearn.datasets import make_blobs
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
 
-from sphericalpca import DataError, NoDirectionWarning, SphericalKMeans
-from sphericalpca.baselines.lloyd import lloyd, unit_copy
-from sphericalpca.rows import as_rows
+from sphericalpca import NoDirectionWarning, SphericalKMeans
+from sphericalpca.baselines.lloyd import lloyd
 
 
 def unit(A):
@@ -37,10 +35,9 @@ def blobs(rng):
     return X * np.exp(rng.uniform(-3, 3, (120, 1))), truth
 
 
-@pytest.mark.parametrize("k", [1, 2, 3])
-@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize(("k", "weighted"), [(1, True), (2, False), (3, True)])
 def test_best_of_many_starts_is_the_best_partition(rng, k, weighted):
-    for _ in range(4):
+    for _ in range(2):
         Z = unit(rng.standard_normal((8, 3)))
         w = rng.uniform(0.2, 3, 8) if weighted else np.ones(8)
         model = SphericalKMeans(k, n_init=60, tol=0, random_state=0).fit(Z, sample_weight=w)
@@ -56,7 +53,7 @@ def test_groups_by_direction_are_found_where_k_means_fails(blobs):
 
 def test_fitted_attributes_fit_together(blobs):
     X, _ = blobs
-    model = SphericalKMeans(4, random_state=0).fit(X)
+    model = SphericalKMeans(4, tol=0, random_state=0).fit(X)
     centers = model.cluster_centers_
     np.testing.assert_allclose(np.linalg.norm(centers, axis=1), 1, atol=1e-12)
     cosines = unit(X) @ centers.T
@@ -67,17 +64,12 @@ def test_fitted_attributes_fit_together(blobs):
     np.testing.assert_allclose(model.transform(X), 1 - cosines, atol=1e-12)
     assert model.history_["inertia"][-1] == model.inertia_
     assert len(model.history_["inertia"]) == model.n_iter_
-
-
-def test_centres_are_mean_directions_at_the_end(blobs):
-    X, _ = blobs
-    model = SphericalKMeans(4, tol=0, random_state=0).fit(X)
     sums = np.eye(4)[model.labels_].T @ unit(X)
-    np.testing.assert_allclose(model.cluster_centers_, unit(sums), atol=1e-12)
+    np.testing.assert_allclose(centers, unit(sums), atol=1e-12, err_msg="mean directions")
 
 
 @pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_inertia_never_rises(seed, kind):
     """Many clusters for few rows, from bad centres: some become empty on the way."""
     rng = np.random.default_rng(seed)
@@ -100,17 +92,6 @@ def test_empty_clusters_begin_at_the_worst_rows():
     assert len(np.unique(run.last.labels)) == 3
 
 
-def test_no_empty_cluster_is_left_by_a_coarse_tolerance():
-    """The outer centres move inwards and take both rows of the one between them."""
-    angles = np.radians([-40] * 5 + [-30, 30] + [40] * 5)
-    start = np.radians([-65, 0, 65])
-    Z, centers = (np.column_stack([np.cos(a), np.sin(a)]) for a in (angles, start))
-    once = lloyd(Z, np.ones(12), centers, tol=1.0, max_iter=1)
-    assert len(np.unique(once.last.labels)) == 2
-    run = lloyd(Z, np.ones(12), centers, tol=1.0, max_iter=10)
-    assert len(np.unique(run.last.labels)) == 3
-
-
 def test_a_cluster_too_many_comes_to_rest():
     """It must not take over the rows of another, which would then be the empty one."""
     Z = np.eye(2)[[0, 0, 1, 1]]
@@ -120,14 +101,6 @@ def test_a_cluster_too_many_comes_to_rest():
     np.testing.assert_array_equal(run.last.labels, [1, 1, 2, 2])
 
 
-def test_only_rows_with_a_direction_and_a_weight_are_copied():
-    X = np.array([[3.0, 4], [0, 0], [0, 5]])
-    for data in (X, sparse.csr_array(X)):
-        Z, weight = unit_copy(data, as_rows(data, weight=np.array([2.0, 1, 0])))
-        np.testing.assert_allclose(Z.toarray() if sparse.issparse(Z) else Z, [[0.6, 0.8]])
-        np.testing.assert_array_equal(weight, [2])
-
-
 def test_a_cluster_whose_rows_cancel_keeps_its_centre():
     Z = np.array([[1.0, 0], [-1, 0]])
     run = lloyd(Z, np.ones(2), np.array([[0.0, 1]]), tol=0.0, max_iter=5)
@@ -135,28 +108,16 @@ def test_a_cluster_whose_rows_cancel_keeps_its_centre():
     assert run.last.inertia == 2
 
 
-def test_lengths_of_rows_are_immaterial(blobs, rng):
+def test_lengths_of_rows_and_axes_are_immaterial(blobs, rng, random_U):
     X, _ = blobs
-    scale = np.exp(rng.uniform(-200, 200, (len(X), 1)))
-    model, scaled = (SphericalKMeans(4, random_state=0).fit(A) for A in (X, scale * X))
+    scale, Q = np.exp(rng.uniform(-200, 200, (len(X), 1))), random_U(3, 3)
+    model, scaled, turned = (
+        SphericalKMeans(4, random_state=0).fit(A) for A in (X, scale * X, X @ Q)
+    )
     np.testing.assert_array_equal(model.labels_, scaled.labels_)
     assert scaled.inertia_ == pytest.approx(model.inertia_)
-
-
-def test_rotating_the_axes_rotates_the_centres(blobs, random_U):
-    X, _ = blobs
-    Q = random_U(3, 3)
-    model, turned = (SphericalKMeans(4, random_state=0).fit(A) for A in (X, X @ Q))
     np.testing.assert_array_equal(model.labels_, turned.labels_)
     np.testing.assert_allclose(turned.cluster_centers_, model.cluster_centers_ @ Q, atol=1e-9)
-
-
-@pytest.mark.parametrize("kind", [sparse.csr_array, sparse.csr_matrix, sparse.csc_array])
-def test_sparse_and_dense_agree(X, kind):
-    dense, thin = (SphericalKMeans(3, random_state=0).fit(A) for A in (X, kind(X)))
-    np.testing.assert_array_equal(thin.labels_, dense.labels_)
-    np.testing.assert_allclose(thin.cluster_centers_, dense.cluster_centers_, atol=1e-12)
-    np.testing.assert_allclose(thin.transform(kind(X)), dense.transform(X), atol=1e-12)
 
 
 def test_weights_are_repetitions(rng):
@@ -196,7 +157,12 @@ def test_zero_rows_are_told_of_and_get_no_cluster(blobs):
     assert model.score(with_zeros) == pytest.approx(-model.inertia_)
 
 
-def test_fewer_directions_than_clusters_is_said():
+def test_what_did_not_work_is_said(rng):
+    X = rng.standard_normal((300, 5))
+    with pytest.warns(ConvergenceWarning, match="in 1 iteration .*tol 0.*raise max_iter"):
+        model = SphericalKMeans(9, n_init=1, max_iter=1, tol=0, random_state=0).fit(X)
+    assert model.n_iter_ == 1
+    np.testing.assert_array_equal(model.labels_, model.predict(X))
     X = np.array([[1.0, 0], [2, 0], [0, 1], [0, 3]])
     with pytest.warns(ConvergenceWarning, match="Only 2 of n_clusters=3.*lower n_clusters"):
         model = SphericalKMeans(3, random_state=0).fit(X)
@@ -204,69 +170,13 @@ def test_fewer_directions_than_clusters_is_said():
     assert adjusted_rand_score(model.labels_, [0, 0, 1, 1]) == 1
 
 
-def test_running_out_of_iterations_is_said(rng):
-    X = rng.standard_normal((300, 5))
-    with pytest.warns(ConvergenceWarning, match="in 1 iteration .*tol 0.*raise max_iter"):
-        model = SphericalKMeans(9, n_init=1, max_iter=1, tol=0, random_state=0).fit(X)
-    assert model.n_iter_ == 1
-    np.testing.assert_array_equal(model.labels_, model.predict(X))
-
-
-def test_more_starts_are_never_worse(rng):
+def test_more_starts_are_never_worse_and_a_tolerance_saves_iterations(rng):
     X = rng.standard_normal((150, 6))
     one, ten = (SphericalKMeans(8, n_init=n, random_state=0).fit(X).inertia_ for n in (1, 10))
     assert ten <= one
-    runs = [SphericalKMeans(8, n_init=1, random_state=s).fit(X).inertia_ for s in range(10)]
+    runs = [SphericalKMeans(8, n_init=1, random_state=s).fit(X).inertia_ for s in range(4)]
     assert np.ptp(runs) > 0  # else the law above says nothing
-
-
-def test_names_of_the_columns_that_come_out(X):
-    names = SphericalKMeans(2).fit(X).get_feature_names_out()
-    assert list(names) == ["sphericalkmeans0", "sphericalkmeans1"]
-
-
-def test_tolerance_saves_iterations(rng):
-    X = rng.standard_normal((500, 6))
     coarse, fine = (
         SphericalKMeans(8, n_init=1, tol=t, random_state=0).fit(X).n_iter_ for t in (1e-2, 0)
     )
     assert coarse < fine
-
-
-def test_single_precision_stays():
-    X = make_blobs(200, centers=[[5, 0], [0, 5]], random_state=0)[0].astype(np.float32)
-    model = SphericalKMeans(2, random_state=0).fit(X)
-    double = SphericalKMeans(2, random_state=0).fit(X.astype(np.float64))
-    assert model.cluster_centers_.dtype == model.transform(X).dtype == np.float32
-    np.testing.assert_array_equal(model.labels_, double.labels_)
-    np.testing.assert_allclose(model.cluster_centers_, double.cluster_centers_, atol=1e-5)
-
-
-@pytest.mark.parametrize(
-    ("data", "weight", "words"),
-    [
-        (np.zeros((5, 3)), None, ["n_samples = 5", "zero", "at least one row"]),
-        (np.eye(3)[[0, 0]] * [[0], [1]], [1, 0], ["weight zero"]),
-        (np.eye(3), None, ["n_clusters=4", "rows with a direction", "at most 3", "lower it"]),
-        (np.eye(5), [1, 1, 1, 0, 0], ["n_clusters=4", "at most 3", "rows with a direction"]),
-    ],
-)
-def test_data_that_cannot_be_used(data, weight, words):
-    with pytest.raises(DataError) as caught:
-        SphericalKMeans(4).fit(data, sample_weight=weight)
-    for word in words:
-        assert word in str(caught.value)
-
-
-@pytest.mark.parametrize("wrong", [{"n_clusters": 0}, {"n_init": 0}, {"tol": -1}, {"max_iter": 0}])
-def test_parameters_out_of_range(X, wrong):
-    with pytest.raises(ValueError, match=next(iter(wrong))):
-        SphericalKMeans(**wrong).fit(X)
-
-
-def test_a_refit_that_fails_leaves_the_old_model_usable(X):
-    model = SphericalKMeans(3, random_state=0).fit(X)
-    labels = model.predict(X)
-    with pytest.raises(DataError):
-        model.fit(np.zeros((9, 4)))
-    np.testing.assert_array_equal(model.predict(X), labels)

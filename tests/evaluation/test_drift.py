@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import sparse, stats
 
-from sphericalpca import DataError, SphericalPCA, open_rows
+from sphericalpca import DataError, SphericalPCA
 from sphericalpca.evaluation import check_drift
 
 
@@ -18,32 +18,21 @@ def X():
     return rng.standard_normal((2000, 20)) * 0.8 ** np.arange(20) + 0.2
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
 @pytest.mark.parametrize("options", [{}, {"center": True}, {"normalize": False}], ids=str)
-def test_now_is_the_models_score(X, kind, options):
+def test_now_is_the_models_score(X, options):
     model = SphericalPCA(5, **options).fit(X)
-    drift = check_drift(model, kind(X[:700]))
-    np.testing.assert_allclose(drift.now, model.score(X[:700]), rtol=1e-10)
-    assert drift.then == model.mean_cosine_
-    interval = stats.t.interval(0.95, 699, drift.now, stats.sem(drift.cosines))
-    np.testing.assert_allclose([drift.low, drift.high], interval, rtol=1e-10)
+    for rows in (X[:700], sparse.csr_array(X[:700])):
+        drift = check_drift(model, rows)
+        np.testing.assert_allclose(drift.now, model.score(X[:700]), rtol=1e-10)
+        assert drift.then == model.mean_cosine_
+        interval = stats.t.interval(0.95, 699, drift.now, stats.sem(drift.cosines))
+        np.testing.assert_allclose([drift.low, drift.high], interval, rtol=1e-10)
 
 
-def test_rows_of_the_same_kind_have_not_drifted(X):
+def test_rows_of_the_same_kind_have_not_drifted_and_rows_elsewhere_have(X):
     model = SphericalPCA(6).fit(X[:1000])
     assert check_drift(model, X[:1000]).verdict == "none"
     assert check_drift(model, X[1000:]).verdict == "none"
-
-
-@pytest.mark.parametrize("confidence", [0, 1, 2, -1, math.nan, "high"])
-def test_a_confidence_that_there_is_not_is_refused(X, confidence):
-    """An interval from NaN to NaN would have been the answer."""
-    with pytest.raises(ValueError, match="must lie between 0 and 1"):
-        check_drift(SphericalPCA(2).fit(X), X, confidence=confidence)
-
-
-def test_rows_elsewhere_have(X):
-    model = SphericalPCA(6).fit(X)
     assert check_drift(model, X[:, ::-1]).verdict == "lower"
     inside = model.inverse_transform(model.transform(X))
     assert check_drift(model, inside).verdict == "higher"
@@ -51,8 +40,8 @@ def test_rows_elsewhere_have(X):
 
 def test_a_difference_that_does_not_matter_is_none(X):
     """However many rows show it."""
-    model = SphericalPCA(6).fit(np.tile(X, (50, 1)))
-    many = np.tile(X, (50, 1))
+    many = np.tile(X, (25, 1))
+    model = SphericalPCA(6).fit(many)
     model.mean_cosine_ += 0.004
     drift = check_drift(model, many)
     assert drift.margin < 0.004
@@ -73,11 +62,13 @@ def isotropic():
     return np.random.default_rng(3).standard_normal((4200, 24))
 
 
-@pytest.mark.parametrize("options", [{}, {"center": True}], ids=str)
-@pytest.mark.parametrize(("n_then", "n_now"), [(200, 4000), (1500, 1500), (3800, 400), (300, 60)])
-def test_new_rows_without_structure_have_not_drifted(isotropic, n_then, n_now, options):
+@pytest.mark.parametrize(
+    ("n_then", "n_now", "center"),
+    [(200, 4000, False), (1500, 1500, True), (3800, 400, False), (300, 60, True)],
+)
+def test_new_rows_without_structure_have_not_drifted(isotropic, n_then, n_now, center):
     """All that a fit finds in them is accident: other rows lose far more than chance explains."""
-    model = SphericalPCA(4, tol=1e-3, **options).fit(isotropic[:n_then])
+    model = SphericalPCA(4, tol=1e-3, center=center).fit(isotropic[:n_then])
     drift = check_drift(model, isotropic[n_then : n_then + n_now])
     assert drift.then - drift.now > 0.012
     assert drift.optimism > 0.6 * (drift.then - drift.now)
@@ -88,13 +79,13 @@ def test_false_alarms_are_rare():
     """At most one in forty is expected, and that at the worst; without the optimism it is all."""
     rng = np.random.default_rng(0)
     verdicts, fallen = [], 0
-    for _ in range(25):
+    for _ in range(15):
         model = SphericalPCA(2, tol=1e-3).fit(rng.standard_normal((150, 10)))
         drift = check_drift(model, rng.standard_normal((300, 10)))
         verdicts.append(drift.verdict)
         fallen += drift.high < drift.then
-    assert fallen > 20
-    assert verdicts.count("lower") <= 3
+    assert fallen > 12
+    assert verdicts.count("lower") <= 2
 
 
 @pytest.mark.parametrize(("n_then", "n_now"), [(200, 4000), (2000, 2000), (3800, 400)])
@@ -117,15 +108,6 @@ def test_too_few_rows_to_know_what_is_to_be_expected(isotropic):
     assert drift.verdict == "unknown"
 
 
-def test_optimism_does_not_depend_on_the_kind_of_data(isotropic, tmp_path):
-    then, now = isotropic[:300], isotropic[300:900]
-    model = SphericalPCA(3, tol=1e-3).fit(then)
-    np.save(tmp_path / "now.npy", now)
-    kinds = [now, now.tolist(), sparse.csr_array(now), open_rows(tmp_path / "now.npy")]
-    expected, *others = (check_drift(model, kind).optimism for kind in kinds)
-    np.testing.assert_allclose(others, expected, rtol=1e-2)
-
-
 def test_rows_without_a_direction_take_no_part_in_it(isotropic):
     model = SphericalPCA(3, tol=1e-3).fit(isotropic[:300])
     now = isotropic[300:900]
@@ -135,10 +117,15 @@ def test_rows_without_a_direction_take_no_part_in_it(isotropic):
     np.testing.assert_allclose(with_zeros.optimism, without.optimism, rtol=0.3)
 
 
-def test_a_few_rows_show_nothing(X):
+def test_one_row_shows_nothing_and_zero_rows_do_not_count(X):
     model = SphericalPCA(6).fit(X)
     one = check_drift(model, X[:1])
     assert (one.low, one.high, one.verdict) == (0.0, 1.0, "none")
+    padded = check_drift(model, np.vstack([X, np.zeros((30, 20))]))
+    assert padded.n_samples == len(X)
+    np.testing.assert_allclose(padded.now, model.mean_cosine_)
+    with pytest.raises(DataError, match="No row of X has a direction"):
+        check_drift(model, np.zeros((3, 20)))
 
 
 def test_truncated_models_do_not_know(X):
@@ -147,19 +134,14 @@ def test_truncated_models_do_not_know(X):
     assert drift.verdict == "unknown"
 
 
-def test_zero_rows_do_not_count(X):
-    model = SphericalPCA(6).fit(X)
-    padded = np.vstack([X, np.zeros((30, 20))])
-    assert check_drift(model, padded).n_samples == len(X)
-    np.testing.assert_allclose(check_drift(model, padded).now, model.mean_cosine_)
-    with pytest.raises(DataError, match="No row of X has a direction"):
-        check_drift(model, np.zeros((3, 20)))
-
-
 def test_confidence(X):
+    """An interval from NaN to NaN would have been the answer to what is none."""
     model = SphericalPCA(6).fit(X)
     wide, narrow = (check_drift(model, X, confidence=c) for c in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.high < wide.high
+    for confidence in (0, 1, 2, -1, math.nan, "high"):
+        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+            check_drift(model, X, confidence=confidence)
 
 
 def test_models_of_files_that_do_not_tell_how_many_rows(X):

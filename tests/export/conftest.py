@@ -9,13 +9,16 @@ import pytest
 
 from sphericalpca import SphericalPCA
 
+# Options and types of models.
 KINDS = {
-    "plain": {},
-    "centred": {"center": True},
-    "lengths count": {"normalize": False},
-    "centred, lengths count": {"normalize": False, "center": True},
-    "one component": {"n_components": 1},
-    "all components": {"n_components": 24},
+    "plain": ({}, np.float32),
+    "in double": ({}, np.float64),
+    "centred": ({"center": True}, np.float32),
+    "centred in double": ({"center": True}, np.float64),
+    "lengths count": ({"normalize": False}, np.float32),
+    "centred, lengths count": ({"normalize": False, "center": True}, np.float64),
+    "one component": ({"n_components": 1}, np.float64),
+    "all components": ({"n_components": 24}, np.float32),
 }
 
 
@@ -40,14 +43,15 @@ def fresh():
     return _vectors(50, 24, 2)
 
 
-@pytest.fixture(scope="session", params=[np.float32, np.float64], ids=["float32", "float64"])
-def dtype(request):
-    return request.param
-
-
 @pytest.fixture(scope="session", params=KINDS, ids=lambda name: name.replace(" ", "_"))
-def model(request, X, dtype):
-    return SphericalPCA(**{"n_components": 6, **KINDS[request.param]}).fit(X.astype(dtype))
+def model(request, X):
+    options, dtype = KINDS[request.param]
+    return SphericalPCA(**{"n_components": 6, **options}).fit(X.astype(dtype))
+
+
+@pytest.fixture(scope="session")
+def dtype(model):
+    return model.components_.dtype
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from sphericalpca import DataError, MissingExtraError, SphericalPCA
 from sphericalpca.export import write_atlas
 
-pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
 
 
 def as_the_atlas_reads(path):
@@ -20,26 +20,19 @@ def as_the_atlas_reads(path):
 
 @pytest.mark.parametrize("r", [1, 2, 3, 6])
 def test_vectors_and_columns(X, tmp_path, r):
-    V = SphericalPCA(r).fit_transform(X)
+    V = SphericalPCA(r).fit_transform(X.astype(np.float64)).astype(np.float64)
     texts = [f"text {row}" for row in range(len(X))]
     write_atlas(tmp_path / "atlas.parquet", V, {"text": texts, "year": np.arange(len(X))})
     frame, vectors = as_the_atlas_reads(tmp_path / "atlas.parquet")
-    np.testing.assert_array_equal(vectors, V)
+    np.testing.assert_array_equal(vectors, V.astype(np.float32))
     assert list(frame["text"]) == texts
     axes = list("xyz"[:r]) if r in (2, 3) else []
     assert list(frame.columns) == ["text", "year", "vector", *axes]
     for place, name in enumerate(axes):
-        np.testing.assert_array_equal(frame[name], V[:, place])
+        np.testing.assert_array_equal(frame[name], V[:, place].astype(np.float32))
     assert [entry.name for entry in tmp_path.iterdir()] == ["atlas.parquet"]
-
-
-def test_the_column_has_a_fixed_size(plain_model, X, tmp_path):
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
-
-    write_atlas(tmp_path / "atlas.parquet", plain_model.transform(X.astype(np.float64)))
-    schema = pq.read_schema(tmp_path / "atlas.parquet")
-    assert schema.field("vector").type.equals(pa.list_(pa.float32(), 6))
+    schema = parquet.read_schema(tmp_path / "atlas.parquet")
+    assert str(schema.field("vector").type) == f"fixed_size_list<element: float>[{r}]"
 
 
 @pytest.mark.parametrize(

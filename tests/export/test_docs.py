@@ -23,12 +23,9 @@ def blocks(text):
     return re.findall(r"```python\n(.*?)```", text, re.DOTALL)
 
 
-def test_blocks_are_python(blocks):
+def test_blocks_are_python_and_run(blocks, tmp_path, monkeypatch):
     for block in blocks:
         compile(block, str(PAGE), "exec")
-
-
-def test_blocks_run(blocks, tmp_path, monkeypatch):
     for package in ("faiss", "onnx", "onnxruntime", "pyarrow"):
         pytest.importorskip(package)
     monkeypatch.chdir(tmp_path)

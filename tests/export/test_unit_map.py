@@ -14,18 +14,12 @@ def unit(Y):
     return Y / np.linalg.norm(Y, axis=1, keepdims=True)
 
 
-def test_it_is_transform(model, fresh, dtype):
-    X = fresh.astype(dtype)
-    reducer = unit_map(model)
+def test_it_is_transform_and_a_linear_layer_in_float32(model, fresh, dtype):
+    reducer, X = unit_map(model), fresh.astype(dtype)
     Y = (X if reducer.mean is None else X - reducer.mean) @ reducer.U
     np.testing.assert_allclose(unit(Y), model.transform(X), atol=2e-6)
     assert (reducer.n_features, reducer.n_components) == (24, len(model.components_))
-
-
-def test_it_is_a_linear_layer_in_float32(model, fresh):
-    reducer = unit_map(model)
-    bias = 0 if reducer.offset is None else reducer.offset
-    Y = fresh @ reducer.matrix.T + bias
+    Y = fresh @ reducer.matrix.T + (0 if reducer.offset is None else reducer.offset)
     assert Y.dtype == np.float32
     np.testing.assert_allclose(unit(Y), model.transform(fresh), atol=5e-6)
     assert reducer.matrix.flags.c_contiguous
@@ -44,11 +38,8 @@ def test_a_mean_beyond_float32_is_refused():
             getattr(reducer, name)
 
 
-def test_other_estimators_are_refused(X):
+def test_other_and_unfitted_estimators_are_refused():
     with pytest.raises(TypeError, match="A KSVD cannot be exported"):
         unit_map(KSVD(2, max_iter=1))
-
-
-def test_unfitted_models_are_refused():
     with pytest.raises(NotFittedError):
         unit_map(SphericalPCA())

@@ -1,4 +1,4 @@
-"""The program as its users start it, on inputs of a few megabytes."""
+"""The program as its users start it, on small inputs."""
 
 from __future__ import annotations
 
@@ -7,26 +7,11 @@ import os
 import resource
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from reliability.kill import inputs
-
-
-class Done:
-    """A command that ended."""
-
-    def __init__(self, process):
-        self.code = process.returncode
-        self.lines = process.stderr.strip().splitlines()
-
-    def says(self, *words):
-        """It failed with one line, which has these words in it."""
-        assert self.code not in (0, None)
-        assert self.code > 0, "ended by a signal"
-        assert len(self.lines) == 1, self.lines
-        for word in words:
-            assert word in self.lines[0]
 
 
 def obey_permissions():
@@ -36,7 +21,7 @@ def obey_permissions():
         ctypes.CDLL(None).prctl(drop, override, 0, 0, 0)
 
 
-def start(folder, *arguments, program="sphericalpca", largest_file=None, **options):
+def start(folder, *arguments, program="sphericalpca", largest_file=None):
     """Start the program; `largest_file` is as many bytes as a file may have."""
 
     def limit():
@@ -52,29 +37,30 @@ def start(folder, *arguments, program="sphericalpca", largest_file=None, **optio
         stderr=subprocess.PIPE,
         text=True,
         preexec_fn=limit,  # noqa: PLW1509 - no threads here
-        **options,
     )
 
 
 def run(folder, *arguments, **options):
+    """What became of the program: its exit code, and the lines of its errors."""
     process = start(folder, *arguments, **options)
-    process.stdout_text, process.stderr_text = process.communicate(timeout=300)
-    return Done(
-        subprocess.CompletedProcess(
-            process.args, process.returncode, process.stdout_text, process.stderr_text
-        )
-    )
+    _, errors = process.communicate(timeout=300)
+    return SimpleNamespace(code=process.returncode, lines=errors.strip().splitlines())
 
 
-def names(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+def check_refusal(done, *words):
+    """It failed with one line, which has these words in it."""
+    assert done.code not in (0, None)
+    assert done.code > 0, "ended by a signal"
+    assert len(done.lines) == 1, done.lines
+    for word in words:
+        assert word in done.lines[0]
 
 
 @pytest.fixture(scope="session")
 def given(tmp_path_factory):
-    """A folder with rows.npy (20,000 x 64 float32, 5 MB) and model.st."""
+    """A folder with rows.npy (500 x 64 float32) and model.st."""
     folder = tmp_path_factory.mktemp("given")
-    inputs(folder, rows=20_000)
+    inputs(folder, rows=500)
     return folder
 
 

@@ -13,6 +13,7 @@ import pytest
 from reliability import soak as soaking
 
 
+@pytest.mark.slow("experiment")
 @pytest.mark.parametrize("task", soaking.TASKS, ids=lambda task: task.__name__.strip("_"))
 def test_every_task_can_be_done(task, tmp_path):
     task(np.random.default_rng(0), tmp_path)
@@ -26,6 +27,7 @@ sys.exit(soak.main(["--minutes", "0.005", "--out", sys.argv[1]]))
 """
 
 
+@pytest.mark.slow("experiment")
 def test_it_runs_and_writes_its_rows(tmp_path):
     """In a process of its own: clusters of other tests open files and start threads here."""
     done = subprocess.run(

@@ -89,42 +89,14 @@ def numbers(draw, shapes=SHAPES, *, bad=True):
     return A
 
 
-def _zero_rows(rng, A):
-    return A * (rng.random((len(A), 1)) < 0.6)
-
-
-def _zero_columns(rng, A):
-    return A * (rng.random((1, A.shape[1])) < 0.6)
-
-
-def _denormal_rows(rng, A):
-    return np.where(rng.random((len(A), 1)) < 0.4, 1e-310 * np.sign(A), A)
-
-
-def _denormal_entries(rng, A):
-    return np.where(rng.random(A.shape) < 0.3, 5e-324, A)
-
-
-def _repeated_rows(rng, A):
-    return A[rng.integers(len(A), size=len(A))]
-
-
-def _constant_columns(rng, A):
-    return np.where(rng.random((1, A.shape[1])) < 0.4, A[:1], A)
-
-
-def _negative_zeros(rng, A):
-    return np.where(rng.random(A.shape) < 0.3, -0.0, A)
-
-
 DEFECTS = {
-    "zero rows": _zero_rows,
-    "zero columns": _zero_columns,
-    "denormal rows": _denormal_rows,
-    "denormal entries": _denormal_entries,
-    "repeated rows": _repeated_rows,
-    "constant columns": _constant_columns,
-    "negative zeros": _negative_zeros,
+    "zero rows": lambda rng, A: A * (rng.random((len(A), 1)) < 0.6),
+    "zero columns": lambda rng, A: A * (rng.random((1, A.shape[1])) < 0.6),
+    "denormal rows": lambda rng, A: np.where(rng.random((len(A), 1)) < 0.4, 1e-310 * np.sign(A), A),
+    "denormal entries": lambda rng, A: np.where(rng.random(A.shape) < 0.3, 5e-324, A),
+    "repeated rows": lambda rng, A: A[rng.integers(len(A), size=len(A))],
+    "constant columns": lambda rng, A: np.where(rng.random((1, A.shape[1])) < 0.4, A[:1], A),
+    "negative zeros": lambda rng, A: np.where(rng.random(A.shape) < 0.3, -0.0, A),
 }
 
 
@@ -153,11 +125,6 @@ def _misaligned(A):
     raw = np.empty(A.nbytes + 1, np.uint8)[1:].view(A.dtype).reshape(A.shape)
     raw[...] = A
     return raw
-
-
-def _overlapping(A):
-    """All rows are the first one, in the same place of memory."""
-    return np.broadcast_to(A[:1], A.shape)
 
 
 DENSE = [

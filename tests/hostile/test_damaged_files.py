@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import random
 import subprocess
@@ -18,7 +17,6 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from reliability.mutations import mutate_archive, mutate_gzip, mutate_model
 from reliability.seeds import MATRIX, SOLVER_NAMES, checkpoint_fit, seeds
 from reliability.targets import TARGETS, judge
 from sphericalpca import DataError, SphericalPCA, open_rows
@@ -80,16 +78,9 @@ def test_a_few_damaged_files(target, tmp_path):
     reader, rng = TARGETS[target], random.Random(3)
     path = tmp_path / f"input{reader.suffix}"
     good, answers = seeds(target), set()
-    for _ in range(60):
+    for _ in range(40):
         answers.add(judge(reader, reader.mutate(rng.choice(good), 8192, rng, _plain(rng)), path))
     assert len(answers) > 1
-
-
-@pytest.mark.parametrize("mutate", [mutate_archive, mutate_gzip, mutate_model])
-def test_what_is_no_archive_is_changed_as_bytes(mutate):
-    rng = random.Random(0)
-    for data in (b"x", b"\x08" + bytes(7) + b"not JSON"):
-        assert mutate(data, 99, rng, lambda data, size: data + b"!") == data + b"!"
 
 
 # ------------------------------------------------------------------------------ written by hand
@@ -106,13 +97,13 @@ def test_more_columns_than_indices_can_count(tmp_path):
     np.testing.assert_array_equal(blocks[0][:, :4].toarray(), MATRIX)
 
 
-@pytest.mark.parametrize("shape", [(9, -4), (9.0, 4.0), (9,), (9, 4, 1), (9, 2**64 - 1)])
-def test_shapes_that_are_none(shape, tmp_path):
+def test_shapes_that_are_none(tmp_path):
     S = sparse.csr_array(MATRIX)
     parts = {"data": S.data, "indices": S.indices, "indptr": S.indptr}
-    np.savez(tmp_path / "S.npz", format=b"csr", shape=np.array(shape), **parts)
-    with pytest.raises(DataError, match="must fit together"):
-        open_rows(tmp_path / "S.npz")
+    for shape in [(9, -4), (9.0, 4.0), (9,), (9, 4, 1), (9, 2**64 - 1)]:
+        np.savez(tmp_path / "S.npz", format=b"csr", shape=np.array(shape), **parts)
+        with pytest.raises(DataError, match="must fit together"):
+            open_rows(tmp_path / "S.npz")
 
 
 def test_more_rows_than_lengths_could_be_kept_of(tmp_path, monkeypatch):
@@ -163,54 +154,14 @@ def test_a_checkpoint_whose_members_are_nowhere(tmp_path):
         checkpoint_fit("alternating", path, 3)
 
 
-@pytest.mark.parametrize("kind", ["F8_E4M3", "BF16", "I64", "F16"])
-def test_models_in_types_that_are_none_of_ours(kind, tmp_path):
-    sizes = {"F8_E4M3": 1, "BF16": 2, "I64": 8, "F16": 2}
-    model = seeds("model")[0]
+def test_models_in_types_that_are_none_of_ours(tmp_path):
+    model, path = seeds("model")[0], tmp_path / "model"
     length = int.from_bytes(model[:8], "little")
     header, numbers = model[8 : 8 + length], model[8 + length :]
-    text = header.replace(b'"components":{"dtype":"F64","shape":[2,4]', b"?")
-    assert text != header
-    shape = f'"components":{{"dtype":"{kind}","shape":[2,{32 // sizes[kind]}]'.encode()
-    text = text.replace(b"?", shape)
-    path = tmp_path / "model"
-    path.write_bytes(len(text).to_bytes(8, "little") + text + numbers)
-    with pytest.raises(DataError, match="save the model again"):
-        SphericalPCA.load(path)
-
-
-def test_a_model_whose_components_are_not_orthonormal(tmp_path):
-    path = tmp_path / "model"
-    model = SphericalPCA(2).fit(MATRIX)
-    for wrong in (2.0, 1e300):
-        model.components_ = model.components_ * wrong
-        model.save(path)
-        with pytest.raises(DataError, match=r"not of unit length|not orthogonal"):
+    for kind, size in {"F8_E4M3": 1, "BF16": 2, "I64": 8, "F16": 2}.items():
+        shape = f'"components":{{"dtype":"{kind}","shape":[2,{32 // size}]'.encode()
+        text = header.replace(b'"components":{"dtype":"F64","shape":[2,4]', shape)
+        assert text != header
+        path.write_bytes(len(text).to_bytes(8, "little") + text + numbers)
+        with pytest.raises(DataError, match="save the model again"):
             SphericalPCA.load(path)
-        model.components_ = model.components_ / wrong
-    model.components_ = model.components_[[0, 0]]
-    model.save(path)
-    with pytest.raises(DataError, match=r"not of unit length|not orthogonal"):
-        SphericalPCA.load(path)
-
-
-def test_a_model_sets_only_what_a_fit_sets(tmp_path):
-    """Names from a file must not take the place of methods."""
-    model = seeds("model")[0]
-    length = int.from_bytes(model[:8], "little")
-    header = model[8 : 8 + length]
-    text = header.replace(rb"\"fitted\": {", rb"\"fitted\": {\"transform\": 1, ")
-    assert text != header
-    path = tmp_path / "model"
-    path.write_bytes(len(text).to_bytes(8, "little") + text + model[8 + length :])
-    assert SphericalPCA.load(path).transform(MATRIX).shape == (9, 2)
-
-
-def test_archives_are_put_together_again():
-    """A mutation that breaks what it wraps would only ever test the wrapping."""
-    rng = random.Random(1)
-    for seed in seeds("npz"):
-        for _ in range(20):
-            changed = mutate_archive(seed, 8192, rng, lambda data, size: data)
-            if changed != seed:
-                assert zipfile.ZipFile(io.BytesIO(changed)).testzip() is None

@@ -21,34 +21,24 @@ def X(rng):
     return X
 
 
-@pytest.mark.parametrize("kind", [np.asarray, sparse.csr_array])
-def test_truth_is_the_nearest_of_the_rows_not_held_out(X, kind):
-    held = drawn(kind(X), 20, 3)
-    assert len(held.ids) == 20
-    assert held.n_base == 100
-    unit = X / np.maximum(np.linalg.norm(X, axis=1), 1e-300)[:, None]
-    cosines = unit[held.ids] @ unit.T
-    cosines[:, held.ids] = -2
-    np.testing.assert_array_equal(held.right(3)[:, :3], np.argsort(-cosines, axis=1)[:, :3])
-    assert not np.isin(held.truth.ids, [*held.ids, 4, 50]).any()
-    assert not np.isin(held.ids, [4, 50]).any()
-
-
-def test_only_ties_with_the_last_are_right_besides(X):
-    held = drawn(X, 20, 3)
-    assert held.truth.ids.shape[1] > 3
-    for k in (1, 3):
-        assert ((held.right(k) >= 0).sum(axis=1) == k).all()
-
-
-def test_rows_in_files(X, tmp_path):
+def test_truth_is_the_nearest_of_the_rows_not_held_out(X, tmp_path):
     np.save(tmp_path / "dense.npy", X)
     sparse.save_npz(tmp_path / "sparse.npz", sparse.csr_array(X))
-    inside = drawn(X, 20, 3)
-    for name in ("dense.npy", "sparse.npz"):
-        outside = drawn(open_rows(tmp_path / name), 20, 3)
-        np.testing.assert_array_equal(outside.ids, inside.ids)
-        np.testing.assert_array_equal(outside.truth.ids, inside.truth.ids)
+    files = [open_rows(tmp_path / name) for name in ("dense.npy", "sparse.npz")]
+    for rows in (X, sparse.csr_array(X), *files):
+        held = drawn(rows, 20, 3)
+        assert len(held.ids) == 20
+        assert held.n_base == 100
+        unit = X / np.maximum(np.linalg.norm(X, axis=1), 1e-300)[:, None]
+        cosines = unit[held.ids] @ unit.T
+        cosines[:, held.ids] = -2
+        np.testing.assert_array_equal(held.right(3)[:, :3], np.argsort(-cosines, axis=1)[:, :3])
+        assert not np.isin(held.truth.ids, [*held.ids, 4, 50]).any()
+        assert not np.isin(held.ids, [4, 50]).any()
+    assert held.truth.ids.shape[1] > 3
+    for k in (1, 3):
+        # Only what ties with the last is right besides.
+        assert ((held.right(k) >= 0).sum(axis=1) == k).all()
 
 
 def test_rows_elsewhere(X):
@@ -63,16 +53,11 @@ def test_at_most_a_fifth_is_held_out(X):
     assert held.weight.sum() == 97
 
 
-def test_the_full_space_finds_everything(X):
+def test_the_full_space_and_a_rotation_of_it_find_everything(X, random_U):
     held = drawn(X, 20, 10)
-    for k in (1, 5, 10):
-        np.testing.assert_array_equal(held.recall(held.search(X, k), k), 1.0)
-
-
-def test_a_rotation_of_the_rows_finds_everything(X, random_U):
-    held = drawn(X, 20, 10)
-    found = held.search((X @ random_U(5, 5)).astype(np.float32), 10)
-    np.testing.assert_array_equal(held.recall(found, 10), 1.0)
+    for rows in (X, (X @ random_U(5, 5)).astype(np.float32)):
+        for k in (1, 5, 10):
+            np.testing.assert_array_equal(held.recall(held.search(rows, k), k), 1.0)
 
 
 def test_copies_of_a_row_are_as_good_as_the_row(rng):
@@ -87,20 +72,17 @@ def test_copies_of_a_row_are_as_good_as_the_row(rng):
     np.testing.assert_array_equal(held.recall(found, 5), 1.0)
 
 
-@pytest.mark.parametrize(("rows", "k"), [(6, 1), (30, 25), (30, 0)])
-def test_too_few_rows(rng, rows, k):
-    with pytest.raises(DataError, match="too few to hold out queries"):
-        drawn(rng.standard_normal((rows, 3)), 100, k)
-
-
-def test_fewer_neighbours_are_advised_only_where_they_would_do(rng):
-    with pytest.raises(DataError, match="at least 32 such rows, or pass k=24"):
-        drawn(rng.standard_normal((30, 3)), 100, 25)
+def test_too_few_rows(rng):
+    """Fewer neighbours are advised only where they would do."""
+    for rows, k, words in (
+        (30, 25, "too few to hold out queries.*at least 32 such rows, or pass k=24"),
+        (6, 1, r"too few to hold out queries.*at least 10 such rows\.$"),
+        (1, 1, r"^X has 1 row that is not zero, too few"),
+        (30, 0, "too few to hold out queries"),
+    ):
+        with pytest.raises(DataError, match=words):
+            drawn(rng.standard_normal((rows, 3)), 100, k)
     assert drawn(rng.standard_normal((30, 3)), 100, 24).k == 24
-    with pytest.raises(DataError, match=r"at least 10 such rows\.$"):
-        drawn(rng.standard_normal((6, 3)), 100, 1)
-    with pytest.raises(DataError, match=r"^X has 1 row that is not zero, too few"):
-        drawn(rng.standard_normal((1, 3)), 100, 1)
 
 
 def test_a_single_query_is_not_blamed_on_the_rows(rng):
@@ -137,28 +119,17 @@ def test_more_queries_and_less_confidence_make_intervals_narrower(rng):
     assert wide.low < narrow.low < narrow.mean < narrow.high < wide.high
 
 
-@pytest.mark.parametrize(
-    "shares", [[], [[0.5, 0.5]], [0.5, np.nan], [0.5, np.inf], [1.5], [-0.1], 0.5], ids=str
-)
-def test_what_are_no_shares_is_refused(shares):
-    with pytest.raises(ValueError, match="numbers from 0 to 1"):
-        mean_share(shares, 10)
-
-
-@pytest.mark.parametrize("k", [0, -1, 1.5, np.nan, "ten"])
-def test_what_is_no_number_of_trials_is_refused(k):
-    with pytest.raises(ValueError, match="positive integer"):
-        mean_share([0.5, 0.6], k)
-
-
-@pytest.mark.parametrize("confidence", [0, 1, 1.5, -1, np.nan, "high"])
-def test_what_is_no_confidence_is_refused(confidence):
-    with pytest.raises(ValueError, match="must lie between 0 and 1"):
-        mean_share([0.5, 0.6], 10, confidence)
-
-
-@pytest.mark.parametrize("k", [0, 6, 2.0])
-def test_more_neighbours_than_were_looked_for_are_refused(rng, k):
+def test_what_is_no_share_no_number_and_no_confidence(rng):
+    for shares in ([], [[0.5, 0.5]], [0.5, np.nan], [0.5, np.inf], [1.5], [-0.1], 0.5):
+        with pytest.raises(ValueError, match="numbers from 0 to 1"):
+            mean_share(shares, 10)
+    for k in (0, -1, 1.5, np.nan, "ten"):
+        with pytest.raises(ValueError, match="positive integer"):
+            mean_share([0.5, 0.6], k)
+    for confidence in (0, 1, 1.5, -1, np.nan, "high"):
+        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+            mean_share([0.5, 0.6], 10, confidence)
     held = drawn(rng.standard_normal((60, 3)), 10, 5)
-    with pytest.raises(ValueError, match="from 1 to 5"):
-        held.right(k)
+    for k in (0, 6, 2.0):  # more neighbours than were looked for
+        with pytest.raises(ValueError, match="from 1 to 5"):
+            held.right(k)

@@ -45,14 +45,6 @@ def test_word_information_of_all_words_is_mutual_information(counts, rng):
     assert by_class <= everything
 
 
-def test_words_are_scored_by_how_unevenly_they_are_spread():
-    even, clumped = [2, 2, 2, 2], [8, 0, 0, 0]
-    filler = [8, 16, 16, 16]  # makes all documents equally long
-    scores = word_information(sparse.csr_matrix(np.array([even, clumped, filler]).T))
-    assert scores[1] == scores.max()
-    assert scores[0] == pytest.approx(0)
-
-
 @pytest.fixture(scope="module")
 def plan():
     from paper.reproduction import embed  # noqa: PLC0415
@@ -62,6 +54,7 @@ def plan():
 
 @pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_methods_and_only_methods_share_a_draw(plan, experiment):
+    """And no empty rows reach a method."""
     trials = list(plan.trials(experiment))
     first = trials[0]
     for trial in trials:
@@ -72,11 +65,7 @@ def test_methods_and_only_methods_share_a_draw(plan, experiment):
         assert (draw(trial, None) is draw(first, None)) == same
         if trial.repetitions != first.repetitions:
             break
-
-
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
-def test_no_empty_rows_reach_a_method(plan, experiment):
-    for trial in list(plan.trials(experiment))[::7]:
+    for trial in trials[::7]:
         data = draw(trial, None)
         assert data.X.shape[0] == len(data.labels)
         X = data.X.toarray() if sparse.issparse(data.X) else data.X
@@ -106,15 +95,12 @@ def test_bootstrap_redraws_documents_of_the_whole(plan):
     assert len({row.tobytes() for row in redrawn.X.toarray()}) < 0.75 * len(known)
 
 
+@pytest.mark.slow("experiment")
 def test_named_groups_are_the_papers(data_home):
-    def drawn(variant):
-        trial = Trial("newsgroups", "20newsgroups", "5 named", variant, (0,), "pca", 5)
-        return draw(trial, data_home)
-
-    data, stripped = drawn("main"), drawn("stripped")
-    assert (np.bincount(data.labels, minlength=20) > 0).nonzero()[0].tolist() == [1, 8, 9, 14, 17]
-    stripped = draw(
-        Trial("newsgroups", "20newsgroups", "5 named", "stripped", (0,), "pca", 5), data_home
+    data, stripped = (
+        draw(Trial("newsgroups", "20newsgroups", "5 named", variant, (0,), "pca", 5), data_home)
+        for variant in ("main", "stripped")
     )
+    assert (np.bincount(data.labels, minlength=20) > 0).nonzero()[0].tolist() == [1, 8, 9, 14, 17]
     assert data.dropped + len(data.labels) == stripped.dropped + len(stripped.labels) == 1000
     assert stripped.dropped > data.dropped

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import textwrap
-
 import pytest
 
 from paper.journal import COLUMNS, Journal, alone_in, identity, write_table
@@ -36,8 +31,11 @@ def test_rows_come_back_as_they_went_in(path):
     assert second["svd_ratio"] == second["iterations"] == ""
 
 
-@pytest.mark.parametrize("cut", range(1, 40, 3))
+@pytest.mark.parametrize("cut", [1, 2, 13, 37])
 def test_a_torn_last_line_costs_only_that_line(path, cut):
+    path.touch()
+    assert Journal(path).rows == {}
+    Journal(path).rewrite()
     Journal(path).add([row(0), row(1)])
     whole = path.read_bytes()
     path.write_bytes(whole[:-cut])
@@ -48,27 +46,14 @@ def test_a_torn_last_line_costs_only_that_line(path, cut):
     assert path.read_bytes() == whole
 
 
-def test_an_empty_file_and_a_lone_header_hold_no_rows(path):
-    path.touch()
-    assert Journal(path).rows == {}
+def test_rewriting_orders_and_a_row_measured_again_replaces_the_old_one(path):
     journal = Journal(path)
-    journal.rewrite()
-    journal.add([row()])
-    assert list(Journal(path).rows) == [identity(row())]
-
-
-def test_a_row_measured_again_replaces_the_old_one(path):
-    journal = Journal(path)
-    journal.add([row(0, accuracy=0.1)])
+    journal.add([row(2), row(9), row(0, accuracy=0.1), row(1)])
     journal.add([row(0, accuracy=0.2)])
-    assert [r["accuracy"] for r in Journal(path).rows.values()] == ["0.2"]
-
-
-def test_rewriting_orders_and_keeps_strangers_last(path):
-    journal = Journal(path)
-    journal.add([row(2), row(9), row(0), row(1)])
     journal.rewrite([identity(row(i)) for i in (0, 1, 2)])
-    assert [r["repetition"] for r in Journal(path).rows.values()] == ["0", "1", "2", "9"]
+    found = list(Journal(path).rows.values())
+    assert [r["repetition"] for r in found] == ["0", "1", "2", "9"], "strangers last"
+    assert found[0]["accuracy"] == "0.2"
 
 
 def test_a_file_of_another_kind_is_left_alone(path):
@@ -103,28 +88,3 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
         pass
     with alone_in(tmp_path):
         pass
-
-
-def test_every_row_that_add_returned_for_survives_kill_9(path):
-    """A writer is killed in full flight; what it had acknowledged is there, and whole."""
-    program = textwrap.dedent("""
-        import sys
-        from pathlib import Path
-        from paper.journal import COLUMNS, Journal
-        journal = Journal(Path(sys.argv[1]))
-        for i in range(10**6):
-            journal.add([dict.fromkeys(COLUMNS, "x") | {"repetition": i, "note": "y" * 4000}])
-            print(i, flush=True)
-    """)
-    writer = subprocess.Popen(
-        [sys.executable, "-c", program, path], stdout=subprocess.PIPE, text=True
-    )
-    for _ in range(20):
-        acknowledged = int(writer.stdout.readline())
-    os.kill(writer.pid, 9)
-    acknowledged = max([acknowledged, *map(int, writer.stdout.read().split())])
-    writer.wait()
-    writer.stdout.close()
-    kept = [int(r["repetition"]) for r in Journal(path).rows.values()]
-    assert kept[: acknowledged + 1] == list(range(acknowledged + 1))
-    assert all(r["note"] == "y" * 4000 for r in Journal(path).rows.values())

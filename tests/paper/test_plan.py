@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-import pytest
-
 from paper.journal import identity
 from paper.methods import METHODS
 from paper.plan import EXPERIMENTS, TABLES, ExperimentPlan
-from paper.seeds import seed_of
 
 
 def keys(plan):
@@ -21,12 +18,18 @@ def keys(plan):
     ]
 
 
-@pytest.mark.parametrize(
-    "plan", [ExperimentPlan(), ExperimentPlan.quick(), ExperimentPlan.quick().embedded("6")]
-)
-def test_no_row_is_planned_twice(plan):
-    found = keys(plan)
-    assert len(set(found)) == len(found)
+FULL, QUICK = ExperimentPlan(), ExperimentPlan.quick()
+
+
+def test_no_row_is_planned_twice_and_quick_ones_are_rows_of_the_full_plan():
+    """So a quick run can be taken up by a full one; only seeds of k-means are fewer."""
+    full, quick, embedded = map(keys, (FULL, QUICK, QUICK.embedded("6")))
+    for found in (full, quick, embedded):
+        assert len(set(found)) == len(found)
+    assert set(quick) <= set(full)
+    names = {t.dataset for name in EXPERIMENTS for t in QUICK.embedded("6").trials(name)}
+    assert names == {"toy", "docstrings", "iris", "wine", "breast-cancer", "digits"}
+    assert all(t.expected_seconds > 0 for name in EXPERIMENTS for t in FULL.trials(name))
 
 
 def test_the_full_plan_is_that_of_the_protocol():
@@ -52,11 +55,6 @@ def test_r_is_the_number_of_groups_or_of_features_if_less():
         assert trial.r in (0, min(classes, features))
 
 
-def test_quick_rows_are_rows_of_the_full_plan():
-    """So a quick run can be taken up by a full one; only seeds of k-means are fewer."""
-    assert set(keys(ExperimentPlan.quick())) <= set(keys(ExperimentPlan()))
-
-
 def test_repetitions_change_draws_and_seeds_but_not_the_toy():
     plan = ExperimentPlan().with_repetitions(3)
     counted = Counter(
@@ -65,20 +63,3 @@ def test_repetitions_change_draws_and_seeds_but_not_the_toy():
     assert counted["uci", 3] == 10 * 3 * (len(METHODS) - 1)
     assert counted["newsgroups", 1] == 5 * 3 * 3 * (len(METHODS) - 1)
     assert counted["toy", 1] == 400
-
-
-def test_embedded_plans_name_embedded_data_only():
-    plan = ExperimentPlan.quick().embedded("6")
-    names = {trial.dataset for name in EXPERIMENTS for trial in plan.trials(name)}
-    assert names == {"toy", "docstrings", "iris", "wine", "breast-cancer", "digits"}
-
-
-def test_every_trial_has_an_expected_duration():
-    for name in EXPERIMENTS:
-        assert all(trial.expected_seconds > 0 for trial in ExperimentPlan().trials(name))
-
-
-def test_seeds_depend_on_names_alone():
-    assert seed_of("a", 1) == seed_of("a", "1")
-    assert len({seed_of("a", i) for i in range(1000)}) == 1000
-    assert 0 <= seed_of() < 2**32

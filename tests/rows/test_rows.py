@@ -20,101 +20,41 @@ def X(rng):
     return X
 
 
-@pytest.fixture(params=[False, True], ids=["uncentred", "centred"])
-def mean(request, X):
-    return X.mean(axis=0) if request.param else None
-
-
-@pytest.fixture(params=[False, True], ids=["raw", "unit"])
-def normalize(request):
-    return request.param
-
-
-@pytest.fixture(params=[1, 5, N, None], ids=lambda b: f"blocks_of_{b}")
-def block_rows(request):
-    return request.param
-
-
 def _rows(X, layout, **options):
     return as_rows(sparse.csr_array(X) if layout == "csr" else X, **options)
 
 
-def _memory(X, how, folder):
-    """The same numbers in another memory order."""
-    n, m = X.shape
-    if how == "fortran":
-        return np.asfortranarray(X)
-    if how == "strided":
-        wide = np.full((2 * n, 3 * m), np.nan)
-        wide[::2, ::3] = X
-        return wide[::2, ::3]
-    if how == "reversed":
-        return X[::-1, ::-1].copy()[::-1, ::-1]
-    if how == "column slice":
-        return np.hstack([X, X])[:, :m]
-    if how == "broadcast rows":
-        return np.broadcast_to(X[0], X.shape)
-    path = folder / "X.bin"
-    X.tofile(path)
-    return np.memmap(path, dtype=X.dtype, mode="r", shape=X.shape)
+# Centring, scaling and the height of blocks: all pairs of them.
+READINGS = [
+    *[(False, True, 1), (True, False, 1), (True, True, 5), (False, False, 5)],
+    *[(True, True, N), (False, False, N), (False, True, None), (True, False, None)],
+]
 
 
-@pytest.fixture(
-    params=["fortran", "strided", "reversed", "column slice", "broadcast rows", "memmap"],
-    ids=lambda how: how.replace(" ", "_"),
-)
-def unusual(request, X, tmp_path):
-    return _memory(X, request.param, tmp_path)
+@pytest.fixture(params=READINGS, ids=str)
+def both(request, X, layout, plain):
+    """The rows, and plain numpy to compare with."""
+    center, normalize, height = request.param
+    reading = {"weight": np.linspace(0.1, 2.0, N), "normalize": normalize}
+    reading["mean"] = X.mean(axis=0) if center else None
+    return _rows(X, layout, block_rows=height, **reading), plain(X, **reading)
 
 
-def test_blocks_cover_all_rows_in_order(X, layout, block_rows):
-    spans = [block.span for block in _rows(X, layout, block_rows=block_rows).blocks()]
+def test_rows_are_those_of_the_explicit_matrix(both, layout, random_U, rng):
+    rows, explicit = both
+    assert isinstance(rows, SparseRows if layout == "csr" else DenseRows)
+    spans = [block.span for block in rows.blocks()]
     covered = np.concatenate([np.arange(N)[span] for span in spans])
-    np.testing.assert_array_equal(covered, np.arange(N))
+    np.testing.assert_array_equal(covered, np.arange(N), "blocks are all rows in order")
 
-
-def test_kind_follows_the_matrix(X):
-    assert isinstance(_rows(X, "dense"), DenseRows)
-    assert isinstance(_rows(X, "csr"), SparseRows)
-    assert isinstance(as_rows(sparse.csr_matrix(X)), SparseRows)
-
-
-@pytest.fixture
-def reading(mean, normalize):
-    """Options of `as_rows`: weights, scaling, centring."""
-    return {"weight": np.linspace(0.1, 2.0, N), "normalize": normalize, "mean": mean}
-
-
-@pytest.fixture
-def rows(X, layout, reading, block_rows):
-    return _rows(X, layout, block_rows=block_rows, **reading)
-
-
-@pytest.fixture
-def explicit(X, reading, plain):
-    return plain(X, **reading)
-
-
-def test_project_is_the_product_with_the_explicit_rows(rows, explicit, random_U):
-    U = random_U(M, R)
+    U, V, factor = random_U(M, R), rng.standard_normal((N, R)), rng.random(N)
     np.testing.assert_allclose(rows.project(U), explicit.X @ U, atol=1e-14)
-
-
-def test_correlate_is_the_weighted_transposed_product(rows, explicit, rng):
-    V = rng.standard_normal((N, R))
     (found,) = rows.sweep(lambda block: (block.correlate(V[block.span]),))
     np.testing.assert_allclose(found, explicit.X.T @ (explicit.w[:, None] * V), atol=1e-13)
-
-
-def test_a_factor_replaces_the_weight_in_correlate(X, layout, mean, plain, rng):
-    factor, V = rng.random(N), rng.standard_normal((N, R))
-    rows = _rows(X, layout, weight=rng.random(N), mean=mean)
     (found,) = rows.sweep(lambda block: (block.correlate(V[block.span], factor[block.span]),))
-    expected = plain(X, mean=mean).X.T @ (factor[:, None] * V)
-    np.testing.assert_allclose(found, expected, atol=1e-13)
+    expected = explicit.X.T @ (factor[:, None] * V)
+    np.testing.assert_allclose(found, expected, atol=1e-13, err_msg="a factor, not the weight")
 
-
-def test_norm_weight_and_totals_describe_the_scaled_rows(rows, explicit):
     length = np.linalg.norm(explicit.X, axis=1)
     np.testing.assert_allclose(rows.stats.norm, length, rtol=1e-13)
     np.testing.assert_array_equal(rows.stats.weight, explicit.w)
@@ -122,102 +62,124 @@ def test_norm_weight_and_totals_describe_the_scaled_rows(rows, explicit):
     assert rows.totals.energy == pytest.approx(explicit.w @ length**2, rel=1e-13)
 
 
-def test_a_zero_row_has_no_weight_no_scale_and_no_norm(X, layout):
-    rows = _rows(X, layout)
-    assert rows.stats.weight[4] == rows.stats.scale[4] == rows.stats.norm[4] == 0.0
+def _strided(X):
+    wide = np.full((2 * len(X), 3 * X.shape[1]), np.nan)
+    wide[::2, ::3] = X
+    return wide[::2, ::3]
 
 
-def test_a_row_equal_to_the_mean_has_no_direction(layout, rng):
+def _mapped(X, folder):
+    X.tofile(folder / "X.bin")
+    return np.memmap(folder / "X.bin", dtype=X.dtype, mode="r", shape=X.shape)
+
+
+def _read_only_csr(X, folder):
+    S = sparse.csr_array(X)
+    for part in (S.data, S.indices, S.indptr):
+        part.setflags(write=False)
+    return S
+
+
+# The same rows, held otherwise: what is made of X in this folder.
+HELD = {
+    "CSR": lambda X, folder: sparse.csr_array(X),
+    "CSR matrix": lambda X, folder: sparse.csr_matrix(X),
+    "read-only CSR": _read_only_csr,
+    "Fortran order": lambda X, folder: np.asfortranarray(X),
+    "strided": lambda X, folder: _strided(X),
+    "reversed": lambda X, folder: X[::-1, ::-1].copy()[::-1, ::-1],
+    "column slice": lambda X, folder: np.hstack([X, X])[:, : X.shape[1]],
+    "memory map": _mapped,
+    "float32": lambda X, folder: X.astype(np.float32),
+}
+
+
+def _answers(case, X, U, *, weight=None, **options):
+    problem = Problem(as_rows(X, weight=weight, normalize=case.normalize, **options))
+    at = problem.evaluate(U)
+    return {
+        "norms": problem.rows.stats.norm,
+        "value": at.value,
+        "loss": at.loss,
+        "gradient": at.gradient,
+        "moment": at.moment,
+        "gram": problem.gram(),
+        "components": problem.rows.components(U.astype(X.dtype)),
+    }
+
+
+def _agree(found, expected, name, close=1e-12):
+    for what, answer in expected.items():
+        slack = close * (1 + np.abs(answer).max())
+        np.testing.assert_allclose(found[what], answer, atol=slack, err_msg=f"{what} of {name}")
+
+
+@pytest.mark.parametrize("held", HELD)
+def test_answers_do_not_depend_on_how_rows_are_held(held, zoo, random_U, tmp_path):
+    """Nor on the blocks: these do not divide the rows evenly.  And X stays as it was."""
+    for name, case in zoo.items():
+        X, U = HELD[held](case.X, tmp_path), random_U(case.X.shape[1], case.r)
+        before = (X.data if sparse.issparse(X) else X).tobytes()
+        found = _answers(case, X, U, weight=case.weight, block_rows=7)
+        assert (X.data if sparse.issparse(X) else X).tobytes() == before
+        expected = _answers(case, case.X, U, weight=case.weight)
+        _agree(found, expected, name, 1e-12 if held != "float32" else 1e-5)
+
+
+def test_answers_do_not_depend_on_the_order_or_the_signs_of_rows(zoo, layout, random_U, rng):
+    for name, case in zoo.items():
+        U, order = random_U(case.X.shape[1], case.r), rng.permutation(len(case.X))
+        sign, make = rng.choice([-1.0, 1.0], (len(order), 1)), _convert(layout)
+        expected = _answers(case, make(case.X), U, weight=case.weight)
+        found = _answers(case, make((sign * case.X)[order]), U, weight=case.w[order])
+        for per_row in ("norms", "components"):
+            expected[per_row] = expected[per_row][order]
+        expected["components"] = expected["components"] * sign[order]
+        _agree(found, expected, name)
+
+
+def _convert(layout):
+    return sparse.csr_array if layout == "csr" else np.asarray
+
+
+def test_a_row_that_is_zero_or_the_mean_has_no_direction(layout, rng):
     X = rng.standard_normal((6, 5))
     X[3] = 1 / 3
-    rows = _rows(X, layout, mean=np.full(5, 1 / 3))
-    np.testing.assert_array_equal(rows.stats.norm > 0, [True, True, True, False, True, True])
+    for mean in (None, np.full(5, 1 / 3)):
+        rows = _rows(X if mean is not None else X * (X != 1 / 3), layout, mean=mean)
+        for numbers in (rows.stats.weight, rows.stats.scale, rows.stats.norm):
+            np.testing.assert_array_equal(numbers > 0, np.arange(6) != 3)
 
 
-def test_unusual_memory_gives_the_same_rows_and_stays_as_it_was(unusual, plain, random_U):
-    before = unusual.tobytes()
-    rows = as_rows(unusual, block_rows=5)
-    U = random_U(M, R)
-    np.testing.assert_allclose(rows.project(U), plain(unusual).X @ U, atol=1e-14)
-    assert unusual.tobytes() == before
-
-
-def test_read_only_input_works(X, layout, plain, random_U):
-    matrix = sparse.csr_array(X) if layout == "csr" else X
-    for part in (matrix.data, matrix.indices, matrix.indptr) if layout == "csr" else (matrix,):
-        part.setflags(write=False)
-    U = random_U(M, R)
-    np.testing.assert_allclose(as_rows(matrix).project(U), plain(X).X @ U, atol=1e-14)
-
-
-def test_blocks_share_memory_with_the_input(X):
-    for block in as_rows(X, block_rows=5).blocks():
-        assert np.shares_memory(block.matrix, X)
-    S = sparse.csr_array(X)
-    for block in as_rows(S, block_rows=5).blocks():
-        assert np.shares_memory(block.matrix.data, S.data)
-
-
-def test_sparse_blocks_stay_sparse_when_centred(X):
-    rows = as_rows(sparse.csr_array(X), mean=X.mean(axis=0))
-    assert all(sparse.issparse(block.matrix) for block in rows.blocks())
-
-
-@pytest.mark.parametrize("height", [0, 3])
+@pytest.mark.parametrize("height", [None, 3])
 def test_unsorted_indices_explicit_zeros_and_empty_rows_are_read_right(height, plain, random_U):
     data = np.array([2.0, 0.0, -1.0, 4.0])
     S = sparse.csr_array((data, [3, 0, 1, 2], [0, 3, 3, 3, 4, 4]), shape=(5, 4))
-    U = random_U(4, 2)
-    rows = as_rows(S, block_rows=height or None, mean=np.arange(4.0))
+    U, mean = random_U(4, 2), np.arange(4.0)
+    expected = plain(S.toarray(), mean=mean).X @ U
     np.testing.assert_allclose(
-        rows.project(U), plain(S.toarray(), mean=np.arange(4.0)).X @ U, atol=1e-14
+        as_rows(S, block_rows=height, mean=mean).project(U), expected, atol=1e-14
     )
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("blocks", [1, 5])
-def test_products_keep_the_type_and_sums_over_blocks_are_double(X, layout, dtype, blocks, random_U):
-    rows = _rows(X.astype(dtype), layout, block_rows=-(-N // blocks))
-    U = random_U(M, R).astype(dtype)
-    Y = rows.project(U)
-    (G,) = rows.sweep(lambda block: (block.correlate(Y[block.span]),))
-    assert Y.dtype == rows.dtype == dtype
-    assert G.dtype == (dtype if blocks == 1 else np.float64)
-    assert rows.stats.weight.dtype == rows.stats.scale.dtype == rows.stats.norm.dtype == np.float64
-
-
-def test_every_sweep_counts_as_the_passes_and_flops_it_says(X, layout):
-    rows = _rows(X, layout, block_rows=5)
-    assert rows.stored == (np.count_nonzero(X) if layout == "csr" else X.size)
-    assert rows.passes == rows.flops == 0
-    rows.sweep(lambda block: (1.0,))
-    assert (rows.passes, rows.flops) == (1.0, 0.0)
-    rows.project(np.eye(M)[:, :R])
-    assert (rows.passes, rows.flops) == (1.5, 2.0 * rows.stored * R)
-    rows.sweep(lambda block: (), columns=7, passes=0.25)
-    assert (rows.passes, rows.flops) == (1.75, 2.0 * rows.stored * (R + 7))
-
-
 def test_weighted_mean_is_the_average(X, layout, rng):
-    matrix, w = sparse.csr_array(X) if layout == "csr" else X, rng.random(N)
+    matrix, w = _convert(layout)(X), rng.random(N)
     np.testing.assert_allclose(weighted_mean(matrix, w), np.average(X, axis=0, weights=w))
     np.testing.assert_allclose(weighted_mean(matrix), X.mean(axis=0))
     assert weighted_mean(matrix.astype(np.float32)).dtype == np.float64
 
 
-MAGNITUDES = [
-    *[(np.float64, c) for c in (1e-300, 1e-160, 1e-20, 1e20, 1e150)],
-    *[(np.float32, c) for c in (1e-30, 1e-20, 1e20, 1e30)],
-]
+SIZES = {np.float64: (1e-300, 1e-160, 1e-20, 1e20, 1e150), np.float32: (1e-30, 1e-20, 1e20, 1e30)}
 
 
-@pytest.mark.parametrize("magnitude", MAGNITUDES, ids=lambda p: f"{np.dtype(p[0])}-{p[1]:g}")
-def test_unit_rows_do_not_depend_on_the_magnitude(X, layout, mean, magnitude, plain):
-    dtype, size = magnitude
-    X, U = X.astype(dtype), np.eye(M, dtype=dtype)
-    rows = _rows(X * dtype(size), layout, mean=None if mean is None else mean * size)
-    tolerance = 100 * np.finfo(dtype).eps
-    np.testing.assert_allclose(rows.project(U), plain(X, mean=mean).X, atol=tolerance)
+@pytest.mark.parametrize("center", [False, True])
+def test_unit_rows_do_not_depend_on_the_magnitude(X, layout, float_type, center, plain):
+    X, U = X.astype(float_type), np.eye(M, dtype=float_type)
+    mean = X.mean(axis=0) if center else None
+    expected, close = plain(X, mean=mean).X, 100 * np.finfo(float_type).eps
+    for size in map(float_type, SIZES[float_type]):
+        rows = _rows(X * size, layout, mean=mean * size if center else None)
+        np.testing.assert_allclose(rows.project(U), expected, atol=close, err_msg=f"times {size}")
 
 
 def test_rows_of_all_magnitudes_at_once_are_unit(X, layout, plain, random_U):
@@ -231,9 +193,8 @@ def test_cosines_of_blocks_that_have_no_direction(rng):
     """Rows that are the mean itself, a block full of them, beside others."""
     X = np.where(rng.random((12, 9)) < 0.5, rng.standard_normal((12, 9)), 0.0)
     X = np.concatenate([np.tile(X.mean(axis=0), (4, 1)), X])
-    mean = X.mean(axis=0)
     dense, thin = (
-        Problem(as_rows(make(X), mean=mean, block_rows=4)).cosines()
+        Problem(as_rows(make(X), mean=X.mean(axis=0), block_rows=4)).cosines()
         for make in (np.asarray, sparse.csr_array)
     )
     assert not dense[:4].any()

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from reliability.samples import SAMPLES, sample_suffix
 from sphericalpca import KSVD, R1PCA, DataError, SphericalKMeans, SphericalPCA, open_rows
 from sphericalpca.linalg import principal_angles
 from sphericalpca.parallel import parallel
@@ -43,50 +44,40 @@ def source(request, X, tmp_path):
     if request.param == "sparse":
         sparse.save_npz(tmp_path / "X.npz", sparse.csr_array(X))
         return open_rows(tmp_path / "X.npz", memory_budget=SMALL)
-    for k in range(1 if request.param == "dense" else 5):
-        np.save(
-            tmp_path / f"{k}.npy", X if request.param == "dense" else X[120 * k : 120 * k + 120]
-        )
+    for k, part in enumerate([X] if request.param == "dense" else np.split(X, 5)):
+        np.save(tmp_path / f"{k}.npy", part)
     return open_rows(tmp_path / "*.npy", memory_budget=SMALL)
 
 
-@pytest.fixture(params=[1, 7, 250, None], ids=lambda height: f"blocks_of_{height}")
-def height(request):
-    return request.param
+# Scaled and centred, the height of blocks, threads.
+READINGS = [
+    *[(True, True, 7, 1), (True, False, 250, 2), (False, True, None, 3), (False, False, 1, 1)],
+    *[(True, True, 11, 3), (False, True, 11, 2)],
+]
 
 
-@pytest.fixture(params=["unit", "raw"])
-def normalize(request):
-    return request.param == "unit"
-
-
-@pytest.fixture(params=["centred", "uncentred"])
-def center(request):
-    return request.param == "centred"
-
-
-@pytest.fixture
-def reading(X, weight, normalize, center):
-    """Options of `as_rows`."""
-    mean = weighted_mean(X, weight) if center else None
-    return {"weight": weight, "normalize": normalize, "mean": mean}
-
-
-def test_evaluations_are_those_of_rows_in_memory(X, source, height, reading, random_U):
-    U = random_U(M, R).astype(np.float32)
-    found = Problem(as_rows(source, block_rows=height, **reading))
-    expected = Problem(as_rows(X, **reading))
+@pytest.mark.parametrize("reading", READINGS, ids=str)
+def test_evaluations_are_those_of_rows_in_memory(X, weight, source, reading, random_U):
+    """Whatever the blocks and the number of threads; and twice the same to the last bit."""
+    normalize, center, height, threads = reading
+    U, mean = random_U(M, R).astype(np.float32), weighted_mean(X, weight) if center else None
+    options = {"weight": weight, "normalize": normalize, "mean": mean}
+    expected = Problem(as_rows(X, **options))
+    with parallel(threads):
+        found = Problem(as_rows(source, block_rows=height, **options))
+        a, b, again = found.evaluate(U), expected.evaluate(U), found.evaluate(U)
     assert isinstance(found.rows, StreamedRows)
     np.testing.assert_allclose(found.rows.stats.norm, expected.rows.stats.norm, rtol=1e-6)
     np.testing.assert_allclose(found.rows.stats.scale, expected.rows.stats.scale, rtol=1e-6)
     np.testing.assert_array_equal(found.rows.stats.weight, expected.rows.stats.weight)
-    a, b = found.evaluate(U), expected.evaluate(U)
     assert a.value == pytest.approx(b.value, rel=1e-6)
     assert found.loss(a.value) == pytest.approx(expected.loss(b.value), rel=1e-6)
     np.testing.assert_allclose(a.gradient, b.gradient, atol=1e-5 * np.abs(b.gradient).max())
+    np.testing.assert_array_equal(a.gradient, again.gradient)
     np.testing.assert_allclose(found.rows.project(U), expected.rows.project(U), atol=1e-5)
 
 
+@pytest.mark.parametrize(("normalize", "center"), [(True, True), (False, False)])
 def test_fits_are_those_of_rows_in_memory(X, weight, source, normalize, center):
     model = SphericalPCA(R, random_state=0, tol=1e-5, normalize=normalize, center=center)
     told, answers = [], []
@@ -107,39 +98,25 @@ def test_fits_are_those_of_rows_in_memory(X, weight, source, normalize, center):
     assert told[0] == told[1]
 
 
-def test_the_mean_is_that_in_memory(X, weight, source):
-    np.testing.assert_allclose(weighted_mean(source), X.mean(axis=0, dtype=float), rtol=1e-6)
+def test_the_mean_is_that_in_memory_and_its_rows_are_told_of(X, weight, source):
+    for data in (source, X, sparse.csr_array(X)):
+        told = []
+        found = weighted_mean(data, watch=told.append)
+        assert sum(told) == len(X)
+        np.testing.assert_allclose(found, X.mean(axis=0, dtype=float), rtol=1e-6)
     expected = np.average(X.astype(float), axis=0, weights=weight)
     np.testing.assert_allclose(weighted_mean(source, weight), expected, rtol=1e-6)
 
 
-def test_rows_read_for_the_mean_are_told_of(X, source):
-    for data in (source, X, sparse.csr_array(X)):
-        told = []
-        weighted_mean(data, watch=told.append)
-        assert sum(told) == len(X)
-
-
-@pytest.mark.parametrize("center", [True, False])
 @pytest.mark.filterwarnings("ignore::sphericalpca.NoDirectionWarning")
-def test_progress_counts_every_read_of_the_files(X, source, center):
-    told = []
-    model = SphericalPCA(R, center=center, tol=1e-2).fit(source, progress=told.append)
-    # One for the lengths, one for the mean, beside the passes; half a pass is a whole read.
-    reads = told[-1].rows_read / len(X)
-    assert reads >= model.n_passes_ + 1 + center
-    assert reads == int(reads)
-
-
-@pytest.mark.parametrize("threads", [1, 2, 3])
-def test_any_number_of_threads_gives_the_same(X, source, reading, random_U, threads):
-    U = random_U(M, R).astype(np.float32)
-    expected = Problem(as_rows(X, **reading)).evaluate(U)
-    with parallel(threads):
-        problem = Problem(as_rows(source, block_rows=11, **reading))
-        found, again = problem.evaluate(U), problem.evaluate(U)
-    assert found.value == pytest.approx(expected.value, rel=1e-6)
-    np.testing.assert_array_equal(found.gradient, again.gradient)
+def test_progress_counts_every_read_of_the_files(X, source):
+    for center in (True, False):
+        told = []
+        model = SphericalPCA(R, center=center, tol=1e-2).fit(source, progress=told.append)
+        # One for the lengths, one for the mean, beside the passes; half a pass is a whole read.
+        reads = told[-1].rows_read / len(X)
+        assert reads >= model.n_passes_ + 1 + center
+        assert reads == int(reads)
 
 
 def test_a_model_of_other_columns_is_refused_with_the_rule(X, source):
@@ -149,19 +126,25 @@ def test_a_model_of_other_columns_is_refused_with_the_rule(X, source):
             call(source)
 
 
+@pytest.fixture
+def file(X, tmp_path):
+    np.save(tmp_path / "X.npy", X)
+    return tmp_path / "X.npy"
+
+
 @pytest.mark.parametrize("model", [R1PCA(2), KSVD(2), SphericalKMeans(2)])
-def test_estimators_that_hold_data_in_memory_say_so(source, model):
+def test_estimators_that_hold_data_in_memory_say_so(file, model):
     with pytest.raises(DataError, match=f"{type(model).__name__} needs its data in memory"):
-        model.fit(source)
+        model.fit(open_rows(file))
 
 
-@pytest.mark.parametrize("kind", [str, lambda path: path, lambda path: str(path).encode()])
-def test_a_path_is_no_matrix(X, tmp_path, kind):
-    with pytest.raises(DataError, match=r"X is text.*X\.npy.*pass open_rows\(X\)"):
-        SphericalPCA().fit(kind(tmp_path / "X.npy"))
+def test_a_path_is_no_matrix(file):
+    for path in (str(file), file, str(file).encode()):
+        with pytest.raises(DataError, match=r"X is text.*X\.npy.*pass open_rows\(X\)"):
+            SphericalPCA().fit(path)
 
 
-def test_a_failed_fit_leaves_the_last_one(X, source, tmp_path):
+def test_a_failed_fit_leaves_the_last_one(X, tmp_path):
     model = SphericalPCA(2).fit(X[:100])
     before = model.components_.copy()
     broken = X.copy()
@@ -172,12 +155,16 @@ def test_a_failed_fit_leaves_the_last_one(X, source, tmp_path):
     np.testing.assert_array_equal(model.components_, before)
 
 
-@pytest.mark.parametrize("kind", ["C", "F", "float16", "npz", "parquet", "hdf5"])
+@pytest.mark.parametrize(
+    "kind", ["npy", "npy fortran", "float16", "npz", "parquet fixed", "hdf5 chunks"]
+)
 def test_a_sweep_stays_within_its_budget(tmp_path, kind):
     """20,000 x 50 numbers, 4 MB, with a tenth of that for readers; n numbers each for stats."""
     n, m, budget = 20_000, 50, 400_000
     X = np.random.default_rng(0).standard_normal((n, m), dtype=np.float32)
-    path = _written(X, tmp_path, kind)
+    X, way = (X.astype("f2"), "npy") if kind == "float16" else (X * (np.abs(X) > 1), kind)
+    path = tmp_path / f"X{sample_suffix(SAMPLES[way])}"
+    SAMPLES[way].write(X, path, 500)
     source = open_rows(path, memory_budget=budget)
     del X
     gc.collect()
@@ -196,20 +183,3 @@ def test_a_sweep_stays_within_its_budget(tmp_path, kind):
     slack = 150_000
     assert sweeping <= budget + slack
     assert measuring <= budget + stats + slack
-
-
-def _written(X, folder, kind):
-    if kind == "npz":
-        sparse.save_npz(folder / "X.npz", sparse.csr_array(X * (np.abs(X) > 1)), compressed=False)
-        return folder / "X.npz"
-    if kind == "parquet":
-        pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        columns = {"v": pyarrow.FixedSizeListArray.from_arrays(X.astype(np.float16).ravel(), 50)}
-        parquet.write_table(pyarrow.table(columns), folder / "X.parquet", row_group_size=500)
-        return folder / "X.parquet"
-    if kind == "hdf5":
-        with pytest.importorskip("h5py").File(folder / "X.h5", "w") as file:
-            file.create_dataset("X", data=X, chunks=(100, 50), compression="gzip")
-        return folder / "X.h5"
-    np.save(folder / "X.npy", X.astype("f2") if kind == "float16" else np.asarray(X, order=kind))
-    return folder / "X.npy"

@@ -12,13 +12,12 @@ from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Anderson, Start, svd_start
+from sphericalpca.solvers import Alternating, Anderson, Start
 from sphericalpca.solvers.anderson import _History
 
 
-def _problem(n=200, m=20, seed=0, dtype=np.float64):
-    rng = np.random.default_rng(seed)
-    return Problem(as_rows(rng.standard_normal((n, m)).astype(dtype)))
+def _problem(seed=0):
+    return Problem(as_rows(np.random.default_rng(seed).standard_normal((200, 20))))
 
 
 def _passes(problem, solver, start, tol):
@@ -52,20 +51,9 @@ def test_a_linear_recurrence_is_solved_after_as_many_steps_as_dimensions(dimensi
     np.testing.assert_allclose(image - history.correction(), fixed_point, atol=1e-7)
 
 
-def test_only_the_latest_steps_are_remembered(rng):
-    history, points = _History(), rng.standard_normal((6, 5, 2))
-    for image in points:
-        history = history.after(image, 2 * image, memory=3)
-    np.testing.assert_allclose(history.images, np.diff(points, axis=0)[-3:])
-    np.testing.assert_allclose(history.steps, 2 * np.diff(points, axis=0)[-3:])
-    flat = np.reshape(history.steps, (3, -1))
-    np.testing.assert_allclose(history.products, flat @ flat.T, rtol=1e-12)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_a_history_without_news_corrects_nothing(dtype, rng):
+def test_a_history_without_news_corrects_nothing(float_type, rng):
     """Steps that do not change, as at an optimum, must not be divided by."""
-    image = rng.standard_normal((5, 2)).astype(dtype)
+    image = rng.standard_normal((5, 2)).astype(float_type)
     history = _History()
     for _ in range(4):
         history = history.after(image, 1e-8 * image, memory=8)
@@ -75,7 +63,7 @@ def test_a_history_without_news_corrects_nothing(dtype, rng):
     assert np.isfinite(history.correction()).all()
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_near_an_optimum_it_needs_far_fewer_passes_than_alternation(seed, random_U):
     problem = _problem(seed=seed)
     _, near = _passes(problem, Alternating(), Start(random_U(20, 4)), 1e-3)
@@ -111,27 +99,21 @@ def underway(random_U):
     return problem, solver, state
 
 
-def test_a_step_that_does_not_fall_costs_one_pass(underway):
-    problem, solver, state = underway
-    after = solver.step(problem, state)
-    assert problem.asked == 1
-    assert after.value >= state.value * (1 - 1e-15)
-    assert len(after.history.steps) == len(state.history.steps) + 1
-
-
-def test_a_fall_is_answered_by_the_mirror_image(underway):
+def test_a_step_that_does_not_fall_costs_one_pass_and_a_fall_is_answered_by_its_mirror(underway):
     problem, solver, state = underway
     ahead = solver.step(problem, state)
+    assert problem.asked == 1
+    assert ahead.value >= state.value * (1 - 1e-15)
+    assert len(ahead.history.steps) == len(state.history.steps) + 1
     problem.asked, problem.refused = 0, 1
     mirrored = solver.step(problem, state)
     assert problem.asked >= 2
     assert mirrored.value >= state.value * (1 - 1e-15)
-    assert principal_angles(mirrored.U, ahead.U).max() > 1e-6
+    apart = principal_angles(mirrored.U, ahead.U).max()
+    assert apart > 1e-6
     if problem.asked == 2:  # kept: then the exact step lies between the two
         exact = polar(state.point.gradient).factor
-        assert (
-            principal_angles(mirrored.U, exact).max() < principal_angles(mirrored.U, ahead.U).max()
-        )
+        assert principal_angles(mirrored.U, exact).max() < apart
 
 
 def test_two_falls_bring_the_exact_step_and_forget_the_history(underway):
@@ -172,33 +154,17 @@ def test_a_smooth_saddle_is_left(tilt):
     assert fast < slow
 
 
-def test_it_keeps_as_many_matrices_as_the_guide_says():
-    problem, r = Problem(as_rows(np.random.default_rng(0).standard_normal((400, 60)))), 5
-    known = svd_start(problem, r, np.random.default_rng(0))
-    for start, expected in ((known, 20), (Start(known.U), 18)):
-        counts = []
-
-        def count(run, counts=counts):
-            kept = Anderson().saved(run.state)
-            entries = sum(A.size for A in kept.values() if 60 in A.shape) - kept["U"].size
-            counts.append(entries / (60 * r))
-
-        iterate(problem, Anderson(), start, tol=0, max_iter=30, keep=count)
-        assert max(counts) == expected
-
-
 @pytest.mark.parametrize("memory", [0, -3, 2.0, True, "x"])
 def test_memory_must_be_a_count(memory):
     with pytest.raises(ValueError, match=r"memory=.* must be a positive integer"):
         Anderson(memory)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_where_the_loss_is_small_it_ends_no_higher_than_alternation(dtype):
+def test_where_the_loss_is_small_it_ends_no_higher_than_alternation(float_type):
     """There the residual is small long before the loss is at its least."""
     rng = np.random.default_rng(0)
-    X = (rng.standard_normal((2000, 120)) / np.arange(1, 121)).astype(dtype)
-    for seed in range(3):
+    X = (rng.standard_normal((2000, 120)) / np.arange(1, 121)).astype(float_type)
+    for seed in range(2):
         U = np.linalg.qr(np.random.default_rng(seed).standard_normal((120, 40)))[0]
         ours, theirs = (
             SphericalPCA(40, solver=solver, init=U).fit(X) for solver in ("anderson", "alternating")

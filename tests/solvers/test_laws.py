@@ -16,7 +16,7 @@ from sphericalpca.linalg import principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Linearized, Subspace, solve
+from sphericalpca.solvers import Linearized, Subspace, solve
 
 EXACT = [entry.load()() for entry in SOLVERS.values() if not entry.moves_pairs]
 DECIDED = ("passes", "small_iterations", "hessian_products", "radius")
@@ -38,42 +38,30 @@ def _best_line(X, w):
     return np.linalg.norm((signs * w) @ X, axis=1).max()
 
 
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize(
-    "solver",
-    [*EXACT, Linearized("block", "block")],
-    ids=repr,
-)
-def test_one_component_reaches_the_optimum_by_sign_enumeration(seed, solver, layout):
-    rng = np.random.default_rng(seed)
+def test_one_component_ends_at_or_below_the_optimum_by_sign_enumeration(solver, layout):
+    """At it from many starts, unless large constants keep every sign of V."""
+    rng = np.random.default_rng(0)
     X, w = rng.standard_normal((8, 4)), rng.uniform(0.2, 2, 8)
-    problem = _problem(X, layout, weight=w, normalize=False)
-    found = _solve(problem, 1, solver, n_init=25, max_iter=300, tol=1e-6)
-    assert found.value == pytest.approx(_best_line(X, w), rel=1e-9)
+    problem, best = _problem(X, layout, weight=w, normalize=False), _best_line(X, w)
+    for seed in range(4):
+        options = {"init": "random", "rng": np.random.default_rng(seed), "max_iter": 100}
+        assert _solve(problem, 1, solver, **options).value <= best * (1 + 1e-12)
+    if solver in [*EXACT, Linearized("block", "block")]:
+        found = _solve(problem, 1, solver, n_init=25, max_iter=300, tol=1e-6)
+        assert found.value == pytest.approx(best, rel=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_no_start_exceeds_the_optimum_by_sign_enumeration(seed, solver):
-    rng = np.random.default_rng(seed)
-    X, w = rng.standard_normal((7, 5)), rng.uniform(0, 2, 7)
-    problem = _problem(X, weight=w, normalize=False)
-    found = _solve(problem, 1, solver, init="random", rng=rng, max_iter=100)
-    assert found.value <= _best_line(X, w) * (1 + 1e-12)
-
-
-def test_all_components_of_unit_rows_leave_no_loss(solver, layout, rng):
-    problem = _problem(rng.standard_normal((12, 4)), layout)
+def test_all_components_of_unit_rows_leave_no_loss(solver, rng):
+    problem = _problem(rng.standard_normal((12, 4)))
     found = _solve(problem, 4, solver, max_iter=5, tol=0.0)
     assert problem.loss(found.value) == pytest.approx(0.0, abs=1e-12)
 
 
-@pytest.mark.parametrize("r", [1, 2, 3])
-@pytest.mark.parametrize("init", ["svd", "random"])
-def test_data_inside_a_plane_are_recovered_exactly(r, init, solver, layout, rng):
+@pytest.mark.parametrize(("r", "init"), [(1, "svd"), (2, "random"), (3, "svd")])
+def test_data_inside_a_plane_are_recovered_exactly(r, init, solver, rng):
     basis = np.linalg.qr(rng.standard_normal((8, r)))[0]
-    X = rng.standard_normal((10, r)) @ basis.T
-    problem = _problem(X, layout)
-    found = _solve(problem, r, solver, init=init, max_iter=5000)
+    problem = _problem(rng.standard_normal((10, r)) @ basis.T)
+    found = _solve(problem, r, solver, init=init)
     assert principal_angles(found.U, basis).max() < 1e-6
     assert problem.loss(found.value) == pytest.approx(0.0, abs=1e-10)
 
@@ -84,13 +72,12 @@ def _repeated(X, counts, layout):
     return together, apart
 
 
-@pytest.mark.parametrize("init", ["svd", "random"])
-def test_a_weight_equals_repeating_a_row_at_every_step(solver, layout, init, rng, recorder):
+def test_a_weight_equals_repeating_a_row_at_every_step(solver, layout, rng, recorder):
     X, counts = rng.standard_normal((12, 5)), rng.integers(0, 4, size=12)
     runs, watched = [], []
     for problem in _repeated(X, counts, layout):
         monitor = recorder()
-        options = {"tol": 0.0, "max_iter": 30, "init": init, "monitor": monitor}
+        options = {"tol": 0.0, "max_iter": 30, "monitor": monitor}
         runs.append(_solve(problem, 2, solver, **options))
         watched.append([state.U @ state.U.T for state in monitor.states])
     one, other = runs
@@ -99,17 +86,12 @@ def test_a_weight_equals_repeating_a_row_at_every_step(solver, layout, init, rng
     undecided = np.append(np.minimum(*(r.history["residual"] for r in runs)) < 1e-5, True).argmax()
     for measure in set(one.history) - {"seconds", "flops", "decrease_ratio"}:
         steps = slice(undecided if measure in DECIDED else None)
-        np.testing.assert_allclose(
-            one.history[measure][steps],
-            other.history[measure][steps],
-            rtol=1e-8,
-            atol=1e-9,
-            err_msg=measure,
-        )
+        here, there = one.history[measure][steps], other.history[measure][steps]
+        np.testing.assert_allclose(here, there, rtol=1e-8, atol=1e-9, err_msg=measure)
     assert one.constants == pytest.approx(other.constants, nan_ok=True)
 
 
-def test_a_weight_equals_repeating_a_row_from_a_given_pair(rng, recorder, random_U):
+def test_a_weight_equals_repeating_a_row_from_a_given_pair(rng, random_U):
     X, counts = rng.standard_normal((12, 5)), rng.integers(0, 4, size=12)
     U, V = random_U(5, 2), rng.random((12, 2))
     for order in ("uv", "vu"):
@@ -126,7 +108,6 @@ def test_a_weight_equals_repeating_a_row_from_a_given_pair(rng, recorder, random
             np.testing.assert_allclose(one.history[measure], other.history[measure], rtol=1e-7)
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize(
     ("X", "optimum"),
     [
@@ -137,8 +118,8 @@ def test_a_weight_equals_repeating_a_row_from_a_given_pair(rng, recorder, random
     ],
     ids=["two_axes", "three_axes", "one_hot", "symmetric"],
 )
-def test_one_component_leaves_the_saddle_at_the_svd(X, optimum, solver, layout, dtype):
-    found = _solve(_problem(X, layout, dtype), 1, solver, tol=1e-6)
+def test_one_component_leaves_the_saddle_at_the_svd(X, optimum, solver, float_type):
+    found = _solve(_problem(X, dtype=float_type), 1, solver, tol=1e-6)
     assert found.value == pytest.approx(optimum, rel=1e-5)
 
 
@@ -157,17 +138,11 @@ def _best_one_hot(counts, r):
 
 
 @pytest.mark.parametrize(("counts", "r"), [([9, 7, 5, 3], 2), ([4, 4, 4, 4], 2), ([8, 2, 2, 2], 3)])
-def test_several_components_leave_the_saddle_of_one_hot_rows(counts, r, solver, layout):
-    problem = _problem(np.repeat(np.eye(len(counts)), counts, axis=0), layout)
+def test_several_components_leave_the_saddle_of_one_hot_rows(counts, r, solver):
+    problem = _problem(np.repeat(np.eye(len(counts)), counts, axis=0))
     found = _solve(problem, r, solver, tol=1e-6, max_iter=400)
     assert found.value == pytest.approx(_best_one_hot(counts, r), rel=5e-3)
     assert found.value > 1.05 * sum(sorted(counts)[-r:])  # the saddle itself
-
-
-def test_the_svd_start_of_a_saddle_is_below_what_is_reached():
-    problem = _problem(np.repeat(np.eye(2), [10, 9], axis=0))
-    found = solve(problem, 1, solver=Alternating(), rng=np.random.default_rng(0))
-    assert found.svd_ratio == pytest.approx(10 / np.sqrt(10**2 + 9**2), rel=1e-6)
 
 
 matrices = arrays(
@@ -183,7 +158,7 @@ ANY_SOLVER = [
 
 
 @given(matrices, st.sampled_from(ANY_SOLVER), st.booleans(), st.data())
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 def test_invariants_hold_for_any_rows(X, solver, normalize, data):
     problem = _problem(X, normalize=normalize)
     assume(problem.rows.stats.norm.max() > 1e-6)

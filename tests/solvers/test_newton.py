@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy import sparse
-from sklearn.datasets import load_digits
 
 from sphericalpca.datasets import make_toy
 from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import polar, principal_angles
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.solvers import Alternating, Start, newton, svd_start
+from sphericalpca.solvers import Alternating, Start, svd_start
 from sphericalpca.solvers.newton import Model, Newton, maximise_model
 
 EPS = np.finfo(np.float64).eps
 STEPS = 2.0 ** -np.arange(5, 12)
-
-
-def _digits(dtype=np.float64):
-    return Problem(as_rows(load_digits().data.astype(dtype))), 10
 
 
 def _toy(dtype=np.float64):
@@ -28,7 +23,7 @@ def _toy(dtype=np.float64):
 
 
 def _sparse(dtype=np.float64):
-    X = sparse.random_array((500, 120), density=0.1, random_state=np.random.default_rng(3))
+    X = sparse.random_array((300, 80), density=0.1, random_state=np.random.default_rng(3))
     return Problem(as_rows(X.tocsr().astype(dtype))), 6
 
 
@@ -38,7 +33,7 @@ def _weighted(dtype=np.float64):
     return Problem(as_rows(X.astype(dtype), weight=w, normalize=False)), 4
 
 
-@pytest.fixture(params=[_digits, _toy, _sparse, _weighted], ids=lambda make: make.__name__[1:])
+@pytest.fixture(params=[_toy, _sparse, _weighted], ids=lambda make: make.__name__[1:])
 def make(request):
     return request.param
 
@@ -67,36 +62,22 @@ def _largest_rise(found, problem):
 
 
 @pytest.mark.parametrize("seed", [None, 1])
-def test_it_reaches_a_residual_of_1e_10(make, seed):
+def test_it_reaches_a_residual_of_1e_10_where_alternation_ends(make, seed):
     problem, r = make()
     found = _run(problem, r, seed=seed)
     assert found.stop_reason is StopReason.CONVERGED
     assert problem.evaluate(found.U).residual <= 1e-10
     assert np.abs(found.U.T @ found.U - np.eye(r)).max() < 30 * EPS
     assert found.history["hessian_products"].max() > 0
-
-
-@pytest.mark.parametrize("seed", [None, 2])
-def test_the_loss_never_rises_and_ends_no_higher_than_alternation_s(make, seed):
-    problem, r = make()
-    found = _run(problem, r, seed=seed)
-    alternating = _run(problem, r, Alternating(), seed=seed, max_iter=1000)
     assert _largest_rise(found, problem) <= 64
-    assert found.value >= alternating.value * (1 - 1e-9)
+    if seed is None:
+        slow = _run(problem, r, Alternating(), max_iter=3000)
+        assert slow.stop_reason is StopReason.CONVERGED
+        assert principal_angles(found.U, slow.U).max() < 1e-7
+        assert found.value == pytest.approx(slow.value, rel=1e-13)
 
 
-def test_it_ends_in_the_subspace_of_long_alternation(make):
-    problem, r = make()
-    slow = _run(problem, r, Alternating(), max_iter=3000)
-    assert slow.stop_reason is StopReason.CONVERGED
-    fast = _run(problem, r)
-    assert principal_angles(fast.U, slow.U).max() < 1e-7
-    assert fast.value == pytest.approx(slow.value, rel=1e-13)
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_the_last_steps_are_superlinear(seed):
-    rng = np.random.default_rng(seed)
+def test_the_last_steps_are_superlinear(rng):
     problem = Problem(as_rows(rng.standard_normal((300, 20))))
     residuals = _run(problem, 4, tol=1e-13).history["residual"]
     tail = residuals[residuals < 1e-3]
@@ -107,83 +88,46 @@ def test_the_last_steps_are_superlinear(seed):
     assert (after[seen] <= 5 * before[seen] ** (4 / 3)).all()
 
 
-def test_pymanopt_s_trust_regions_find_the_same_optimum(zoo, make_problem, plain):
-    pymanopt = pytest.importorskip("pymanopt")
-    anp = pytest.importorskip("autograd.numpy")
-    for name in ("spiked", "weighted", "long and short", "text"):
-        case = zoo[name]
-        X, w = plain.of(case).X, case.w
-        manifold = pymanopt.manifolds.Grassmann(case.X.shape[1], case.r)
-
-        @pymanopt.function.autograd(manifold)
-        def cost(U, X=X, w=w):
-            return -anp.sum(w * anp.sqrt(anp.sum((X @ U) ** 2, axis=1)))
-
-        problem = make_problem(case)
-        start = _start(problem, case.r)
-        optimizer = pymanopt.optimizers.TrustRegions(
-            verbosity=0, min_gradient_norm=1e-7, max_iterations=200, max_time=20
-        )
-        theirs = optimizer.run(pymanopt.Problem(manifold, cost), initial_point=start.U)
-        ours = iterate(problem, Newton(), start, tol=1e-10, max_iter=80)
-        assert ours.value == pytest.approx(-theirs.cost, rel=1e-11)
-        assert principal_angles(ours.U, theirs.point).max() < 1e-5
-
-
-def test_every_problem_of_the_zoo_ends_where_alternation_does(case, layout, make_problem):
-    problem = make_problem(case, layout)
-    found = _run(problem, case.r)
+def test_every_problem_of_the_zoo_ends_where_alternation_does(case, make_problem):
+    problem = make_problem(case)
+    found, slow = _run(problem, case.r), _run(problem, case.r, Alternating(), max_iter=2000)
     assert found.stop_reason is StopReason.CONVERGED
-    slow = _run(problem, case.r, Alternating(), max_iter=2000)
     assert found.value == pytest.approx(slow.value, rel=1e-9)
-    assert not any(np.isnan(column).any() for column in found.history.values())
 
 
 # Saddles.
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_it_leaves_the_saddle_where_half_of_the_rows_vanish(dtype, layout):
-    X = np.repeat(np.eye(2), [10, 9], axis=0).astype(dtype)
-    problem = Problem(as_rows(sparse.csr_array(X) if layout == "csr" else X))
-    found = _run(problem, 1, tol=1e-6)
-    assert found.value == pytest.approx(np.sqrt(10**2 + 9**2), rel=1e-6)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("seed", range(3))
-def test_it_leaves_a_smooth_saddle_along_negative_curvature(dtype, seed):
+def test_it_leaves_a_smooth_saddle_along_negative_curvature(float_type):
     # span(e1, e2) is critical with f = 20, for no row vanishes and e3 cancels; turning e1
     # towards e3 raises f.  The best plane is span(e1, e3).
-    X = np.repeat([[1, 0, 0], [0, 1, 2], [0, 1, -2]], [10, 5, 5], axis=0).astype(dtype)
+    X = np.repeat([[1, 0, 0], [0, 1, 2], [0, 1, -2]], [10, 5, 5], axis=0).astype(float_type)
     problem = Problem(as_rows(X, normalize=False))
     U = np.eye(3)[:, :2]
     assert problem.evaluate(U).residual <= 1e-7
-    U += 1e-5 * np.random.default_rng(seed).standard_normal(U.shape)
-    found = iterate(problem, Newton(), Start(polar(U).factor), tol=1e-6, max_iter=50)
-    assert found.start_value == pytest.approx(20, rel=1e-6)
-    assert found.value == pytest.approx(30, rel=1e-6)
-    assert _largest_rise(found, problem) <= 64
+    for seed in range(3):
+        near = U + 1e-5 * np.random.default_rng(seed).standard_normal(U.shape)
+        found = iterate(problem, Newton(), Start(polar(near).factor), tol=1e-6, max_iter=50)
+        assert found.start_value == pytest.approx(20, rel=1e-6)
+        assert found.value == pytest.approx(30, rel=1e-6)
+        assert _largest_rise(found, problem) <= 64
 
 
 # Rounding.
 
 
-def test_in_double_precision_it_goes_on_below_the_rounding_of_f(make):
-    problem, r = make()
-    found = _run(problem, r, tol=0.0, max_iter=40)
-    assert found.history["residual"][-10:].max() < 1e-13
+def test_it_goes_on_below_the_rounding_of_f_and_ends_at_the_floor_of_its_type(make, float_type):
+    problem, r = make(float_type)
+    found = _run(problem, r, tol=0.0, max_iter=50)
+    assert found.U.dtype == float_type
     assert _largest_rise(found, problem) <= 64
-
-
-def test_in_single_precision_it_ends_at_its_floor_with_one_pass_a_step(make):
-    problem, r = make(np.float32)
-    found = _run(problem, r, tol=0.0, max_iter=60)
-    assert found.U.dtype == np.float32
-    assert found.history["residual"][-10:].max() < 2e-6
-    assert (np.diff(found.history["passes"])[-10:] == 1).all()
-    assert found.value == pytest.approx(_run(*make()).value, rel=1e-6)
-    assert _largest_rise(found, problem) <= 64
+    residuals = found.history["residual"][-10:]
+    if float_type == np.float64:
+        assert residuals.max() < 1e-13
+    else:
+        assert residuals.max() < 2e-6
+        assert (np.diff(found.history["passes"])[-10:] == 1).all()
+        assert found.value == pytest.approx(_run(*make()).value, rel=1e-6)
 
 
 @pytest.mark.parametrize("factor", [0.2, 0.4])
@@ -207,16 +151,6 @@ def test_on_a_flat_top_it_stays_where_it_has_arrived():
         residuals = _run(Problem(as_rows(X)), 15, tol=0.0, max_iter=60).history["residual"]
         arrived = np.flatnonzero(residuals < 1e-12)[0]
         assert residuals[arrived:].max() < 1e-11
-
-
-def test_weights_of_any_magnitude_make_the_same_steps(zoo, make_problem):
-    case = zoo["weighted"]
-    near, far = (
-        _run(make_problem(case, weight=case.weight * c), case.r, tol=1e-8) for c in (1, 1e200)
-    )
-    assert near.history["hessian_products"].tolist() == far.history["hessian_products"].tolist()
-    np.testing.assert_allclose(near.history["radius"], far.history["radius"], rtol=1e-6)
-    np.testing.assert_allclose(near.history["residual"], far.history["residual"], rtol=1e-3)
 
 
 # What a step is made of.
@@ -243,27 +177,20 @@ def test_a_wrong_hessian_costs_time_but_no_loss(factor, zoo, plain):
     assert found.value == pytest.approx(_run(problem, case.r, Alternating()).value, rel=1e-8)
 
 
-def test_without_a_switch_it_is_alternation(make):
+def test_without_a_switch_it_is_alternation_and_it_may_begin_at_once(make):
     problem, r = make()
     found = _run(problem, r, Newton(switch=0), tol=0.0, max_iter=6)
     alternating = _run(problem, r, Alternating(), tol=0.0, max_iter=6)
     assert found.U.tobytes() == alternating.U.tobytes()
     assert (found.history["hessian_products"] == 0).all()
-
-
-def test_from_the_first_step_on_it_still_never_rises(make):
-    problem, r = make()
-    found = _run(problem, r, Newton(switch=np.inf), seed=5)
+    found = _run(problem, r, Newton(switch=np.inf, max_products=7), seed=5)
     assert found.stop_reason is StopReason.CONVERGED
     assert _largest_rise(found, problem) <= 64
-
-
-def test_a_region_that_is_far_too_small_grows(monkeypatch):
-    monkeypatch.setattr(newton, "FIRST_RADIUS", 1e-12)
-    problem, r = _sparse()  # alternation alone would need hundreds of steps
-    found = _run(problem, r)
-    assert found.stop_reason is StopReason.CONVERGED
-    assert found.history["hessian_products"].max() > 1
+    products, passes = found.history["hessian_products"], np.diff(found.history["passes"])
+    assert products.max() <= 7
+    # One point a step, and one more where a trial failed.
+    assert set(passes - products[1:]) <= {1, 2}
+    assert (passes[products[1:] == 0] == 1).all()
 
 
 def test_a_start_that_sees_no_row_is_left():
@@ -275,65 +202,19 @@ def test_a_start_that_sees_no_row_is_left():
     assert found.value > 4
 
 
-def test_one_component_has_no_curvature_so_that_newton_is_alternation(zoo, make_problem):
-    problem = make_problem(zoo["line"])
-    one, other = (
-        _run(problem, 1, solver, seed=3) for solver in (Newton(switch=np.inf), Alternating())
-    )
-    np.testing.assert_allclose(one.history["loss"], other.history["loss"], rtol=1e-12)
-
-
-def test_all_components_are_done_at_once(rng):
-    problem = Problem(as_rows(rng.standard_normal((12, 4))))
-    found = _run(problem, 4)
-    assert found.n_iter == 1
-    assert problem.loss(found.value) == pytest.approx(0.0, abs=1e-12)
-
-
-def test_a_state_knows_what_closes_a_fit(make):
-    problem, r = make()
-    state = Newton().init(problem, _start(problem, r))
-    closed = problem.canonical_form(state.U, state.final_sums)
-    canonical = problem.canonical(state.U)
-    assert closed.mean_cosine == pytest.approx(canonical.mean_cosine, rel=1e-12)
-    np.testing.assert_allclose(closed.shares, canonical.shares, rtol=1e-10)
-
-
-def test_passes_are_products_and_evaluations(make):
-    problem, r = make()
-    history = _run(problem, r, Newton(max_products=7)).history
-    assert history["hessian_products"].max() <= 7
-    others = np.diff(history["passes"]) - history["hessian_products"][1:]
-    # One point a step, and one more where a trial failed.
-    assert set(others) <= {1, 2}
-    assert (others[history["hessian_products"][1:] == 0] == 1).all()
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
+def test_bad_options_name_value_and_rule():
+    for options, message in (
         ({"switch": -1.0}, r"switch=-1.0 must be a number >= 0"),
         ({"switch": np.nan}, r"switch=nan must be"),
         ({"forcing": 0.0}, r"forcing=0.0 must be a number between 0 and 1"),
         ({"forcing": 1.0}, r"forcing=1.0 must be a number between 0 and 1"),
         ({"max_products": 0}, r"max_products=0 must be a positive integer"),
-    ],
-)
-def test_bad_options_name_value_and_rule(options, message):
-    with pytest.raises(ValueError, match=message):
-        Newton(**options)
+    ):
+        with pytest.raises(ValueError, match=message):
+            Newton(**options)
 
 
 # The model.
-
-
-@pytest.fixture(params=["noise", "text", "weighted", "long and short", "few rows", "empty rows"])
-def smooth(request, zoo, make_problem, random_U):
-    """A problem, its value and gradient at a random U, and the model there."""
-    case = zoo[request.param]
-    problem = make_problem(case)
-    here = problem.evaluate(random_U(case.X.shape[1], case.r, seed=2))
-    return problem, here, Model(problem, here)
 
 
 def _tangent(U, rng):
@@ -342,42 +223,24 @@ def _tangent(U, rng):
     return E / np.linalg.norm(E)
 
 
-def test_the_model_is_f_to_third_order(smooth, rng):
-    problem, here, model = smooth
-    E = _tangent(here.U, rng)
+@pytest.mark.parametrize("name", ["noise", "weighted", "long and short", "few rows", "empty rows"])
+def test_the_model_is_f_to_third_order(case, make_problem, random_U, rng):
+    """Symmetric, tangent, nowhere bent down faster than one; its slope is alternation's step."""
+    problem = make_problem(case)
+    here = problem.evaluate(random_U(case.X.shape[1], case.r, seed=2))
+    model, E, F = Model(problem, here), _tangent(here.U, rng), _tangent(here.U, rng)
     along = np.array([problem.evaluate(model.moved(t * E)).value for t in STEPS]) / here.value
     slope, bend = (model.slope * E).sum(), (model.bend(E) * E).sum()
     remainder = np.abs(along - (1 + STEPS * slope - STEPS**2 / 2 * bend))
     assert np.polyfit(np.log(STEPS), np.log(remainder), 1)[0] >= 2.8
-
-
-def test_the_model_is_symmetric_and_tangent(smooth, rng):
-    _, here, model = smooth
-    E, F = _tangent(here.U, rng), _tangent(here.U, rng)
     assert (model.bend(E) * F).sum() == pytest.approx((model.bend(F) * E).sum(), rel=1e-9)
     for tangent in (model.slope, model.bend(E)):
         np.testing.assert_allclose(here.U.T @ tangent, 0.0, atol=1e-11)
-
-
-def test_a_step_along_the_slope_is_the_step_of_alternation(smooth):
-    _, here, model = smooth
     exact = polar(here.gradient).factor
     assert principal_angles(model.moved(model.slope), exact).max() < 1e-7
-
-
-def test_in_the_model_s_coordinates_no_direction_bends_down_faster_than_one(smooth):
-    _, here, model = smooth
-    for seed in range(100, 120):
-        E = _tangent(here.U, np.random.default_rng(seed))
+    for _ in range(10):
+        E = _tangent(here.U, rng)
         assert (model.bend(E) * E).sum() <= 1 + 1e-12
-
-
-def test_a_component_that_no_row_uses_keeps_the_model_finite(random_U):
-    row = np.random.default_rng(0).standard_normal(5)
-    problem = Problem(as_rows(np.tile(row, (9, 1))))
-    model = Model(problem, problem.evaluate(random_U(5, 2)))
-    assert np.isfinite(model.slope).all()
-    assert np.isfinite(model.bend(model.slope)).all()
 
 
 # Its maximiser, against dense linear algebra.
@@ -392,36 +255,16 @@ def _quadratic(smallest, seed=0, size=12):
 
 def _maximise(K, b, radius, accuracy=1e-12, max_products=100):
     """As `maximise_model` on a 4 x 3 matrix of unknowns."""
-    found = maximise_model(
-        lambda E: (K @ E.ravel()).reshape(4, 3),
-        b.reshape(4, 3),
-        radius,
-        accuracy=accuracy,
-        max_products=max_products,
-    )
+    options = {"accuracy": accuracy, "max_products": max_products}
+    bend, slope = (lambda E: (K @ E.ravel()).reshape(4, 3)), b.reshape(4, 3)
+    found = maximise_model(bend, slope, radius, **options)
     return found, found.E.ravel()
 
 
-def test_inside_a_large_region_the_maximiser_solves_the_equations():
-    K, b = _quadratic(0.1)
-    found, e = _maximise(K, b, radius=1e6)
-    np.testing.assert_allclose(e, np.linalg.solve(K, b), rtol=1e-8)
-    assert not found.on_edge
-    assert found.gain == pytest.approx(b @ np.linalg.solve(K, b) / 2, rel=1e-10)
-
-
-@pytest.mark.parametrize("accuracy", [0.5, 0.1, 1e-3])
-def test_the_maximiser_is_as_accurate_as_asked_and_no_more(accuracy):
-    K, b = _quadratic(0.01)
-    found, e = _maximise(K, b, radius=1e6, accuracy=accuracy)
-    assert np.linalg.norm(b - K @ e) <= accuracy * np.linalg.norm(b)
-    fewer, e = _maximise(K, b, radius=1e6, accuracy=accuracy, max_products=found.products - 1)
-    assert fewer.products == found.products - 1
-    assert np.linalg.norm(b - K @ e) > accuracy * np.linalg.norm(b)
-
-
-@pytest.mark.parametrize("smallest", [0.1, -1.0])
-@pytest.mark.parametrize("radius", [1e-3, 0.5, 2.0])
+@pytest.mark.parametrize(
+    ("smallest", "radius"),
+    [(0.1, 1e-3), (0.1, 0.5), (0.1, 2.0), (-1.0, 1e-3), (-1.0, 0.5), (-1.0, 2.0), (-1.0, 1e3)],
+)
 def test_the_maximiser_stays_in_the_region_and_beats_the_steepest_step(smallest, radius):
     K, b = _quadratic(smallest)
     found, e = _maximise(K, b, radius)
@@ -430,12 +273,6 @@ def test_the_maximiser_stays_in_the_region_and_beats_the_steepest_step(smallest,
     lengths = np.linspace(0, radius / np.linalg.norm(b), 1000)
     steepest = (lengths * (b @ b) - lengths**2 / 2 * (b @ K @ b)).max()
     assert found.gain >= steepest * (1 - 1e-12)
+    assert found.on_edge or smallest > 0  # upward curvature leads to the edge
     if found.on_edge:
         assert found.length == pytest.approx(radius, rel=1e-12)
-
-
-def test_upward_curvature_takes_the_maximiser_to_the_edge():
-    K, b = _quadratic(-1.0)
-    found, _ = _maximise(K, b, radius=1e3)
-    assert found.on_edge
-    assert found.length == pytest.approx(1e3, rel=1e-12)

@@ -1,4 +1,4 @@
-"""The program in this process, out of reach of the user's own folders."""
+"""The program in this process."""
 
 from __future__ import annotations
 
@@ -6,13 +6,6 @@ import pytest
 from click.testing import CliRunner
 
 from paper.cli.app import app
-
-
-@pytest.fixture(autouse=True)
-def _away_from_the_users_folders(monkeypatch, tmp_path):
-    monkeypatch.delenv("SPHERICALPCA_DATA_HOME", raising=False)
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv("SCIKIT_LEARN_DATA", str(tmp_path / "scikit-learn"))
 
 
 @pytest.fixture

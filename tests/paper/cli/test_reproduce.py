@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
 
 from paper import runner
+from paper.__main__ import main
 from paper.cli.app import app
 from paper.cli.reproduce import reproduce
 from paper.journal import Journal
@@ -48,6 +51,7 @@ def invoke(monkeypatch, tmp_path):
     return call
 
 
+@pytest.mark.slow("experiment")
 def test_quick_without_data_shows_everything_on_embedded_data(invoke, tmp_path):
     done = invoke("all", "--quick", "--repetitions", 2, "--jobs", 1, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
@@ -60,44 +64,25 @@ def test_quick_without_data_shows_everything_on_embedded_data(invoke, tmp_path):
     assert {row["dataset"] for row in rows} >= {"docstrings", "digits"}
 
 
-def test_the_same_command_again_repeats_nothing(invoke, tmp_path):
+@pytest.mark.usefixtures("undrawn")
+def test_the_same_command_again_repeats_nothing(invoke, tmp_path, monkeypatch):
     command = ("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
     assert "0 of 12 trials are done" in invoke(*command).output
-    before = (tmp_path / "rows.csv").read_bytes()
-    assert "12 of 12 trials are done" in invoke(*command).output
-    assert (tmp_path / "rows.csv").read_bytes() == before
-
-
-def test_an_interrupt_before_the_first_row(invoke, tmp_path, monkeypatch):
-    def interrupted(*_args, **_options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("paper.reproduction.run", interrupted)
-    out = tmp_path / "new" / "out"
-    done = invoke("uci", "--quick", "--embedded", "--jobs", 1, "--out", out)
-    assert done.exit_code == 130
-    assert "; 1 process.\n" in done.output
-    assert done.output.endswith(
-        "Interrupted; no row was finished. Give the same command to go on.\n"
-    )
-    assert not out.parent.exists()
-
-
-def test_the_page_can_be_drawn_again_from_the_files(invoke, tmp_path):
-    invoke("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
-    page = (tmp_path / "report.html").read_bytes()
-    (tmp_path / "report.html").unlink()
+    rows, page = tmp_path / "rows.csv", tmp_path / "report.html"
+    before, drawn = rows.read_bytes(), page.read_bytes()
+    page.unlink()
     assert invoke("report", "--out", tmp_path).exit_code == 0
-    assert (tmp_path / "report.html").read_bytes() == page
-
-
-def test_rows_of_other_versions_are_mentioned(invoke, tmp_path):
-    command = ("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
-    invoke(*command)
-    rows = tmp_path / "rows.csv"
-    rows.write_text(rows.read_text().replace("numpy ", "numpy 0."))
-    assert "12 rows" in invoke(*command).output
-    assert "other versions" in invoke(*command).output
+    assert page.read_bytes() == drawn, "the page can be drawn again from the files"
+    rows.write_bytes(before.replace(b"numpy ", b"numpy 0."))
+    changed = rows.read_bytes()
+    monkeypatch.setattr(
+        "paper.report.write_report", lambda _: SimpleNamespace(page=page, headlines=[])
+    )
+    told = invoke(*command).output
+    assert "12 of 12 trials are done" in told
+    assert "12 rows" in told
+    assert "other versions" in told
+    assert rows.read_bytes() == changed
 
 
 def one_line(done):
@@ -106,22 +91,23 @@ def one_line(done):
     return line
 
 
-def test_missing_data_get_one_line_with_the_remedy(invoke, tmp_path):
-    line = one_line(invoke("uci", "--out", tmp_path / "out"))
-    assert "glass" in line
-    assert "isolet" in line
-    assert "python -m paper datasets fetch" in line
-    assert "--data-home" in line
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_folder_that_was_named_is_meant(invoke, tmp_path):
-    """A slip in the name must not end in a page about other data."""
-    command = ("uci", "--quick", "--data-home", tmp_path / "slip", "--out", tmp_path / "out")
-    line = one_line(invoke(*command))
-    assert f"in {tmp_path / 'slip'}, which does not exist" in line
-    assert f"--data-home {tmp_path / 'slip'}" in line
-    assert not (tmp_path / "out").exists()
+@pytest.mark.parametrize(
+    ("words", "parts"),
+    [
+        ("uci --out out", ["glass", "isolet", "python -m paper datasets fetch", "--data-home"]),
+        # A slip in the name must not end in a page about other data.
+        ("uci --quick --data-home slip --out out", ["in slip, which does not exist"]),
+        ("uci --quick --data-home slip --out out", ["--data-home slip"]),
+        ("figures --out file/deeper", ["Not a directory"]),
+        ("report --out .", ["python -m paper reproduce"]),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line(invoke, tmp_path, monkeypatch, words, parts):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    line = one_line(invoke(*words.split()))
+    assert all(part in line for part in parts)
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
 def test_committed_results_are_not_written_to_by_default():
@@ -130,6 +116,7 @@ def test_committed_results_are_not_written_to_by_default():
     assert out.default.name != "results"
 
 
+@pytest.mark.usefixtures("undrawn")
 def test_failed_trials_are_named_and_the_rest_is_shown(invoke, tmp_path, monkeypatch):
     original = runner.run_trial
 
@@ -139,108 +126,66 @@ def test_failed_trials_are_named_and_the_rest_is_shown(invoke, tmp_path, monkeyp
         return original(trial, data_home)
 
     monkeypatch.setattr(runner, "run_trial", fail_once)
-    done = invoke("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
+    command = ("figures", "--jobs", 1, "--out", tmp_path)
+    done = invoke(*command, "--quick", "--embedded")
     assert done.exit_code == 1
     assert "3 trials failed" in done.stderr
     assert "toy toy '2' main, repetition 0, svd-unit, r = 2: ValueError: no luck" in done.stderr
     assert (tmp_path / "report.html").exists()
     monkeypatch.setattr(runner, "run_trial", original)
-    done = invoke("figures", "--quick", "--embedded", "--jobs", 1, "--out", tmp_path)
-    assert done.exit_code == 0
+    monkeypatch.setattr(
+        "paper.report.write_report", lambda out: SimpleNamespace(page=out, headlines=[])
+    )
+    monkeypatch.setattr("paper.plan.ExperimentPlan", ExperimentPlan.quick)
+    done = invoke(*command)  # the full plan: figures need no data
+    assert done.exit_code == 0, done.output
     assert "9 of 12 trials are done" in done.output
 
 
-def test_figures_need_no_data(invoke, tmp_path, monkeypatch):
-    tiny = replace(ExperimentPlan(), toy_draws=2, solver_steps=20)
-    monkeypatch.setattr("paper.plan.ExperimentPlan", lambda: tiny)
-    assert invoke("figures", "--jobs", 1, "--out", tmp_path).exit_code == 0
-
-
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("words", "complaint"),
     [
-        (("tables",), "'tables' is not one of"),
-        (("figures", "--repetitions", "0"), "0 is not in the range x>=1"),
-        (("figures", "--jobs", "two"), "'two' is not a valid integer"),
-        ((), "Missing argument"),
+        ("tables", "'tables' is not one of"),
+        ("figures --repetitions 0", "0 is not in the range x>=1"),
+        ("figures --jobs two", "'two' is not a valid integer"),
+        ("", "Missing argument"),
+        ("figures --out rows.csv", "is a file"),
+        ("figures --quick --out .", "is not a rows file"),
     ],
 )
-def test_wrong_arguments(invoke, arguments, complaint):
-    done = invoke(*arguments)
-    assert done.exit_code == 2
-    assert complaint in done.stderr
-
-
-def test_out_is_a_file(invoke, tmp_path):
-    path = tmp_path / "file"
-    path.write_text("mine")
-    done = invoke("figures", "--out", path)
-    assert done.exit_code == 2
-    assert "is a file" in done.stderr
-    assert path.read_text() == "mine"
-
-
-def test_out_is_below_a_file(invoke, tmp_path):
-    (tmp_path / "file").touch()
-    assert "Not a directory" in one_line(invoke("figures", "--out", tmp_path / "file" / "deeper"))
-
-
-def test_where_nobody_may_write_is_told_before_the_work(invoke, tmp_path, monkeypatch):
-    out = tmp_path / "DENIED"
-    out.mkdir()
-
-    def denied(path):
-        assert path.parent == out
-        raise PermissionError(13, "Permission denied", str(path))
-
-    def work(*_args, **_options):
-        raise AssertionError("The work has begun.")
-
-    monkeypatch.setattr("sphericalpca.cli.outputs.check_writable", denied)
-    monkeypatch.setattr("paper.reproduction.run", work)
-    line = one_line(invoke("figures", "--quick", "--embedded", "--out", out))
-    assert line.startswith(f"Error: {out} cannot be written (Permission denied): free some space")
-
-
-def test_report_without_rows(invoke, tmp_path):
-    line = one_line(invoke("report", "--out", tmp_path))
-    assert "python -m paper reproduce" in line
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_rows_file_of_another_kind(invoke, tmp_path):
+def test_wrong_arguments(invoke, tmp_path, monkeypatch, words, complaint):
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "rows.csv").write_text("not,ours\n")
-    assert "is not a rows file" in one_line(invoke("figures", "--quick", "--out", tmp_path))
+    done = invoke(*words.split())
+    assert done.exit_code == (1 if complaint == "is not a rows file" else 2)
+    assert complaint in done.stderr
     assert (tmp_path / "rows.csv").read_text() == "not,ours\n"
 
 
 @pytest.mark.parametrize("package", ["pandas", "jinja2", "matplotlib"])
-def test_a_missing_package_is_named_with_the_remedy(tmp_path, package):
-    program = (
-        f"import sys; sys.modules[{package!r}] = None; from paper.__main__ import main; main()"
-    )
-    command = [sys.executable, "-c", program, "reproduce", "figures", "--out", str(tmp_path / "o")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    (line,) = done.stderr.splitlines()
+def test_a_missing_package_is_named_with_the_remedy(invoke, tmp_path, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    line = one_line(invoke("figures", "--out", tmp_path / "o"))
     assert package in line
     assert "pip install --editable .[cli,pages] --group paper" in line
     assert not (tmp_path / "o").exists()
 
 
 @pytest.mark.parametrize("package", ["sphericalpca", "click", "rich"])
-def test_without_the_environment_one_line_says_how_to_make_it(package):
-    program = (
-        f"import sys; sys.modules[{package!r}] = None; from paper.__main__ import main; main()"
+def test_without_the_environment_one_line_says_how_to_make_it(capsys, monkeypatch, package):
+    found = importlib.util.find_spec
+    monkeypatch.setattr(
+        importlib.util, "find_spec", lambda name: None if name == package else found(name)
     )
-    command = [sys.executable, "-c", program, "datasets"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    with pytest.raises(SystemExit) as leaving:
+        main(["datasets"])
+    assert leaving.value.code == 2
+    (line,) = capsys.readouterr().err.splitlines()
     assert line.startswith(f"Error: {package} is not installed")
     assert "run `make demo` first, then `.venv/bin/python -m paper ...`" in line
 
 
+@pytest.mark.slow("killed process")
 def test_ctrl_c_says_how_to_go_on(tmp_path, ctrl_c):
     """A terminal sends the signal to the whole group: parent and workers."""
     command = [sys.executable, "-m", "paper", "reproduce", "uci", "--embedded", "--jobs=2"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import json
 
@@ -31,26 +32,11 @@ def _corpus(texts, groups="ba"):
 
 
 @given(texts=st.lists(texts, min_size=1, max_size=6))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 def test_every_character_comes_back(tmp_path, same, texts):
     corpus = _corpus(texts)
     write_corpus(tmp_path / "c.jsonl.gz", corpus)
     assert same(read_corpus(tmp_path / "c.jsonl.gz"), corpus)
-
-
-def test_groups_are_in_alphabetical_order():
-    corpus = _corpus(["x", "y", "z"])
-    assert corpus.group_names == ["a", "b"]
-    assert corpus.labels.tolist() == [1, 0, 1]
-    assert len(corpus) == 3
-
-
-def test_one_object_a_line(tmp_path):
-    write_corpus(tmp_path / "c.jsonl.gz", _corpus(["x\n\xe9", "y"]))
-    lines = gzip.decompress((tmp_path / "c.jsonl.gz").read_bytes()).decode().splitlines()
-    first = {"id": "g/0", "group": "b", "subset": "train", "text": "x\n\xe9"}
-    assert json.loads(lines[0]) == first
-    assert list(json.loads(lines[0])) == list(first)
 
 
 def test_facts_do_not_depend_on_line_ends():
@@ -71,11 +57,6 @@ COLUMNS = {
 }
 
 
-def test_facts_do_not_depend_on_the_order_of_documents():
-    turned = {name: values[::-1] for name, values in COLUMNS.items()}
-    assert corpus_facts(Corpus.of(**turned)) == corpus_facts(Corpus.of(**COLUMNS))
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -83,20 +64,14 @@ def test_facts_do_not_depend_on_the_order_of_documents():
         {"groups": ["b", "a", "a"]},
         {"subset": ["test", "train", "test"]},
         {"texts": ["one tea", "three", ""]},
-        {"texts": ["two one", "three", ""]},
-        {"texts": ["one", "two three", ""]},
-        {"texts": ["three", "one two", ""]},
-        {"texts": ["One two", "three", ""]},
     ],
 )
-def test_the_digest_sees_what_counts_do_not(change):
+def test_the_digest_sees_what_counts_do_not_but_no_order_of_documents(change):
     before, after = (corpus_facts(Corpus.of(**{**COLUMNS, **c})) for c in ({}, change))
-    assert (after.rows, after.classes, after.fingerprint) == (
-        before.rows,
-        before.classes,
-        before.fingerprint,
-    )
+    assert dataclasses.replace(after, digest="") == dataclasses.replace(before, digest="")
     assert after.digest != before.digest
+    turned = {name: values[::-1] for name, values in COLUMNS.items()}
+    assert corpus_facts(Corpus.of(**turned)) == before
 
 
 GOOD = {"id": "a/1", "group": "a", "subset": "train", "text": "t"}
@@ -108,9 +83,7 @@ GOOD = {"id": "a/1", "group": "a", "subset": "train", "text": "t"}
         (["{"], "Expecting"),
         (["[1, 2]"], "line 1 has not the texts id, group, subset, text"),
         ([json.dumps(GOOD), json.dumps({**GOOD, "text": 3})], "line 2 has not"),
-        ([json.dumps({"id": "a/1"})], "line 1 has not"),
         ([json.dumps(GOOD)] * 2, "same id"),
-        ([""], "Expecting"),
     ],
 )
 def test_what_is_wrong_is_said(tmp_path, lines, reason):
@@ -120,15 +93,11 @@ def test_what_is_wrong_is_said(tmp_path, lines, reason):
         read_corpus(path)
 
 
-def test_no_documents(tmp_path):
-    path = tmp_path / "c.jsonl.gz"
+def test_no_documents_and_lists_without_bottom(tmp_path):
+    path = tmp_path / DATASETS["newsgroups"].file
     path.write_bytes(gzip.compress(b""))
     assert corpus_facts(read_corpus(path)).rows == 0
     assert read_corpus(path).labels.dtype == np.intp
-
-
-def test_lists_without_bottom_are_damage(tmp_path):
-    record = DATASETS["newsgroups"]
-    (tmp_path / record.file).write_bytes(gzip.compress(b"[" * 200_000))
-    found = examine(record, tmp_path)
+    path.write_bytes(gzip.compress(b"[" * 200_000))
+    found = examine(DATASETS["newsgroups"], tmp_path)
     assert (found.state, len(found.detail) < 300) == ("damaged", True)

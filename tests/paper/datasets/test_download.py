@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import errno
 import gc
-import http.client
 import io
 import urllib.request
 from functools import partial
-from urllib.error import HTTPError, URLError
 
 import pytest
 
 from paper.datasets import download as downloading
 from paper.datasets.download import CHUNK, download, persist
-from paper.datasets.registry import DATASETS
 
 BODY = bytes(range(256)) * 1000
 
@@ -25,30 +22,18 @@ def get(url, path, progress=None, timeout=5.0):
 
 
 def test_every_byte_comes(server, tmp_path):
-    seen = []
-    url = server.play("/a", BODY)
-    assert get(url, tmp_path / "a", lambda *now: seen.append(now)) == BODY
-    received, totals = zip(*seen, strict=True)
-    assert list(received) == sorted(set(received))
-    assert received[-1] == len(BODY) > CHUNK
-    assert set(totals) == {len(BODY)}
-    assert server.agents == ["sphericalpca"]
+    for answer, total in ((BODY, len(BODY)), (("unmeasured", BODY), None)):
+        seen = []
+        url = server.play("/a", answer)
+        assert get(url, tmp_path / "a", lambda *now, seen=seen: seen.append(now)) == BODY
+        received, totals = zip(*seen, strict=True)
+        assert list(received) == sorted(set(received))
+        assert received[-1] == len(BODY) > CHUNK
+        assert set(totals) == {total}
+    assert set(server.agents) == {"sphericalpca"}
 
 
-def test_a_server_that_does_not_say_how_much(server, tmp_path):
-    seen = []
-    url = server.play("/a", ("unmeasured", BODY))
-    assert get(url, tmp_path / "a", lambda *now: seen.append(now)) == BODY
-    assert seen[-1] == (len(BODY), None)
-
-
-def test_fewer_bytes_than_announced(server, tmp_path):
-    url = server.play("/a", ("short", BODY))
-    with pytest.raises((ConnectionError, http.client.IncompleteRead)):
-        get(url, tmp_path / "a")
-
-
-@pytest.mark.parametrize("failure", [("short", BODY), 500, 503, 429, 408], ids=str)
+@pytest.mark.parametrize("failure", [("short", BODY), 500, 429, 408], ids=str)
 def test_a_second_try_helps(server, tmp_path, naps, failure):
     url = server.play("/a", failure, BODY)
     assert persist(partial(get, url, tmp_path / "a"), sleep=naps) == BODY
@@ -56,64 +41,29 @@ def test_a_second_try_helps(server, tmp_path, naps, failure):
     assert len(server.requests) == 2
 
 
-def test_waits_grow_and_the_last_error_is_told(server, tmp_path, naps):
-    url = server.play("/a", 500, 502, 503)
-    with pytest.raises(ConnectionError, match=r"HTTP Error 503: .*, after 4 tries"):
-        persist(partial(get, url, tmp_path / "a"), tries=4, sleep=naps)
-    assert naps == [1.0, 2.0, 4.0]
-    assert len(server.requests) == 4
-
-
-@pytest.mark.parametrize("code", [404, 403, 410])
-def test_a_clear_no_is_not_asked_again(server, tmp_path, naps, code):
-    url = server.play("/a", code)
-    with pytest.raises(ConnectionError, match=rf"HTTP Error {code}: .*, after 1 try$"):
+def test_a_clear_no_is_not_asked_again(server, tmp_path, naps):
+    url = server.play("/a", 404)
+    with pytest.raises(ConnectionError, match=r"HTTP Error 404: .*, after 1 try$"):
         persist(partial(get, url, tmp_path / "a"), sleep=naps)
     assert naps == []
     assert len(server.requests) == 1
 
 
-def test_a_server_that_falls_silent(server, tmp_path, naps):
+def test_a_server_that_falls_silent_or_does_not_listen(server, tmp_path, naps):
     url = server.play("/a", ("stall", BODY))
     with pytest.raises(ConnectionError, match="timed out, after 2 tries"):
         persist(partial(get, url, tmp_path / "a", timeout=0.2), tries=2, sleep=naps)
-
-
-def test_the_time_out_reaches_the_socket(tmp_path, monkeypatch):
-    def opened(self, request, timeout):
-        raise TimeoutError(f"{timeout} s")
-
-    monkeypatch.setattr("urllib.request.OpenerDirector.open", opened)
-    with pytest.raises(TimeoutError, match=r"^0\.25 s$"):
-        get("http://127.0.0.1/", tmp_path / "a", timeout=0.25)
-
-
-def test_nobody_listens(server, tmp_path, naps):
-    url = server.play("/a", BODY).replace(str(server.server_address[1]), "1")
+    nobody = url.replace(str(server.server_address[1]), "1")
     with pytest.raises(ConnectionError, match="Connection refused, after 3 tries"):
-        persist(partial(get, url, tmp_path / "a"), sleep=naps)
+        persist(partial(get, nobody, tmp_path / "a"), sleep=naps)
 
 
-@pytest.mark.parametrize(
-    ("error", "reason"),
-    [
-        (URLError(OSError(-2, "Name or service not known")), "Name or service not known"),
-        (URLError("unknown url\n type"), "unknown url type"),
-        (TimeoutError(), "TimeoutError"),
-        (http.client.RemoteDisconnected("gone"), "gone"),
-        (http.client.IncompleteRead(b""), "IncompleteRead"),
-        (HTTPError("u", 404, "Not Found", None, None), "HTTP Error 404: Not Found"),
-    ],
-)
-def test_reasons_take_one_line(naps, error, reason):
-    def fail():
-        raise error
-
-    with pytest.raises(ConnectionError) as caught:
-        persist(fail, sleep=naps)
-    assert reason in str(caught.value)
-    assert "\n" not in str(caught.value)
-    assert caught.value.__cause__ is error
+def test_a_file_that_moved_is_followed_but_nobody_can_fill_the_disk(server, tmp_path, monkeypatch):
+    new = server.play("/new", BODY)
+    assert get(server.play("/old", ("moved", new)), tmp_path / "a") == BODY
+    monkeypatch.setattr(downloading, "LARGEST", len(BODY) - 1)
+    with pytest.raises(ValueError, match="bytes came"):
+        get(server.play("/a", ("unmeasured", BODY)), tmp_path / "a")
 
 
 def test_what_no_second_try_can_cure_is_passed_on(naps):
@@ -123,26 +73,15 @@ def test_what_no_second_try_can_cure_is_passed_on(naps):
     with pytest.raises(OSError, match="No space left"):
         persist(fail, sleep=naps)
     assert naps == []
-
-
-def test_no_try_at_all_is_an_error():
     with pytest.raises(ValueError, match="tries=0 must be at least 1"):
         persist(int, tries=0)
 
 
-def test_a_file_that_moved_is_followed(server, tmp_path):
-    new = server.play("/new", BODY)
-    get(server.play("/old", ("moved", new)), tmp_path / "a")
-    assert (tmp_path / "a").read_bytes() == BODY
-
-
-@pytest.mark.parametrize(
-    "address", ["http://example.org/a", "ftp://example.org/a", "file:///etc/passwd", "nonsense"]
-)
+@pytest.mark.parametrize("address", ["http://example.org/a", "file:///etc/passwd", "nonsense"])
 @pytest.mark.parametrize("moved", [False, True])
 def test_other_ways_than_https_are_not_taken(server, tmp_path, naps, address, moved):
     if moved and address == "nonsense":
-        pytest.skip("a relative address stays on its server")
+        address = "ftp://example.org/a"  # a relative address stays on its server
     url = server.play("/a", ("moved", address)) if moved else address
     with pytest.raises(ConnectionError, match=r"is not https, after 1 try|Error 302"):
         persist(partial(get, url, tmp_path / "a"), sleep=naps)
@@ -151,25 +90,10 @@ def test_other_ways_than_https_are_not_taken(server, tmp_path, naps, address, mo
     gc.collect()  # a connection that was left open would be told of now
 
 
-def test_all_data_sets_come_over_https():
-    addresses = [r.source.address for r in DATASETS.values() if "://" in r.source.address]
-    assert addresses
-    assert all(address.startswith("https://") for address in addresses)
-
-
-def test_nobody_can_fill_the_disk(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(downloading, "LARGEST", len(BODY) - 1)
-    with pytest.raises(ValueError, match="bytes came"):
-        get(server.play("/a", ("unmeasured", BODY)), tmp_path / "a")
-
-
 @pytest.mark.parametrize("name", ["localhost", "127.0.0.1", "[::1]"])
 def test_no_server_elsewhere_sends_us_to_this_machine(name):
     """Plain http is allowed within it, but for addresses of ours only."""
     inside = f"http://{name}:8080/admin"
-    downloading._check_secure(inside, seen_from="http://127.0.0.1:9/a")
-    with pytest.raises(ConnectionError, match="is not https"):
-        downloading._check_secure(inside, seen_from="https://example.org/data.zip")
     handler, answer = downloading._SecureRedirects(), io.BytesIO()
     request = urllib.request.Request("https://example.org/data.zip")
     with pytest.raises(ConnectionError, match="is not https"):

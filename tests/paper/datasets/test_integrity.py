@@ -30,32 +30,22 @@ def _note(path):
     return path.with_name(path.name + ".sha256")
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_tables_are_loaded(tiny, stored, same, name):
-    X, y = load_uci(name, stored)
-    assert same(LabelledTable(X, y), tiny[name])
-    assert X.flags.c_contiguous
-    assert X.dtype == np.float64
-    assert y.dtype == np.int64
-
-
-def test_texts_are_loaded(tiny, stored, same):
+def test_contents_are_loaded(tiny, stored, same, monkeypatch):
+    for name in TABLES:
+        X, y = load_uci(name, stored)
+        assert same(LabelledTable(X, y), tiny[name])
+        assert X.flags.c_contiguous
+        assert (X.dtype, y.dtype) == (np.float64, np.int64)
     assert same(load_newsgroups(stored), tiny["newsgroups"])
-
-
-def test_the_environment_names_the_folder(stored, monkeypatch):
     monkeypatch.setenv("SPHERICALPCA_DATA_HOME", str(stored))
     assert len(load_newsgroups()) == 5
     assert len(load_uci("glass").X) == 9
-
-
-def test_texts_are_no_table(stored):
     with pytest.raises(DataError, match="'newsgroups' holds texts, not a table: load one of glass"):
         load_uci("newsgroups", stored)
 
 
-@pytest.mark.parametrize("name", DATASETS)
-def test_states_of_a_sound_file(stored, name, monkeypatch):
+@pytest.mark.parametrize("name", ["glass", "newsgroups", "mfeat-pix"])
+def test_states_of_a_sound_file(stored, name):
     record = DATASETS[name]
     path = stored / record.file
     assert examine(record, stored) == ("present", "as it was fetched", path.stat().st_size)
@@ -68,25 +58,11 @@ def test_states_of_a_sound_file(stored, name, monkeypatch):
     assert examine(record, stored) == ("absent", "", None)
 
 
-def _truncate(raw):
-    return raw[: len(raw) // 2]
-
-
-def _flip(raw):
-    changed = bytearray(raw)
-    changed[len(raw) // 2] ^= 0xFF
-    return bytes(changed)
-
-
 DAMAGE = {
-    "truncated": _truncate,
-    "no trailer": lambda raw: raw[:-8],
-    "one byte": _flip,
-    "wrong checksum": lambda raw: raw[:-8] + bytes(4) + raw[-4:],
-    "invalid block": lambda raw: raw[:10] + b"\xff" * (len(raw) - 10),
+    "truncated": lambda raw: raw[: len(raw) // 2],
+    "one byte": lambda raw: raw[:40] + bytes([raw[40] ^ 0xFF]) + raw[41:],
     "empty": lambda raw: b"",
     "not gzip": gzip.decompress,
-    "web page": lambda raw: b"<!DOCTYPE html><title>502</title>",
     "last row missing": lambda raw: gzip.compress(
         b"\n".join(gzip.decompress(raw).split(b"\n")[:-2]) + b"\n"
     ),
@@ -94,49 +70,29 @@ DAMAGE = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
-@pytest.mark.parametrize("name", ["glass", "newsgroups"])
-def test_damage_is_found_and_the_remedy_named(stored, name, damage):
-    record = DATASETS[name]
-    path = stored / record.file
-    path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(DataError) as caught:
-        load_newsgroups(stored) if record.is_text else load_uci(name, stored)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert str(path) in message
-    assert f"python -m paper datasets fetch {name} --force --data-home {stored}" in message
-    assert examine(record, stored).state == "damaged"
-    _note(path).unlink()
-    without_note = examine(record, stored)
-    assert without_note.state == "damaged"
-    assert f"({without_note.detail})" in message
-
-
-def test_other_content_under_the_right_name(tiny, stored):
-    """Sound files, but not of this data set."""
-    for name, other in [("glass", "diabetes"), ("newsgroups", "glass")]:
+def test_damage_is_found_and_the_remedy_named(stored, damage):
+    for name in ("glass", "newsgroups"):
         record = DATASETS[name]
-        (stored / record.file).write_bytes((stored / DATASETS[other].file).read_bytes())
-        _note(stored / record.file).unlink()
+        path = stored / record.file
+        path.write_bytes(damage(path.read_bytes()))
+        with pytest.raises(DataError) as caught:
+            load_newsgroups(stored) if record.is_text else load_uci(name, stored)
+        message = str(caught.value)
+        assert "\n" not in message
+        assert f"{path}" in message
+        assert f"python -m paper datasets fetch {name} --force --data-home {stored}" in message
         assert examine(record, stored).state == "damaged"
-    with pytest.raises(DataError, match="7 rows and 3 features, not 9 and 4"):
-        load_uci("glass", stored)
+        _note(path).unlink()
+        without_note = examine(record, stored)
+        assert without_note.state == "damaged"
+        assert f"({without_note.detail})" in message
 
 
 @pytest.mark.parametrize(
     ("change", "reason"),
     [
         (lambda X, y: (X[1:], y[1:]), "8 rows and 4 features, not 9 and 4"),
-        (lambda X, y: (X[:, 1:], y), "9 rows and 3 features, not 9 and 4"),
         (lambda X, y: (X, np.where(y == 7, 6, y)), "2 rows of class 6, not 0"),
-        (lambda X, y: (X, np.where(np.arange(9) == 0, 2, y)), "2 rows of class 1, not 3"),
-        (lambda X, y: (1.001 * X, y), "other values"),
-        (lambda X, y: (X[:, ::-1], y), "other values"),
-        (lambda X, y: (X[:, [1, 0, 2, 3]], y), "other values"),
-        (lambda X, y: (-X, y), "other values"),
-        (lambda X, y: (X * [1, 1, -1, 1], y), "other values"),
-        (lambda X, y: (np.abs(X), y), "other values"),
-        (lambda X, y: (X, y[::-1]), "other values"),
         (lambda X, y: (X, y[[3, 1, 2, 0, *range(4, 9)]]), "other values"),
     ],
 )
@@ -147,63 +103,25 @@ def test_the_content_is_compared_with_the_facts(tiny, change, reason):
     assert reason in fault(record, LabelledTable(*change(*table)), fetched=True)
 
 
-@pytest.fixture
-def large(rng):
-    """A table of many digits whose signed sum nearly cancels, and its record."""
+def test_rounding_and_order_are_forgiven_but_no_exchange_in_a_large_table(rng):
+    """Of many digits, with a signed sum that nearly cancels."""
     X, y = rng.standard_normal((400, 30)), rng.integers(1, 5, 400)
-    table = LabelledTable(X - X.mean(axis=0), y)
-    facts = dataclasses.asdict(table_facts(table))
+    X -= X.mean(axis=0)
+    facts = dataclasses.asdict(table_facts(LabelledTable(X, y)))
     assert abs(facts["fingerprint"][0]) < 0.02 * facts["fingerprint"][1]
-    return dataclasses.replace(DATASETS["isolet"], **facts), table
-
-
-def test_rounding_and_the_order_of_rows_are_forgiven(large, rng):
-    record, (X, y) = large
-    order = rng.permutation(len(y))
+    record = dataclasses.replace(DATASETS["isolet"], **facts)
+    order, columns = rng.permutation(len(y)), np.arange(30)
     rounded = np.vectorize(lambda value: float(f"{value:.5g}"))(X)
     assert fault(record, LabelledTable(rounded[order], y[order])) == ""
-    assert fault(record, LabelledTable((1 + 2e-5) * X, y)) != ""
-
-
-def test_exchanges_are_noticed_in_a_large_table(large, rng):
-    record, (X, y) = large
-    columns = np.arange(30)
     columns[[11, 12]] = columns[[12, 11]]
-    exchanged = np.select([y == 1, y == 2], [2, 1], y)
-    record = dataclasses.replace(record, classes=table_facts(LabelledTable(X, exchanged)).classes)
-    assert "other values" in fault(record, LabelledTable(X, exchanged))
-    record, _ = large
-    for other in [(X[:, columns], y), (-X, y), (X, rng.permutation(y))]:
+    for other in [((1 + 2e-5) * X, y), (X[:, columns], y), (-X, y), (X, y[order])]:
         assert "other values" in fault(record, LabelledTable(*other))
-
-
-def _rewrite(path, change):
-    """Other bytes of the same kind, without a note."""
-    documents = gzip.decompress(path.read_bytes()).decode().split("\n")[:-1]
-    text = "\n".join([*change(documents), ""])
-    path.write_bytes(gzip.compress(text.encode(), compresslevel=1))
-    _note(path).unlink(missing_ok=True)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda lines: lines,
-        lambda lines: lines[::-1],
-        lambda lines: [line.replace(r"\r\n", r"\n") for line in lines],
-        lambda lines: [line.replace(r"\n", r"\r\n") for line in lines],
-    ],
-    ids=["compressed again", "other order", "line ends of Unix", "line ends of DOS"],
-)
-def test_other_bytes_of_the_same_texts(stored, change):
-    record = DATASETS["newsgroups"]
-    _rewrite(stored / record.file, change)
-    assert examine(record, stored)[:2] == ("present", "other bytes, same content by its facts")
-    assert len(load_newsgroups(stored)) == 5
 
 
 def test_one_other_word_is_noticed_unless_it_was_fetched(tiny, stored):
     record, corpus = DATASETS["newsgroups"], tiny["newsgroups"]
+    longer = dataclasses.replace(corpus, texts=[*corpus.texts[:-1], "one more"])
+    assert fault(record, longer, fetched=True) == "right in size, but other words"
     texts = [text.replace("hot", "hat") for text in corpus.texts]
     other = dataclasses.replace(corpus, texts=texts)
     assert fault(record, other) == "right in size, but other words"
@@ -217,39 +135,15 @@ def test_one_other_word_is_noticed_unless_it_was_fetched(tiny, stored):
         load_newsgroups(stored)
 
 
-def test_the_number_of_words_counts_for_fetched_texts_too(tiny):
-    record, corpus = DATASETS["newsgroups"], tiny["newsgroups"]
-    longer = dataclasses.replace(corpus, texts=[*corpus.texts[:-1], "one more"])
-    assert fault(record, longer, fetched=True) == "right in size, but other words"
-
-
-def test_the_note_sees_what_the_content_forgives(tiny, stored):
-    record, (X, y) = DATASETS["glass"], tiny["glass"]
-    path = stored / record.file
-    note = _note(path).read_bytes()
-    write_content(record, stored, LabelledTable((1 + 1e-9) * X, y))
-    assert examine(record, stored).state == "present"
-    _note(path).write_bytes(note)
-    assert examine(record, stored)[:2] == (
-        "damaged",
-        "its sha256 is not the one noted when it was fetched",
-    )
-
-
-def test_what_cannot_be_read_is_said_to_be_so(stored):
+def test_files_that_are_missing_or_folders(stored):
     path = stored / "glass.csv.gz"
     path.unlink()
+    with pytest.raises(DataError, match=r"No file glass.csv.gz in .*fetch glass"):
+        load_uci("glass", stored)
+    with pytest.raises(DataError, match="did you mean 'glass'"):
+        load_uci("glas", stored)
     path.mkdir()
     state, detail, _ = examine(DATASETS["glass"], stored)
     assert (state, detail) == ("damaged", "cannot be read: Is a directory")
     with pytest.raises(IsADirectoryError):
         load_uci("glass", stored)
-
-
-def test_missing_files_are_data_errors(tiny, home):
-    with pytest.raises(DataError, match=r"No file glass.csv.gz in .*fetch glass"):
-        load_uci("glass", home)
-    with pytest.raises(DataError, match=r"No file newsgroups20_bydate.jsonl.gz in .*newsgroups"):
-        load_newsgroups(home)
-    with pytest.raises(DataError, match="did you mean 'glass'"):
-        load_uci("glas", home)

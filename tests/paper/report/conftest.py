@@ -13,6 +13,7 @@ from paper.report import write_report
 from paper.report.compare import compare
 from paper.report.content import gather
 from paper.report.read import read_results
+from sphericalpca.pages.pictures import Picture
 
 VERSIONS = "sphericalpca 0.1.0, python 3.11.7, numpy 2.4.6, scipy 1.17.1, scikit-learn 1.9.1"
 
@@ -123,18 +124,21 @@ def _lsa_rows(dataset="20newsgroups"):
         yield _line(("lsa", dataset, groups, variant), method, level, r=r)
 
 
-def _all_rows():
+@pytest.fixture(scope="session")
+def rows():
     parts = (_toy_rows(), _newsgroups_rows(), _rank_rows(), _uci_rows(), _lsa_rows())
     return pd.concat([frame for part in parts for frame in part], ignore_index=True)
 
 
-def _stand_in_rows():
+@pytest.fixture(scope="session")
+def stand_in_rows():
     parts = (_newsgroups_rows("docstrings", {"6": 0.5}), _uci_rows(STAND_INS))
     return pd.concat([frame for part in parts for frame in part], ignore_index=True)
 
 
-def _toy_points(n=100):
-    rng = np.random.default_rng(0)
+@pytest.fixture(scope="session")
+def toy_points():
+    n, rng = 100, np.random.default_rng(0)
     X = 20 * rng.random((2 * n, 3))
     group = np.repeat([0, 1], n)
     X[group == 0, 1] = X[group == 1, 0] = 0.0
@@ -162,7 +166,8 @@ SPEED = {
 }
 
 
-def _convergence():
+@pytest.fixture(scope="session")
+def convergence():
     return pd.concat([_curve(data, solver) for data in ("toy", "digits") for solver in SPEED])
 
 
@@ -189,7 +194,8 @@ def _curve(data, solver):
     )
 
 
-def _solvers():
+@pytest.fixture(scope="session")
+def solver_runs():
     return pd.DataFrame([_run(data, solver) for data in ("toy", "digits") for solver in SPEED])
 
 
@@ -244,11 +250,6 @@ def _write(folder, rows=None, **others):
 
 
 @pytest.fixture(scope="session")
-def rows():
-    return _all_rows()
-
-
-@pytest.fixture(scope="session")
 def lines(rows):
     return compare(rows)
 
@@ -256,26 +257,6 @@ def lines(rows):
 @pytest.fixture(scope="session")
 def content(folder):
     return gather(read_results(folder))
-
-
-@pytest.fixture(scope="session")
-def stand_in_rows():
-    return _stand_in_rows()
-
-
-@pytest.fixture(scope="session")
-def toy_points():
-    return _toy_points()
-
-
-@pytest.fixture(scope="session")
-def convergence():
-    return _convergence()
-
-
-@pytest.fixture(scope="session")
-def solver_runs():
-    return _solvers()
 
 
 @pytest.fixture(scope="session")
@@ -295,5 +276,7 @@ def folder(tmp_path_factory, rows, convergence, solver_runs, toy_points):
     """A folder with all four files and the report drawn from them."""
     place = tmp_path_factory.mktemp("report")
     _write(place, rows, convergence=convergence, solvers=solver_runs, toy=toy_points)
-    write_report(place)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Picture, "png", lambda self: b"")  # slow, and tested with one picture
+        write_report(place)
     return place

@@ -4,21 +4,17 @@ import re
 import xml.etree.ElementTree as ET
 
 import numpy as np
-import pandas as pd
 import pytest
 from matplotlib.colors import to_hex
 
 from paper.report.compare import compare, lines_of
-from paper.report.figures.axes import log_scale
 from paper.report.figures.clustering import (
     against_dimension,
-    lsa_curves,
     methods_by_line,
 )
-from paper.report.figures.convergence import _gap, _thinned
 from paper.report.figures.convergence import convergence as draw_convergence
 from paper.report.figures.toy import toy
-from sphericalpca.pages.pictures import THEME, Panel, Picture, Sample, flat_axes
+from sphericalpca.pages.pictures import THEME, Panel, Picture, flat_axes
 from sphericalpca.plotting.style import INK, PALETTE, new_figure
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -27,11 +23,6 @@ SVG = "{http://www.w3.org/2000/svg}"
 @pytest.fixture(scope="module")
 def pictures(content):
     return content.pictures
-
-
-@pytest.fixture(scope="module")
-def inline(pictures):
-    return {name: picture.inline() for name, picture in pictures.items()}
 
 
 def simple():
@@ -44,29 +35,13 @@ def simple():
     return Picture("simple", "Caption.", (Panel((3, 2), draw, "One line's <rise>."),) * 2)
 
 
-def test_all_pictures_are_there(pictures):
-    assert list(pictures) == [
-        "geometry",
-        "toy",
-        "convergence-toy",
-        "convergence-digits",
-        "newsgroups",
-        "uci",
-        "rank",
-        "lsa",
-        "seconds",
-    ]
-
-
-def test_same_bytes_each_time():
+def test_same_bytes_each_time_and_text_is_kept_as_it_is():
     one, two = simple(), simple()
     assert one.svg() == two.svg()
     assert one.png() == two.png()
+    assert one.png().startswith(b"\x89PNG")
     assert one.inline() == two.inline()
-
-
-def test_text_is_kept_as_it_is():
-    for svg in (simple().svg().decode(), simple().inline()[0]):
+    for svg in (one.svg().decode(), one.inline()[0]):
         text = "".join(ET.fromstring(with_namespace(svg)).itertext())
         assert "0.123456 & <0.5>" in text
         assert "0.375" in text
@@ -78,150 +53,47 @@ def with_namespace(svg):
     return svg if "xmlns=" in svg else svg.replace("<svg", f"<svg {spaces}", 1)
 
 
-def test_inline_pictures_follow_the_theme(inline):
-    for name, panels in inline.items():
-        for svg in panels:
-            assert re.findall(r"#[0-9a-fA-F]{6}\b", svg) == [], name
-            assert "font-family" not in svg
-            assert "<style" not in svg
-            used = set(re.findall(r"var\(--(\w+)\)", svg))
-            assert used <= set(THEME.values())
-            assert "ink" in used
+def test_inline_pictures_follow_the_theme_and_have_words(pictures, folder):
+    assert list(pictures) == [
+        *("geometry", "toy", "convergence-toy", "convergence-digits", "newsgroups", "uci"),
+        *("rank", "lsa", "seconds"),
+    ]
+    page = (folder / "report.html").read_text(encoding="utf-8")
+    ids, linked, labels = [], [], []
+    for svg in re.findall(r"<svg\b[^>]*role=\"img\".*?</svg>", page, re.DOTALL):
+        assert re.findall(r"#[0-9a-fA-F]{6}\b", svg) == []
+        assert not re.search("font-family|<style", svg)
+        used = set(re.findall(r"var\(--(\w+)\)", svg))
+        assert {"ink"} <= used <= set(THEME.values())
+        ids += re.findall(r"\sid=\"([^\"]+)\"", svg)
+        linked += re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)
+        root = ET.fromstring(with_namespace(svg))
+        labels.append(root.get("aria-label"))
+        assert root.find(f"{SVG}desc").text == labels[-1]
+        assert "viewBox" in root.attrib
+        assert root.get("width") is None
+    assert len(ids) == len(set(ids)), "ids are unique over all pictures"
+    assert set(linked) == set(ids)
+    assert sorted(labels) == sorted(p.label for one in pictures.values() for p in one.panels)
+    assert all(picture.caption.endswith(".") for picture in pictures.values())
 
 
-def test_file_pictures_stand_alone(pictures, folder):
-    for name in pictures:
-        text = (folder / "figures" / f"{name}.svg").read_text(encoding="utf-8")
-        assert "var(--" not in text
-        ET.fromstring(text)
-        assert (folder / "figures" / f"{name}.png").read_bytes().startswith(b"\x89PNG")
-
-
-def test_ids_are_unique_over_all_pictures(inline):
-    ids, used = [], []
-    for panels in inline.values():
-        for svg in panels:
-            ids += re.findall(r"\sid=\"([^\"]+)\"", svg)
-            used += re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg)
-    assert len(ids) == len(set(ids))
-    assert set(used) == set(ids)
-
-
-def test_every_panel_has_words_for_it(pictures, inline):
-    for name, picture in pictures.items():
-        for panel, svg in zip(picture.panels, inline[name], strict=True):
-            root = ET.fromstring(with_namespace(svg))
-            assert root.get("role") == "img"
-            assert root.get("aria-label") == panel.label
-            assert root.find(f"{SVG}desc").text == panel.label
-            assert "viewBox" in root.attrib
-            assert root.get("width") is None
-        assert picture.caption.endswith(".")
-
-
-def test_wrong_points_are_ringed(toy_points):
-    figure = new_figure((4, 4), layout=None)
-    toy(toy_points).panels[1].draw(figure)
-    scatters = figure.axes[0].collections
-    rings = scatters[-1]
+def test_wrong_points_are_ringed_and_their_share_told(toy_points):
+    panel = toy(toy_points).panels[1]
+    *scatters, rings = drawn(panel).collections
     assert len(rings.get_offsets()) == int((toy_points["kmeans"] != toy_points["group"]).sum())
     assert to_hex(rings.get_edgecolors()[0]) == INK
     assert len(rings.get_facecolors()) == 0
     shown = [len(scatter.get_offsets()) for scatter in scatters[:2]]
     assert shown == [int((toy_points["kmeans"] == number).sum()) for number in (0, 1)]
-
-
-def test_titles_of_the_toy_tell_the_shares(toy_points):
-    picture = toy(toy_points)
     share = 100 * (toy_points["kmeans"] == toy_points["group"]).mean()
-    assert f"{share:.1f} %" in picture.panels[1].label
-
-
-def test_gap_leaves_rounding_out():
-    loss = np.array([30.0, 21.0, 20.0 + 1e-10, 20.0])
-    np.testing.assert_allclose(_gap(loss), [10.0, 1.0, np.nan, np.nan])
-
-
-@pytest.mark.parametrize("length", [0, 1, 250, 251, 3000])
-def test_thinning_keeps_both_ends(length):
-    kept = _thinned(length)
-    assert len(kept) <= 250
-    assert (np.diff(kept) > 0).all()
-    if length:
-        assert (kept[0], kept[-1]) == (0, length - 1)
-
-
-def test_powers_of_ten_are_plain_text():
-    ax = flat_axes(new_figure((3, 2), layout=None))
-    ax.set(xlim=(1e-6, 1e6), ylim=(0.001, 1000))
-    log_scale(ax.xaxis)
-    log_scale(ax.yaxis)
-    values = (1e-6, 0.01, 1.0, 1e5, 5)
-    far, near = (axis.get_major_formatter() for axis in (ax.xaxis, ax.yaxis))
-    assert [far(value) for value in values] == ["10⁻⁶", "10⁻²", "1", "10⁵", "5"]
-    assert [near(value) for value in (0.001, 0.1, 1, 1000)] == ["0.001", "0.1", "1", "1,000"]
-
-
-def test_legend_samples_name_their_colour():
-    assert Sample("a", PALETTE[1], "--").variable == "c1"
-    assert Sample("a", PALETTE[1], "--").dashes
-    assert not Sample("a", PALETTE[1]).dashes
-
-
-def test_seconds_of_the_recipe_are_drawn_against_r(pictures, lines):
-    panels = pictures["seconds"].panels
-    assert [panel.label.rpartition(", ")[2] for panel in panels] == [
-        *("texts.", "tables.", "20 groups.", "4 groups.")
-    ]
-    figure = new_figure((4, 3), layout=None)
-    panels[3].draw(figure)
-    drawn = {line.get_label(): line.get_xydata() for line in figure.axes[0].lines}
-    part = lines_of(lines, "lsa", groups="4", variant="seeds")
-    expected = [(line.key.r, line.seconds["spherical-pca"]) for line in part]
-    np.testing.assert_allclose(drawn["Spherical PCA"], expected)
-    assert set(drawn) == {"LSA", "Spherical PCA"}
-
-
-def test_missing_method_leaves_a_gap(exact_rows):
-    rows = [
-        exact_rows(("uci", data, "6", "unit"), {method: [0.5, 0.6] for method in methods})
-        for data, methods in {"glass": ("kmeans", "mua"), "isolet": ("kmeans",)}.items()
-    ]
-    picture = methods_by_line(compare(pd.concat(rows)), name="x", caption="")
-    figure = new_figure((4, 4), layout=None)
-    picture.panels[1].draw(figure)
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["K-means", "MUA"]
+    assert f"{share:.1f} %" in panel.label
 
 
 def drawn(panel):
     figure = new_figure(panel.size, layout=None)
     panel.draw(figure)
     return figure.axes[0]
-
-
-def test_shares_stay_on_their_axis_with_few_labels(rows):
-    """Two values would give intervals far beyond 0 and 1; wide spreads would, too."""
-    wild = rows.assign(
-        **{
-            name: rows[name].where(rows["repetition"] % 2 == 0, 1.0 - rows[name])
-            for name in ("accuracy", "nmi_max", "nmi_arithmetic")
-        }
-    )
-    for part in (wild[wild["repetition"] < 2], wild[wild["repetition"] < 3], rows):
-        lines = compare(part)
-        pictures = [
-            (methods_by_line(lines_of(lines, "uci", variant="unit"), name="x", caption=""), "x"),
-            (against_dimension(lines_of(lines, "rank"), caption=""), "y"),
-            (lsa_curves(lines_of(lines, "lsa"), caption=""), "y"),
-        ]
-        for picture, name in pictures:
-            for panel in picture.panels:
-                ax = drawn(panel)
-                low, high = getattr(ax, f"get_{name}lim")()
-                ticks = getattr(ax, f"get_{name}ticks")()
-                shown = [tick for tick in ticks if low <= tick <= high]
-                assert 0 <= low < high <= 1
-                assert 2 <= len(shown) <= 6
 
 
 def test_two_repetitions_have_no_bars_and_no_bands(rows):
@@ -235,21 +107,6 @@ def test_two_repetitions_have_no_bars_and_no_bands(rows):
         assert {any(len(path.vertices) for path in paths) for paths in bands} == {known}
 
 
-def test_borrowed_cells_are_hollow_and_explained(pictures, lines):
-    picture = pictures["uci"]
-    hollow = [sample.label for sample in picture.legend if sample.hollow]
-    assert hollow == ["the paper's number", "min-max data"]
-    assert "Hollow: MUA on min-max data" in picture.caption
-    names = [panel.label for panel in picture.panels]
-    for panel, name in zip(picture.panels, names, strict=True):
-        circles = [line for line in drawn(panel).lines if line.get_marker() == "o"]
-        faces = [line.get_markerfacecolor() for line in circles]
-        assert faces.count("none") == ("isolet" in name)
-        assert ("(min-max data)" in name) == ("isolet" in name)
-    assert "min-max" not in pictures["newsgroups"].caption
-    assert len(pictures["newsgroups"].legend) == 3
-
-
 def test_convergence_says_where_solvers_start(convergence):
     starts = dict.fromkeys(convergence["solver"].unique(), "random U, V uniform")
     starts["default"] = "SVD"
@@ -261,26 +118,3 @@ def test_convergence_says_where_solvers_start(convergence):
     caption = draw_convergence(convergence.assign(objective=higher), "toy", starts).caption
     assert "begins lower" not in caption
     assert "start" not in draw_convergence(convergence, "toy").caption
-
-
-def test_long_legends_take_several_lines():
-    one = simple()
-    short = Picture(one.name, one.caption, one.panels, (Sample("a", INK),) * 3, across=2)
-    long = Picture(one.name, one.caption, one.panels, (Sample("a" * 40, INK),) * 3, across=2)
-    heights = [picture._whole().get_figheight() for picture in (one, short, long)]
-    assert heights[0] < heights[1] < heights[2]
-    for picture in (short, long):
-        figure = picture._whole()
-        figure.draw_without_rendering()
-        legend = figure.subfigs[-1].legends[0].get_window_extent()
-        assert legend.x0 >= 0
-        assert legend.x1 <= figure.bbox.x1
-
-
-def test_a_gap_that_was_measured_is_drawn_as_it_is(convergence):
-    frame = convergence.assign(gap=1e-9)
-    figure = new_figure((4, 3), layout=None)
-    draw_convergence(frame, "toy").panels[3].draw(figure)
-    drawn = [line.get_ydata() for line in figure.axes[0].lines]
-    assert all((values == 1e-9).all() for values in drawn)
-    assert len(drawn) == 4

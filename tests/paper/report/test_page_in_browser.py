@@ -1,4 +1,4 @@
-"""The page in a real browser: no errors, no network, readable at any width and in the dark."""
+"""The page in a real browser: no errors, no network, at any width and in the dark."""
 
 import os
 import shutil
@@ -11,47 +11,13 @@ from playwright.sync_api import sync_playwright
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium")
 OPTIONS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
-pytestmark = pytest.mark.skipif(
-    CHROMIUM is None, reason="no chromium: install it, or name one in the variable CHROMIUM"
-)
+pytestmark = [
+    pytest.mark.slow("browser"),
+    pytest.mark.skipif(
+        CHROMIUM is None, reason="no chromium: install it, or name one in the variable CHROMIUM"
+    ),
+]
 
-# Every visible text against whatever is painted behind it; 3 is enough for large letters.
-LOW_CONTRAST = """
-() => {
-  const rgb = (text) => (text.match(/[\\d.]+/g) ?? [0, 0, 0, 0]).map(Number);
-  const light = ([r, g, b]) => [r, g, b]
-    .map((x) => x / 255)
-    .map((x) => (x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4))
-    .reduce((sum, x, i) => sum + x * [0.2126, 0.7152, 0.0722][i], 0);
-  const behind = (node) => {
-    for (let at = node; at; at = at.parentElement) {
-      const color = rgb(getComputedStyle(at).backgroundColor);
-      if (color.length < 4 || color[3] > 0) return color;
-    }
-    return [255, 255, 255];
-  };
-  const low = [];
-  const nodes = document.querySelectorAll("p, li, a, th, td, td span, small, h1, h2, h3, "
-    + "figcaption, summary, label, legend, button, dt, dd, output, svg text, q, strong");
-  nodes.forEach((node) => {
-    if (!node.textContent.trim() || !node.getClientRects().length) return;
-    const style = getComputedStyle(node);
-    const color = node.closest("svg") ? style.fill : style.color;
-    const [a, b] = [light(rgb(color)), light(behind(node))].sort((x, y) => y - x);
-    const large = parseFloat(style.fontSize) >= 24;
-    const ratio = (a + 0.05) / (b + 0.05);
-    if (ratio < (large ? 3 : 4.5)) low.push([node.tagName, node.textContent.slice(0, 40), ratio]);
-  });
-  return { low, seen: nodes.length };
-}
-"""
-
-UNNAMED_IMAGES = """
-() => [...document.querySelectorAll("svg, img, canvas")]
-  .filter((node) => !node.closest("[aria-hidden=true]"))
-  .filter((node) => !(node.getAttribute("aria-label") || node.getAttribute("alt")))
-  .map((node) => node.outerHTML.slice(0, 80))
-"""
 
 TOO_WIDE = """
 () => [...document.querySelectorAll("main *")]
@@ -103,52 +69,16 @@ def dress(page, scheme):
     page.locator(f"html[data-theme={scheme}]").wait_for(state="attached", timeout=5000)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [360, 768, 1280])
+@pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (768, "dark"), (1280, "light")])
 def test_never_wider_than_the_screen(page, width, scheme):
     dress(page, scheme)
     page.set_viewport_size({"width": width, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     assert page.evaluate(TOO_WIDE) == []
-
-
-def test_wide_tables_scroll_in_their_own_frame(page):
-    page.set_viewport_size({"width": 360, "height": 800})
-    frame = page.locator("#table-newsgroups .scroll")
-    assert frame.evaluate("node => node.scrollWidth > node.clientWidth")
-    assert frame.get_attribute("tabindex") == "0"
-
-
-@pytest.mark.parametrize("name", ["newsgroups", "paper-doubts"])
-def test_an_edge_in_shade_says_that_a_table_goes_on(page, name):
-    """At the left end the right edge is shaded, at the right end it is not."""
-    page.set_viewport_size({"width": 360, "height": 800})
-    frame = page.locator(f"#table-{name} .scroll")
-    frame.evaluate("node => node.querySelectorAll('tr').forEach((r) => r.style.opacity = 0)")
-    seen = []
-    for end in ("0", "node.scrollWidth"):
-        frame.evaluate(f"node => {{ node.scrollLeft = {end}; }}")
-        frame.scroll_into_view_if_needed()
-        box = frame.bounding_box()
-        edge = {"x": box["x"] + box["width"] - 12, "y": box["y"] + 40, "width": 10, "height": 4}
-        blank = {**edge, "x": box["x"] + box["width"] / 2}
-        seen.append(page.screenshot(clip=edge) == page.screenshot(clip=blank))
-    frame.evaluate("node => node.querySelectorAll('tr').forEach((r) => r.style.opacity = '')")
-    assert seen == [False, True]
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_can_be_read(page, scheme):
-    dress(page, scheme)
-    page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
-    found = page.evaluate(LOW_CONTRAST)
-    assert found["low"] == []
-    assert found["seen"] > 500
-
-
-def test_pictures_have_names(page):
-    assert page.evaluate(UNNAMED_IMAGES) == []
-    assert page.evaluate("[...document.images].every((image) => image.naturalWidth > 0)")
+    if width == 360:  # wide tables scroll in their own frame
+        frame = page.locator("#table-newsgroups .scroll")
+        assert frame.evaluate("node => node.scrollWidth > node.clientWidth")
+        assert frame.get_attribute("tabindex") == "0"
 
 
 def test_theme_follows_the_system_until_the_reader_chooses(page):

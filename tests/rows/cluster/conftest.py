@@ -58,6 +58,19 @@ def two_processes(_two_processes):
         yield SimpleNamespace(cluster=_two_processes, client=client)
 
 
+@pytest.fixture(scope="session")
+def _two_workers():
+    with _workers(n_workers=2, processes=False, memory_limit=0) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def two_workers(_two_workers):
+    """Two workers in this process, for tests that leave them as they are."""
+    with pytest.importorskip("distributed").Client(_two_workers) as client:
+        yield SimpleNamespace(cluster=_two_workers, client=client)
+
+
 @pytest.fixture
 def five_workers():
     """Five workers in this process."""

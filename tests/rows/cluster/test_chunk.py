@@ -31,20 +31,6 @@ def test_the_numbers_are_those_of_the_pieces(pieces, dtype):
     np.testing.assert_array_equal(found.toarray() if sparse.issparse(found) else found, X)
 
 
-def test_what_needs_no_change_is_not_copied():
-    assert checked_chunk([X], 4, X.dtype, 0, None) is X
-    S = sparse.csr_array(X)
-    assert np.shares_memory(checked_chunk([S], 4, X.dtype, 0, None).data, S.data)
-
-
-def test_repeated_indices_are_added_up_in_a_copy():
-    given = sparse.csr_array((np.ones(4), [1, 1, 0, 2], [0, 2, 4]), shape=(2, 3))
-    found = checked_chunk([given], 3, given.dtype, 0, None)
-    assert found.nnz == 3
-    np.testing.assert_array_equal(found.toarray(), [[0, 2, 0], [1, 0, 1]])
-    assert given.nnz == 4
-
-
 def test_missing_values_of_a_frame_are_found():
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"a": [1, 2], "b": pandas.array([3, None], dtype="Int64")})

@@ -70,19 +70,18 @@ def sparse(**changes):
     return {f"{name}.npy": content for name, content in (members | changes).items()}
 
 
-def test_the_sparse_matrix_of_these_tests_is_sound(tmp_path):
-    write(tmp_path / "x.npz", sparse())
-    assert open_rows(tmp_path / "x.npz").shape == (3, 4)
-
-
-@pytest.mark.parametrize("part", ["format", "shape", "indptr", "indices", "data"])
 @pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_parts_that_announce_more_than_they_have(tmp_path, part, packing):
+def test_parts_that_announce_more_than_they_have(tmp_path, packing):
     path = tmp_path / "x.npz"
-    write(path, sparse(**{part: header((100 * MB,))}), packing)
-    with in_little_memory(), pytest.raises(DataError, match=r"bytes instead of 838860"):
-        open_rows(path)
-    claim(path, f"{part}.npy", len(header((100 * MB,))) + 800 * MB)  # as its directory does
+    for part in ("format", "shape", "indptr", "indices", "data"):
+        write(path, sparse(**{part: header((100 * MB,))}), packing)
+        with in_little_memory(), pytest.raises(DataError, match=r"bytes instead of 838860"):
+            open_rows(path)
+        claim(path, f"{part}.npy", len(header((100 * MB,))) + 800 * MB)  # as its directory does
+        with in_little_memory(), pytest.raises(DataError, match="which are not in it"):
+            open_rows(path)
+    write(path, {"X.npy": header((10, 10 * MB))}, packing)
+    claim(path, "X.npy", len(header((10, 10 * MB))) + 800 * MB)
     with in_little_memory(), pytest.raises(DataError, match="which are not in it"):
         open_rows(path)
 
@@ -98,34 +97,22 @@ def test_words_and_shapes_that_unpack_to_much(tmp_path, part):
 
 @pytest.mark.parametrize("name", ["x.npy", "x.npz", "sparse"])
 def test_headers_without_end(tmp_path, name):
-    content = long_header() + bytes(64 * MB)
     path = tmp_path / ("x.npy" if name == "x.npy" else "x.npz")
     if name == "x.npy":
         path.write_bytes(long_header() + bytes(100))
     else:
+        content = long_header() + bytes(64 * MB)
         write(path, {"X.npy": content} if name == "x.npz" else sparse(indptr=content))
-    del content
+        del content
     with in_little_memory(), pytest.raises(DataError, match="cannot be read"):
         open_rows(path)
 
 
-@pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
-def test_an_array_that_is_not_there(tmp_path, packing):
-    path = tmp_path / "x.npz"
-    write(path, {"X.npy": header((10, 10 * MB))}, packing)
-    claim(path, "X.npy", len(header((10, 10 * MB))) + 800 * MB)
-    with in_little_memory(), pytest.raises(DataError, match="which are not in it"):
-        open_rows(path)
-
-
-@pytest.mark.parametrize("packing", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_ways_to_pack_that_have_no_limit(tmp_path, packing):
-    write(tmp_path / "x.npz", {"X.npy": array(np.ones((3, 4)))}, packing)
-    with pytest.raises(DataError, match="in a way that numpy does not use"):
-        open_rows(tmp_path / "x.npz")
-
-
-def test_objects_in_a_sparse_matrix_are_not_unpickled(tmp_path):
+def test_ways_to_pack_that_have_no_limit_and_pickles_are_refused(tmp_path):
+    for packing in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        write(tmp_path / "x.npz", {"X.npy": array(np.ones((3, 4)))}, packing)
+        with pytest.raises(DataError, match="in a way that numpy does not use"):
+            open_rows(tmp_path / "x.npz")
     write(tmp_path / "x.npz", sparse(indptr=header((4,), "|O")))
     with pytest.raises(DataError, match="cannot be read"):
         open_rows(tmp_path / "x.npz")

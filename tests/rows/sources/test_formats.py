@@ -34,36 +34,27 @@ def save_table(request, tmp_path):
     return save
 
 
-def test_the_only_column_of_lists_is_meant(X, save_table, dense):
-    path = save_table({"id": np.arange(100), "v": vectors(X), "title": ["x"] * 100})
-    np.testing.assert_array_equal(matrix(open_rows(path), dense), X)
-
-
-def test_one_of_several_columns_of_lists_must_be_named(X, save_table, dense):
-    path = save_table({"title": vectors(-X), "body": vectors(X), "words": [["a"]] * 100})
-    with pytest.raises(DataError, match=r"several columns of lists \('title', 'body'\).*column="):
-        open_rows(path)
-    np.testing.assert_array_equal(matrix(open_rows(path, column="body"), dense), X)
-
-
-def test_columns_of_numbers_come_in_the_order_in_which_they_are_named(X, save_table, dense):
-    columns = {"a": X[:, 0], "t": ["x"] * 100, "b": X[:, 1], "v": vectors(X), "c.d": X[:, 2]}
-    path = save_table(columns)
-    found = matrix(open_rows(path, columns=["c.d", "a"]), dense)
-    np.testing.assert_array_equal(found, X[:, [2, 0]])
-
-
-def test_without_lists_all_columns_of_numbers_are_meant(X, save_table, dense):
-    path = save_table({"a": X[:, 0], "t": ["x"] * 100, "b": X[:, 1].astype(np.float16)})
-    source = open_rows(path)
-    assert source.dtype == np.float32
-    expected = np.column_stack([X[:, 0], X[:, 1].astype(np.float16)])
-    np.testing.assert_array_equal(matrix(source, dense), expected)
+def test_a_column_of_lists_or_columns_of_numbers_are_meant(X, save_table, dense):
+    words = ["x"] * 100
+    for columns, options, expected in (
+        ({"id": np.arange(100), "v": vectors(X), "title": words}, {}, X),
+        ({"title": vectors(-X), "body": vectors(X)}, {"column": "body"}, X),
+        (
+            {"a": X[:, 0], "t": words, "b": X[:, 1], "v": vectors(X), "c.d": X[:, 2]},
+            {"columns": ["c.d", "a"]},
+            X[:, [2, 0]],
+        ),
+        ({"a": X[:, 0], "t": words, "b": X[:, 1]}, {}, X[:, :2]),
+        ({"x*": X[:, 0], "xy": X[:, 1]}, {"columns": ["x*"]}, X[:, :1]),  # a name, no pattern
+    ):
+        found = matrix(open_rows(save_table(columns), **options), dense)
+        np.testing.assert_array_equal(found, expected, err_msg=f"{list(columns)} {options}")
 
 
 def test_columns_of_several_types_are_computed_in_the_widest(X, save_table):
     numbers = X[:, 0]
-    for kind, expected in (("i2", np.float32), ("i4", np.float64), ("f8", np.float64)):
+    types = {"f2": np.float32, "i2": np.float32, "i4": np.float64, "f8": np.float64}
+    for kind, expected in types.items():
         path = save_table({"a": numbers, "b": numbers.astype(kind)})
         assert open_rows(path, columns=["a", "b"]).dtype == expected
 
@@ -80,8 +71,9 @@ def test_identifiers_are_not_taken_for_coordinates(X, save_table, dense):
     assert whole.shape == (100, 2)
 
 
-@pytest.mark.parametrize("name", [None, "when", ["when", "where"]])
-@pytest.mark.parametrize("dtype", [np.float32, np.int64])
+@pytest.mark.parametrize(
+    ("name", "dtype"), [(None, np.float32), ("when", np.int64), (["when", "where"], np.float32)]
+)
 def test_the_index_of_a_data_frame_is_no_coordinate(X, tmp_path, dense, dtype, name):
     """What a file holds is what pandas reads from it: rows that were drawn keep their numbers."""
     pandas = pytest.importorskip("pandas")
@@ -107,40 +99,30 @@ def test_an_index_is_known_by_its_name_where_pandas_notes_are_lost_or_no_sense(X
         assert open_rows(tmp_path / "table.parquet").columns == ("x",)
 
 
-def test_a_column_may_have_the_name_of_a_pattern(X, save_table, dense):
-    path = save_table({"x*": X[:, 0], "xy": X[:, 1]})
-    np.testing.assert_array_equal(matrix(open_rows(path, columns=["x*"]), dense), X[:, :1])
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"column": "w"}, "has no column 'w': it has 'a', 't', 'v', 'n'"),
-        ({"column": "a"}, "'a' of .* is of type float, but rows are lists.*columns="),
-        ({"column": "t"}, "'t' of .* is of type string, but rows are lists"),
-        ({"column": "n"}, "'n' of .* is of type list.*string.*but rows are lists of numbers"),
-        ({"columns": ["a", "w"]}, "has no column 'w'"),
-        ({"columns": ["w*"]}, "No column of numbers in .* matches 'w\\*'"),
-        ({"columns": ["a", "*"]}, "must name columns, each once"),
-        ({"columns": ["a", "t"]}, "'t' of .* is of type string, but must hold numbers"),
-        ({"columns": ["a", "a"]}, "must name columns, each once"),
-        ({"columns": []}, "must name columns, each once"),
-    ],
-)
-def test_columns_that_cannot_be_rows(X, save_table, options, words):
-    columns = {"a": X[:, 0], "t": ["x"] * 100, "v": vectors(X), "n": [["b"]] * 100}
-    with pytest.raises(DataError, match=words):
-        open_rows(save_table(columns), **options)
-
-
-def test_a_table_without_numbers(save_table):
-    with pytest.raises(DataError, match=r"no column of numbers or lists of numbers \(it has 't'\)"):
-        open_rows(save_table({"t": ["x"] * 3}))
-
-
-def test_many_names_are_not_all_listed(save_table):
-    with pytest.raises(DataError, match="'c9', and 30 more"):
-        open_rows(save_table({f"c{k}": ["x"] for k in range(40)}))
+def test_columns_that_cannot_be_rows(X, save_table):
+    lists, words = vectors(X), ["x"] * 100
+    table = {"a": X[:, 0], "t": words, "v": lists, "n": [["b"]] * 100}
+    for columns, options, message in (
+        (table, {"column": "w"}, "has no column 'w': it has 'a', 't', 'v', 'n'"),
+        (table, {"column": "a"}, "'a' of .* is of type float, but rows are lists.*columns="),
+        (table, {"column": "t"}, "'t' of .* is of type string, but rows are lists"),
+        (table, {"column": "n"}, "'n' of .* is of type list.*string.*but rows are lists of number"),
+        (table, {"columns": ["a", "w"]}, "has no column 'w'"),
+        (table, {"columns": ["w*"]}, "No column of numbers in .* matches 'w\\*'"),
+        (table, {"columns": ["a", "*"]}, "must name columns, each once"),
+        (table, {"columns": ["a", "t"]}, "'t' of .* is of type string, but must hold numbers"),
+        (table, {"columns": ["a", "a"]}, "must name columns, each once"),
+        (table, {"columns": []}, "must name columns, each once"),
+        (
+            {"title": lists, "body": lists, "words": [["a"]] * 100},
+            {},
+            r"several columns of lists \('title', 'body'\).*column=",
+        ),
+        ({"t": words}, {}, r"no column of numbers or lists of numbers \(it has 't'\)"),
+        ({f"c{k}": words for k in range(40)}, {}, "'c9', and 30 more"),
+    ):
+        with pytest.raises(DataError, match=message):
+            open_rows(save_table(columns), **options)
 
 
 def test_slices_and_chunks_of_a_table_are_read_right(X, dense, tmp_path):
@@ -180,23 +162,20 @@ def test_hdf5_takes_the_key_or_train_or_the_only_matrix(X, dense, tmp_path):
     np.testing.assert_array_equal(matrix(open_rows(path), dense), 2 * X)
 
 
-@pytest.mark.parametrize("key", ["labels", "deep", "nothing", "deep/nothing", "names"])
-def test_hdf5_keys_that_are_no_matrix(X, tmp_path, key):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file["deep/vectors"] = X
-        file["labels"] = np.arange(100)
-        file["names"] = np.full((100, 2), b"x")
-    words = "type .S1.*real numbers" if key == "names" else "no 2-D data set.*'deep/vectors'"
-    with pytest.raises(DataError, match=words):
-        open_rows(tmp_path / "a.h5", key=key)
-
-
-def test_hdf5_without_a_matrix(tmp_path):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
+def test_hdf5_keys_that_are_no_matrix(X, tmp_path):
+    path = tmp_path / "a.h5"
+    with h5py.File(path, "w") as file:
         file["labels"] = np.arange(100)
         file["null"] = h5py.Empty("f4")
     with pytest.raises(DataError, match=r"no numeric 2-D data set.*it has none"):
-        open_rows(tmp_path / "a.h5")
+        open_rows(path)
+    with h5py.File(path, "a") as file:
+        file["deep/vectors"] = X
+        file["names"] = np.full((100, 2), b"x")
+    for key in ("labels", "deep", "nothing", "deep/nothing", "names"):
+        words = "type .S1.*real numbers" if key == "names" else "no 2-D data set.*'deep/vectors'"
+        with pytest.raises(DataError, match=words):
+            open_rows(path, key=key)
 
 
 @pytest.mark.parametrize("layout", ["user block", "compact", "virtual", "resizable"])
@@ -266,31 +245,18 @@ def _virtual(X, path, key):
     return layout
 
 
-@pytest.mark.parametrize("chunk", [1, 7, 30, 100])
-@pytest.mark.parametrize("height", [1, 6, 7, 64, 200])
-def test_blocks_of_chunked_data_end_where_chunks_do(X, dense, tmp_path, chunk, height):
-    with h5py.File(tmp_path / "a.h5", "w") as file:
-        file.create_dataset("train", data=X, chunks=(chunk, 3))
-    source = open_rows(tmp_path / "a.h5")
-    blocks = [dense(block) for block in source.read(slice(5, 98), height)]
-    np.testing.assert_array_equal(np.concatenate(blocks), X[5:98])
-    ends = 5 + np.cumsum([len(block) for block in blocks])
-    if chunk <= height:
-        assert (ends[:-1] % chunk == 0).all()
-
-
-@pytest.mark.parametrize("name", ["../X", "../../../X", "/X", "a/../../X", "C:\\X"])
-def test_arrays_of_an_archive_are_read_where_they_are(X, dense, tmp_path, name):
+def test_arrays_of_an_archive_are_read_where_they_are(X, dense, tmp_path):
     """The names in an archive are names of arrays; no file is made of them."""
-    np.savez(tmp_path / "a.npz", **{name: X})
-    np.testing.assert_array_equal(matrix(open_rows(tmp_path / "a.npz"), dense), X)
-    np.testing.assert_array_equal(matrix(open_rows(tmp_path / "a.npz", key=name), dense), X)
+    for name in ("../X", "../../../X", "/X", "a/../../X", "C:\\X"):
+        np.savez(tmp_path / "a.npz", **{name: X})
+        for key in (None, name):
+            found = matrix(open_rows(tmp_path / "a.npz", key=key), dense)
+            np.testing.assert_array_equal(found, X)
     assert [p.name for p in tmp_path.rglob("*")] == ["a.npz"]
     assert not any((tmp_path.parent / f"X{end}").exists() for end in ("", ".npy"))
 
 
-@pytest.mark.parametrize("compressed", [False, True])
-@pytest.mark.parametrize("index", [np.int32, np.int64])
+@pytest.mark.parametrize(("compressed", "index"), [(False, np.int32), (True, np.int64)])
 def test_repeated_indices_are_added_up_and_unsorted_ones_sorted_out(
     dense, tmp_path, compressed, index
 ):
@@ -305,24 +271,14 @@ def test_repeated_indices_are_added_up_and_unsorted_ones_sorted_out(
         np.testing.assert_array_equal(np.concatenate([block for _, block in found]), expected)
 
 
-def test_a_heavy_row_does_not_make_other_blocks_heavy(tmp_path):
-    """Blocks are cut by numbers too: rows of very different lengths need little memory."""
-    X = sparse.lil_array((400, 500), dtype=np.float32)
-    X[::2, 0] = 1.0
-    X[200:204] = 1.0
-    sparse.save_npz(tmp_path / "S.npz", X.tocsr())
-    source = open_rows(tmp_path / "S.npz")
-    height = 40
-    limit = height * source.stored / 400
-    for block in source.read(slice(0, 400), height):
-        assert block.nnz <= limit or block.shape[0] == 1
-
-
-@pytest.mark.parametrize("kind", ["csc", "coo", "bsr"])
-def test_other_sparse_formats_are_refused_with_the_remedy(X, tmp_path, kind):
-    sparse.save_npz(tmp_path / "S.npz", sparse.csr_matrix(X).asformat(kind))
-    with pytest.raises(DataError, match=f"holds a {kind.upper()} matrix.*save X.tocsr"):
-        open_rows(tmp_path / "S.npz")
+def test_other_sparse_formats_are_refused_with_the_remedy(X, tmp_path):
+    for kind in ("csc", "coo", "bsr"):
+        sparse.save_npz(tmp_path / "S.npz", sparse.csr_matrix(X).asformat(kind))
+        with pytest.raises(DataError, match=f"holds a {kind.upper()} matrix.*save X.tocsr"):
+            open_rows(tmp_path / "S.npz")
+    sparse.save_npz(tmp_path / "S.npz", sparse.csr_array(X))
+    with pytest.raises(DataError, match="one sparse matrix: leave it out"):
+        open_rows(tmp_path / "S.npz", key="data")
 
 
 def test_of_an_archive_of_arrays_one_is_taken(X, tmp_path, dense):
@@ -332,39 +288,23 @@ def test_of_an_archive_of_arrays_one_is_taken(X, tmp_path, dense):
     for key, rows in (("base", X), ("queries", X[:3])):
         source = open_rows(tmp_path / "two.npz", key=key)
         np.testing.assert_array_equal(matrix(source, dense), rows)
-
-
-@pytest.mark.parametrize(
-    ("arrays", "key", "words"),
-    [
-        ({"a": np.ones((2, 2)), "b": np.ones((3, 2))}, None, r"several 2-D arrays.*'a' \(2, 2\)"),
-        ({"a": np.ones(2)}, None, "no 2-D array of numbers: name one"),
+    for arrays, key, words in (
+        ({"a": X, "b": X[:3]}, None, r"several 2-D arrays.*'a' \(100, 7\)"),
+        ({"a": X[0]}, None, "no 2-D array of numbers: name one"),
         ({}, None, "no 2-D array.*it has nothing"),
-        ({"a": np.ones((2, 2))}, "b", "key='b' is not there.*'a'"),
-        ({"a": np.ones((2, 2)), "b": np.ones(2)}, "b", "key='b' is no 2-D array of numbers"),
-    ],
-)
-def test_an_archive_without_the_one_array_says_what_it_has(tmp_path, arrays, key, words):
-    np.savez(tmp_path / "X.npz", **arrays)
-    with pytest.raises(DataError, match=words):
-        open_rows(tmp_path / "X.npz", key=key)
-
-
-def test_columns_that_are_packed_cannot_be_read_as_rows(X, tmp_path):
+        ({"a": X}, "b", "key='b' is not there.*'a'"),
+        ({"a": X, "b": X[0]}, "b", "key='b' is no 2-D array of numbers"),
+    ):
+        np.savez(tmp_path / "X.npz", **arrays)
+        with pytest.raises(DataError, match=words):
+            open_rows(tmp_path / "X.npz", key=key)
     np.savez_compressed(tmp_path / "X.npz", X=np.asfortranarray(X))
     with pytest.raises(DataError, match=r"compressed and in Fortran order.*numpy\.savez"):
         open_rows(tmp_path / "X.npz")
 
 
-def test_a_sparse_matrix_has_no_key(X, tmp_path):
-    sparse.save_npz(tmp_path / "S.npz", sparse.csr_array(X))
-    with pytest.raises(DataError, match="one sparse matrix: leave it out"):
-        open_rows(tmp_path / "S.npz", key="data")
-
-
-@pytest.mark.parametrize(
-    ("array", "words"),
-    [
+def test_arrays_that_are_no_rows(tmp_path):
+    for array, words in (
         (np.ones(3), r"shape \(3,\), but rows are a 2-D array: reshape"),
         (np.ones((2, 2, 2)), r"shape \(2, 2, 2\), but rows"),
         (np.ones((2, 2), complex), "type complex128, but rows must be real"),
@@ -374,12 +314,10 @@ def test_a_sparse_matrix_has_no_key(X, tmp_path):
         (np.zeros((2, 2), [("a", "f4")]), "but rows must be real"),
         (np.ones((3, 0)), "has no columns"),
         (np.ones((0, 3)), "holds no rows"),
-    ],
-)
-def test_arrays_that_are_no_rows(tmp_path, array, words):
-    np.save(tmp_path / "a.npy", array, allow_pickle=True)
-    with pytest.raises(DataError, match=words):
-        open_rows(tmp_path / "a.npy")
+    ):
+        np.save(tmp_path / "a.npy", array, allow_pickle=True)
+        with pytest.raises(DataError, match=words):
+            open_rows(tmp_path / "a.npy")
 
 
 def test_extended_precision_becomes_double_and_too_large_numbers_infinite(dense, tmp_path):
@@ -390,11 +328,9 @@ def test_extended_precision_becomes_double_and_too_large_numbers_infinite(dense,
     np.testing.assert_array_equal(matrix(source, dense), [[1.5, np.inf]])
 
 
-def test_bvecs(dense, tmp_path):
+def test_bvecs(write, dense, tmp_path):
     X = np.random.default_rng(0).integers(0, 256, (50, 9), dtype=np.uint8)
-    lengths = np.full((50, 1), 9, "<i4").view(np.uint8)
-    np.hstack([lengths, X]).tofile(tmp_path / "a.bvecs")
-    source = open_rows(tmp_path / "a.bvecs")
+    source = open_rows(write(X, "bvecs", tmp_path))
     assert source.shape == (50, 9)
     assert source.dtype == np.float32
     np.testing.assert_array_equal(matrix(source, dense), X)

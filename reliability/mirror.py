@@ -1,0 +1,97 @@
+"""Which tests belong to a changed file: ``python -m reliability.mirror`` names them.
+
+``make check`` runs these, and `reliability.mutants` tries them first.  A module's tests have its
+name and its place; `OTHERS` has the modules whose tests are called otherwise.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+__all__ = ["OTHERS", "changed_files", "mirrored_tests"]
+
+ROOT = Path(__file__).parents[1]
+PACKAGE = "src/sphericalpca/"
+
+# Modules or rooms of the package, and the tests that look at them first.
+OTHERS = {
+    "products.py": ("test_linalg.py", "test_parallel.py"),
+    "curvature.py": ("test_curvature.py", "test_derivatives.py"),
+    "problem.py": ("test_problem.py", "test_derivatives.py", "test_extremes.py"),
+    "modelfile.py": ("estimators/test_saving.py", "compatibility"),
+    "estimators/fitted.py": ("estimators/test_fitted_attributes.py", "estimators/test_saving.py"),
+    "estimators/fit.py": ("estimators/test_history.py", "estimators/test_share.py"),
+    "estimators/stream.py": ("estimators/test_partial_fit.py",),
+    "estimators/validation.py": (
+        "estimators/test_bad_data.py",
+        "estimators/test_bad_parameters.py",
+    ),
+    "estimators/columns.py": ("estimators/test_column_names.py",),
+    "estimators/foreign.py": ("estimators/test_array_api.py", "hostile/test_layouts.py"),
+    "estimators/monitoring.py": ("estimators/test_callbacks.py", "estimators/test_history.py"),
+    "estimators/spherical_pca.py": (
+        "estimators/test_invariants.py",
+        "estimators/test_transform.py",
+    ),
+    "solvers/checkpoint_checks.py": ("solvers/test_checkpoint.py",),
+    "solvers/solve.py": ("solvers/test_checkpoint.py", "solvers/test_automatic.py"),
+    "solvers": ("solvers/test_solvers.py", "solvers/test_laws.py"),
+    "rows": ("rows/test_rows.py", "rows/test_reading.py"),
+    "rows/sources": ("rows/sources/test_laws.py", "rows/sources/test_formats.py"),
+    "rows/cluster": ("rows/cluster",),
+    "rows/namespace": ("rows/test_namespace.py",),
+    "registry": ("test_registry.py",),
+    "writing.py": ("test_transforming.py",),
+    "pages": ("evaluation/test_page.py",),
+    "baselines": ("estimators/test_r1pca.py", "estimators/test_ksvd.py"),
+    "version.py": ("test_package.py",),
+    "__init__.py": ("test_package.py",),
+    "__main__.py": ("cli/test_app.py",),
+    "reliability/mirror.py": ("test_mirror.py",),
+    "reliability/mutants.py": ("test_mutants.py",),
+    "reliability": ("hostile/test_damaged_files.py",),
+}
+
+
+def mirrored_tests(path: str) -> list[str]:
+    """Tests, from the root, that belong to a file, from the root: nearest ones, or its room's."""
+    place = PurePosixPath(path)
+    if path.startswith("tests/"):
+        return [path] if place.name.startswith("test_") and (ROOT / path).exists() else []
+    inside = PurePosixPath(path.removeprefix(PACKAGE))
+    rooms = [str(room) for room in inside.parents][:-1]
+    candidates = [
+        OTHERS.get(str(inside), ()),
+        (inside.with_name(f"test_{inside.stem}.py").as_posix(),),
+        *((*OTHERS.get(room, ()), *([] if room in OTHERS else [room])) for room in rooms),
+    ]
+    return next((found for names in candidates if (found := _there(names))), [])
+
+
+def _there(names: Iterable[str]) -> list[str]:
+    """Those of these names that are tests."""
+    return [f"tests/{name}" for name in names if (ROOT / "tests" / name).exists()]
+
+
+def changed_files() -> list[str]:
+    """Files that differ from the branch `main`, in commits or not yet committed."""
+    base = _git("merge-base", "HEAD", "main") or ["HEAD"]
+    named = _git("diff", "--name-only", base[0]) + _git(
+        "ls-files", "--others", "--exclude-standard"
+    )
+    return sorted({name for name in named if name.endswith(".py")})
+
+
+def _git(*arguments: str) -> list[str]:
+    done = subprocess.run(
+        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return done.stdout.split("\n")[:-1]
+
+
+if __name__ == "__main__":
+    print(*dict.fromkeys(test for name in changed_files() for test in mirrored_tests(name)))
+    sys.exit(0)

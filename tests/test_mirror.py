@@ -1,0 +1,33 @@
+"""Every module has tests that `make check` runs when it changes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from reliability.mirror import OTHERS, PACKAGE, mirrored_tests
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_module_of_the_package_has_tests_that_exist():
+    for path in (ROOT / PACKAGE).rglob("*.py"):
+        tests = mirrored_tests(path.relative_to(ROOT).as_posix())
+        if path.name != "__init__.py":
+            assert tests, path
+        assert all((ROOT / test).exists() for test in tests)
+
+
+def test_the_modules_and_tests_that_are_named_exist():
+    for name, tests in OTHERS.items():
+        assert (ROOT / PACKAGE / name).exists() or (ROOT / name).exists(), name
+        for test in tests:
+            assert (ROOT / "tests" / test).exists(), (name, test)
+
+
+def test_a_test_mirrors_to_itself_and_what_is_none_to_nothing():
+    own = Path(__file__).relative_to(ROOT).as_posix()
+    assert mirrored_tests(own) == [own]
+    assert mirrored_tests("tests/test_that_is_gone.py") == []
+    assert mirrored_tests("tests/conftest.py") == []
+    assert mirrored_tests("src/sphericalpca/cli/fit.py") == ["tests/cli/test_fit.py"]
+    assert mirrored_tests("paper/ceiling.py") == ["tests/paper/test_ceiling.py"]

@@ -1,0 +1,36 @@
+"""The mutants of `reliability.mutants`: changes that are one each, drawn the same every time."""
+
+import ast
+from collections import Counter
+
+import pytest
+
+from reliability.mutants import EQUIVALENT, PER_ROOM, ROOMS, draw
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    return draw()
+
+
+def test_mutants_are_the_same_every_time_as_many_from_each_room(drawn):
+    assert [mutant.name for mutant in draw()] == [mutant.name for mutant in drawn]
+    assert Counter(mutant.room for mutant in drawn) == dict.fromkeys(ROOMS, PER_ROOM)
+    assert len({mutant.name for mutant in drawn}) == len(drawn) >= 60
+
+
+def test_a_mutant_is_a_program_that_differs_in_one_place(drawn):
+    for mutant in drawn:
+        ast.parse(mutant.source)
+        line = int(mutant.change.split(":")[0])
+        package = mutant.file.read_bytes()
+        assert mutant.source != package
+        before, after = package.splitlines(), mutant.source.splitlines()
+        assert before[: line - 1] == after[: line - 1]
+        assert mutant.source.endswith(package[-200:]) or line > len(before) - 20
+
+
+def test_what_nobody_can_notice_is_among_them_with_a_reason(drawn):
+    names = {mutant.name for mutant in drawn}
+    assert set(EQUIVALENT) <= names
+    assert all(EQUIVALENT.values())
