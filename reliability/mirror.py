@@ -28,6 +28,7 @@ OTHERS = {
     "estimators/validation.py": (
         "estimators/test_bad_data.py",
         "estimators/test_bad_parameters.py",
+        "rows/test_streamed.py",
     ),
     "estimators/columns.py": ("estimators/test_column_names.py",),
     "estimators/foreign.py": ("estimators/test_array_api.py", "hostile/test_layouts.py"),
@@ -35,10 +36,12 @@ OTHERS = {
     "estimators/spherical_pca.py": (
         "estimators/test_invariants.py",
         "estimators/test_transform.py",
+        "estimators/test_partial_fit.py",
     ),
     "solvers/checkpoint_checks.py": ("solvers/test_checkpoint.py",),
     "solvers/solve.py": ("solvers/test_checkpoint.py", "solvers/test_automatic.py"),
     "solvers": ("solvers/test_solvers.py", "solvers/test_laws.py"),
+    "rows/stats.py": ("rows/test_rows.py", "estimators/test_transform.py"),
     "rows": ("rows/test_rows.py", "rows/test_reading.py"),
     "rows/sources": ("rows/sources/test_laws.py", "rows/sources/test_formats.py"),
     "rows/cluster": ("rows/cluster",),

@@ -75,6 +75,10 @@ EQUIVALENT = {
     ),
     "rows/memory.py:242: 1 -> (2)": "one piece of a matrix without numbers, either way",
     "estimators/fitted.py:193: False -> (True)": "no parameter has parameters of its own",
+    "certificate.py:122: 1 -> (2)": "a round of patience less, where six are given",
+    "certificate.py:164: 1.0 / float(weight.sum()) -> (1.0 * float(weight.sum()))": (
+        "a common factor of what is minimised: every answer is a bound"
+    ),
     "certificate.py:167: 1e-300 -> (2e-300)": "only keeps a root away from zero",
     "modelfile.py:55: 200 -> (400)": "how much of another library's message is shown",
 }

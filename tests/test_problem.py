@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -61,6 +63,13 @@ def test_delta_is_not_negative_and_the_exact_step_gains_at_least_delta(problem, 
         assert here.delta == pytest.approx(nuclear - explicit.value(U), abs=slack)
         U = polar(here.gradient).factor
         assert explicit.value(U) - here.value >= here.delta - slack
+
+
+def test_a_fall_beyond_rounding_is_a_fall(make_problem, zoo, random_U):
+    here = make_problem(zoo["noise"]).evaluate(random_U(7, 3))
+    assert here.not_below(replace(here, value=here.value * (1 + 1e-16)))
+    assert not here.not_below(replace(here, value=here.value * (1 + 1e-14)))
+    assert here.not_below(replace(here, value=here.value * (1 + 1e-14)), roundings=64)
 
 
 def test_restriction_to_a_subspace_is_the_same_problem(problem, explicit, case, random_U, rng):

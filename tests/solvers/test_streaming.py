@@ -84,6 +84,17 @@ def test_the_first_step_is_that_of_exact_alternation(case, layout, make_problem,
     assert distance(found.U, A @ B) < 1e-7
 
 
+def test_the_gradient_of_the_past_moves_with_U(rng, plain, random_U):
+    """It was measured at the U before the step, and stands for the U after it."""
+    X = rng.standard_normal((5000, 8)) * np.linspace(1.5, 1, 8)
+    for r in (1, 3):
+        U = random_U(8, r)
+        found = Stream.at(np.hstack([U, np.linalg.svd(U)[0][:, r:]]), r).after(as_rows(X))
+        before, after = (plain(X).gradient(at) / len(X) for at in (U, found.U))
+        lag = np.linalg.norm(before - after)
+        assert np.linalg.norm(found.gradient - after) < 0.3 * lag
+
+
 def test_means_weigh_rows_by_their_place_and_look_before_they_learn(rng, plain):
     """After weights a and b the first batch has the share (a / (a + b))^2."""
     X = rng.standard_normal((50, 6))
