@@ -6,6 +6,7 @@ name and its place; `OTHERS` has the modules whose tests are called otherwise.
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -89,9 +90,10 @@ def changed_files() -> list[str]:
 
 
 def _git(*arguments: str) -> list[str]:
-    done = subprocess.run(
-        ["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    """The lines that git prints; none where there is no git, or no repository."""
+    if (git := shutil.which("git")) is None:
+        return []
+    done = subprocess.run([git, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     return done.stdout.split("\n")[:-1]
 
 
