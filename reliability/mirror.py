@@ -42,6 +42,7 @@ OTHERS = {
     "solvers/checkpoint_checks.py": ("solvers/test_checkpoint.py",),
     "solvers/solve.py": ("solvers/test_checkpoint.py", "solvers/test_automatic.py"),
     "solvers": ("solvers/test_solvers.py", "solvers/test_laws.py"),
+    "rows/structure.py": ("rows/test_structure.py",),
     "rows/stats.py": ("rows/test_rows.py", "estimators/test_transform.py"),
     "rows": ("rows/test_rows.py", "rows/test_reading.py"),
     "rows/sources": ("rows/sources/test_laws.py", "rows/sources/test_formats.py"),
