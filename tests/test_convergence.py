@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
+from sphericalpca import SphericalPCA
 from sphericalpca.convergence import analyse, fit_rate
-from sphericalpca.solvers import lipschitz_constant
+from sphericalpca.solvers import Linearized, lipschitz_constant
 
 ROUNDING = 1e-13
 CONSTANTS = {"lipschitz": 10.0, "lam": 12.0, "mu": 14.0, "rounding": ROUNDING}
@@ -43,8 +45,20 @@ def test_the_smaller_proximal_constant_decides_and_must_exceed_the_lipschitz_con
     assert analyse(history, CONSTANTS).applies
     assert analyse(history, {**CONSTANTS, "mu": 11.0}).required_decrease == pytest.approx(0.5)
     assert analyse(history, {**CONSTANTS, "lam": 4.0}).required_decrease == pytest.approx(-3.0)
-    for constants in ({"lam": 9.0}, {"mu": 9.0}, {"mu": math.nan}):
-        assert not analyse(history, {**CONSTANTS, **constants}).applies
+    for constants in ({"lam": 9.0}, {"mu": 9.0}, {"lam": 10.0}, {"mu": math.nan}):
+        found = analyse(history, {**CONSTANTS, **constants})
+        assert not found.applies
+        assert not found.sufficient_decrease.any(), "no step obeys a theorem that does not apply"
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_constants_below_the_condition_never_have_a_sufficient_decrease():
+    for solver, applies in ((Linearized(lam=75.0, mu=75.0), False), (Linearized(), True)):
+        model = SphericalPCA(10, solver=solver, tol=0, max_iter=8, random_state=0)
+        model.fit(load_digits().data[:300])
+        found = analyse(model.history_, model.constants_)
+        assert (found.applies, found.required_decrease > 0) == (applies, applies)
+        assert found.sufficient_decrease.tolist() == [applies] * model.n_iter_
 
 
 def test_rounding_of_the_loss_is_no_violation():

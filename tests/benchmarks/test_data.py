@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 import numpy as np
 import pytest
 from scipy import sparse
@@ -50,38 +48,8 @@ def test_every_case_has_a_quick_twin():
     assert sparse.issparse(twin.load())
 
 
-@pytest.fixture
-def texts(monkeypatch):
-    """4,100 documents of some 30 words; w0 is in most of them, w2999 in few."""
-    rng = np.random.default_rng(0)
-    words = np.minimum(rng.zipf(1.2, size=(4100, 30)) - 1, 2999)
-    documents = [" ".join(f"w{word}" for word in row) for row in words]
-    monkeypatch.setattr(real, "_texts", lambda: documents)
-    real.newsgroups_full.cache_clear()
-    yield documents
-    real.newsgroups_full.cache_clear()
-
-
 def _lengths(X):
     return np.sqrt(np.asarray((X.multiply(X) if sparse.issparse(X) else X * X).sum(axis=1)))
-
-
-def test_text_cases_are_unit_rows_of_the_promised_shape_and_type(texts):
-    full, few = real.newsgroups_full(), real.newsgroups_500()
-    dense, middle = real.text_4000x500(), real.text_4000x2000()
-    assert full.dtype == few.dtype == np.float32
-    assert dense.dtype == middle.dtype == np.float64
-    assert full.shape[0] == 4100
-    assert few.shape[1] == dense.shape[1] == 500
-    assert dense.shape[0] <= 4000
-    for X in (full, few, dense, middle):
-        np.testing.assert_allclose(_lengths(X), 1, atol=1e-5)
-    # The middle words are those after the 200 most frequent ones.
-    chosen = np.random.default_rng(0).choice(4100, 4000, replace=False)
-    documents = Counter(word for i in chosen for word in set(texts[i].split()))
-    counts = sorted(documents.values(), reverse=True)
-    found = np.sort(np.bincount(middle.indices, minlength=middle.shape[1]))[::-1]
-    np.testing.assert_array_equal(found, [count for count in counts[200:2200] if count > 1])
 
 
 def test_real_data_are_unit_rows(data_home):

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import csv
 
-import numpy as np
 import pytest
 
 from benchmarks import embeddings
-from benchmarks.outofcore import generate
-from sphericalpca import SphericalPCA
 from sphericalpca.datasets import make_embeddings
 
 RESULTS = embeddings.Path(embeddings.__file__).parent / "results"
@@ -36,17 +33,6 @@ def test_recalls_of_all_methods_on_the_same_queries(small):
     assert row["n"] == 500, "the choice is judged by queries that it never saw"
     assert row["recall"] > 0.85
     assert row["ratio"] > 0
-
-
-def test_both_ways_write_the_same_vectors(tmp_path):
-    generate(tmp_path / "rows.npy", 3000, 48)
-    X = np.load(tmp_path / "rows.npy")
-    model = SphericalPCA(6, random_state=0).fit(X)
-    for way, transform in embeddings.WAYS.items():
-        transform(model, tmp_path / "rows.npy", tmp_path / f"{way}.npy")
-    ours = np.load(tmp_path / "transform_file.npy")
-    bare = np.fromfile(tmp_path / "bare product.npy", dtype=np.float32).reshape(ours.shape)
-    np.testing.assert_allclose(bare, ours, atol=1e-5)
 
 
 def committed(part):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import math
 
-import numpy as np
 import pytest
 
 from benchmarks import generated, goals, growth, memory, reach
@@ -79,24 +78,6 @@ def test_goals_on_generated_data_run(small, monkeypatch):
     found = goals.passes(setting, full=False)
     assert found.right
     assert found.measured == goals.fit_model(small, 3).n_passes_
-
-
-def test_the_race_with_algorithm_1_ends_within_one_percent():
-    found = goals.against_algorithm_1(Setting(repeats=1, quick=True))
-    assert found.right
-    assert found.measured < 1.0
-    assert "iterations against" in found.note
-
-
-def test_the_race_with_pymanopt_takes_the_worse_start(small, monkeypatch):
-    pytest.importorskip("pymanopt")
-    monkeypatch.setattr(goals.real, "text_4000x500", lambda: np.tile(small, (3, 1)))
-    monkeypatch.setattr(goals, "QUICK_COMPONENTS", 3)
-    found = goals.against_pymanopt(Setting(repeats=1, quick=True))
-    assert found.right
-    first, second = found.note.split("; ")[:2]
-    assert {first.split()[0], second.split()[-2]} == {"SVD", "random"}
-    assert float(second.split()[0]) <= found.measured * 1.01
 
 
 def test_memory_of_a_fit_is_measured_in_a_process_of_its_own():

@@ -76,15 +76,6 @@ def test_a_second_run_of_a_part_replaces_that_part_alone(tiny, no_data, tmp_path
     assert (tmp_path / "summary.md").read_text() == page
 
 
-def test_wrong_arguments(tiny, tmp_path, capsys):
-    assert command.main(["reach", "--only", "speed", "--out", str(tmp_path)]) == 2
-    assert capsys.readouterr().err == "unknown name 'speed': known are dense_svd, flop_rate\n"
-    assert not list(tmp_path.iterdir())
-    with pytest.raises(SystemExit):
-        command.main(["--repeats", "0"])
-    assert "give 1 or more" in capsys.readouterr().err
-
-
 def test_a_quick_run_is_marked_and_a_wrong_answer_fails_it(tiny, tmp_path, monkeypatch):
     monkeypatch.setattr(plots, "draw", lambda _: [])
     assert command.main(["reach", "--quick", "--out", str(tmp_path)]) == 0

@@ -1,5 +1,7 @@
 """Parameters, weights and components that cannot be used: the value, the rule, the remedy."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -25,6 +27,9 @@ def test_n_components_above_the_data(X, fails):
         *[("n_components", value, "an int in the range [1") for value in (0, -1, 1.5, "2", [2])],
         ("n_components", None, "an int in the range [1"),
         ("n_components", np.nan, "an int in the range [1"),
+        ("n_components", Fraction(3, 4), "Got Fraction(3, 4)"),
+        ("n_components", Fraction(2), "Got Fraction(2, 1)"),
+        ("tol", Fraction(1, 2), "Got Fraction(1, 2)"),
         ("solver", "lbfgs", "'alternating'"),
         ("solver", 3, "'linearized'"),
         ("solver", None, "'auto'"),

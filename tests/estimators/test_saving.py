@@ -185,6 +185,14 @@ def test_what_is_no_whole_file_of_ours_is_refused(saved, path):
             lambda facts: facts.update(format=99),
             "has format 99, but this version reads formats 1",
         ),
+        (
+            lambda facts: facts.update(format="1"),
+            "has format '1', a str instead of an int, but this version reads formats 1",
+        ),
+        (lambda facts: facts.update(format=1.0), "has format 1.0, a float instead of an int"),
+        (lambda facts: facts["parameters"].update(n_components=4), "but the model has 3 comp"),
+        (lambda facts: facts["parameters"].update(center=True), "but the model has no mean"),
+        (lambda facts: facts["parameters"].update(later=1), "has no parameter 'later'"),
         (lambda facts: facts.update({"class": "KSVD"}), "holds a KSVD, not a SphericalPCA"),
         (lambda facts: facts.pop("parameters"), "not a whole model"),
         (lambda facts: facts.pop("class"), "not a whole model"),
@@ -210,6 +218,24 @@ def test_what_is_no_whole_file_of_ours_is_refused(saved, path):
 def test_other_contents_are_refused(saved, path, change, match):
     path.write_bytes(_with_facts(saved, change))
     _refused(path, match)
+
+
+def test_what_contradicts_the_matrix_is_not_saved_and_what_agrees_loads(X, path):
+    for later in ({"n_components": 4}, {"center": True}):
+        model = SphericalPCA(3).fit(X).set_params(**later)
+        with pytest.raises(DataError, match=r"but the model has .*: set it back, or fit again"):
+            model.save(path)
+        assert not path.exists()
+    for components in (0.9, np.int8(3)):
+        model = SphericalPCA(components, center=True).fit(X)
+        model.save(path)
+        np.testing.assert_array_equal(SphericalPCA.load(path).transform(X), model.transform(X))
+        model.truncate(2).save(path)
+        assert SphericalPCA.load(path).n_components_ == 2
+    path.write_bytes(
+        _with_facts(path.read_bytes(), lambda facts: facts["parameters"].update(center=False))
+    )
+    _refused(path, "center=False, but the model has a mean")
 
 
 @pytest.mark.parametrize(
@@ -273,7 +299,7 @@ def test_a_stream_goes_on_from_a_file_with_the_say_of_its_rows(X, path):
     model.save(path)
     loaded = SphericalPCA.load(path)
     np.testing.assert_array_equal(loaded.transform(X), model.transform(X))
-    assert (loaded.n_samples_, loaded.total_weight_) == (80, 80.0)
+    assert (loaded.n_samples_, loaded.total_weight_, loaded.n_iter_) == (80, 80.0, 2)
     loaded.partial_fit(X[:7])
     assert (loaded.n_samples_, loaded.total_weight_, loaded.n_samples_seen_) == (87, 87.0, 87)
     assert loaded.score(X) > model.score(X) - 0.05

@@ -24,9 +24,7 @@ def _frame(X, *fills):
     return pd.DataFrame(X, columns=list("abcde")).astype(kinds)
 
 
-@pytest.mark.parametrize(
-    "fills", [[0.0] * 5, [1.5] * 5, [np.nan] * 5, [0.0, 1.5, np.nan, 0.0, 2.0]]
-)
+@pytest.mark.parametrize("fills", [[1.5] * 5, [0.0, 1.5, np.nan, 0.0, 2.0]])
 @pytest.mark.parametrize("model", [SphericalPCA(2), SphericalKMeans(2, random_state=0)], ids=str)
 @pytest.mark.filterwarnings("error")
 def test_fill_values_are_numbers(X, model, fills):

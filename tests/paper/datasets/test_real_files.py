@@ -59,10 +59,3 @@ def test_newsgroups():
     assert fault(record, corpus) == ""
     assert (corpus.subset == "train").sum() == 11314
     assert (corpus.subset == "test").sum() == 7532
-
-
-def test_views_are_columns_of_the_whole():
-    for name in MFEAT:
-        real(name)
-    views = [load_uci(name, HOME)[0] for name in MFEAT[1:]]
-    np.testing.assert_array_equal(np.hstack(views), load_uci("mfeat", HOME)[0])

@@ -9,8 +9,6 @@ from paper.printed import PAPER_METHODS, TABLE_1, TABLE_2, Pair
 from paper.report.agreement import main_lines, matches, order_agreement
 from paper.report.compare import compare
 from paper.report.doubt import Doubt, doubts
-from paper.report.tables.paper import agreement_table
-from sphericalpca.pages.tables import NONE
 
 
 @pytest.fixture(scope="module")
@@ -44,17 +42,6 @@ def test_order_agrees_with_scipy(main):
             assert found == pytest.approx(spearmanr(printed, own).statistic)
 
 
-def test_the_papers_order_agrees_with_itself_and_that_of_equals_is_not_known(exact_rows):
-    for dataset, cells in TABLE_2.items():
-        accuracies = {method: [pair.accuracy] * 2 for method, pair in cells.items()}
-        line = compare(exact_rows(("uci", dataset, "6", "unit"), accuracies))[0]
-        assert order_agreement(line, "accuracy") == pytest.approx(1.0)
-    where = ("uci", "glass", "6", "unit")
-    for count, values in ((len(PAPER_METHODS), [0.5, 0.5]), (2, [0.5, 0.6])):
-        line = compare(exact_rows(where, dict.fromkeys(PAPER_METHODS[:count], values)))[0]
-        assert math.isnan(order_agreement(line, "accuracy"))
-
-
 @pytest.mark.parametrize(
     ("nmi", "verdict"),
     [
@@ -78,14 +65,3 @@ def test_three_of_the_papers_pairs_are_impossible():
     # An accuracy of no clustering can only be that of a mean.
     doubt = Doubt("diabetes", "pca", Pair(0.761, 0.1), math.nan, 0.6)
     assert doubt.verdict == "only a mean of very unequal runs"
-
-
-def test_first_places_that_are_shared_are_called_so(exact_rows):
-    names = dict(zip(PAPER_METHODS, ([0.5, 0.6],) * 6, strict=True))
-    two = {**names, "pca": [0.7, 0.8], "k-svd": [0.8, 0.7]}
-    for accuracies, words in ((names, "6 methods alike"), (two, "PCA and K-SVD")):
-        line = compare(exact_rows(("uci", "glass", "6", "unit"), accuracies))[0]
-        assert agreement_table([line]).rows[0].entries[-1].text == words
-        assert agreement_table([line]).rows[0].entries[-2].text == "K-SVD"
-    alone = compare(exact_rows(("uci", "glass", "6", "unit"), {"pca": [0.5, 0.6]}))
-    assert agreement_table(alone).rows[0].entries[-1].text == NONE

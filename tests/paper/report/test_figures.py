@@ -5,15 +5,12 @@ import xml.etree.ElementTree as ET
 
 import numpy as np
 import pytest
-from matplotlib.colors import to_hex
 
 from paper.report.compare import compare, lines_of
 from paper.report.figures.clustering import (
     against_dimension,
     methods_by_line,
 )
-from paper.report.figures.convergence import convergence as draw_convergence
-from paper.report.figures.toy import toy
 from sphericalpca.pages.pictures import THEME, Panel, Picture, flat_axes
 from sphericalpca.plotting.style import INK, PALETTE, new_figure
 
@@ -78,18 +75,6 @@ def test_inline_pictures_follow_the_theme_and_have_words(pictures, folder):
     assert all(picture.caption.endswith(".") for picture in pictures.values())
 
 
-def test_wrong_points_are_ringed_and_their_share_told(toy_points):
-    panel = toy(toy_points).panels[1]
-    *scatters, rings = drawn(panel).collections
-    assert len(rings.get_offsets()) == int((toy_points["kmeans"] != toy_points["group"]).sum())
-    assert to_hex(rings.get_edgecolors()[0]) == INK
-    assert len(rings.get_facecolors()) == 0
-    shown = [len(scatter.get_offsets()) for scatter in scatters[:2]]
-    assert shown == [int((toy_points["kmeans"] == number).sum()) for number in (0, 1)]
-    share = 100 * (toy_points["kmeans"] == toy_points["group"]).mean()
-    assert f"{share:.1f} %" in panel.label
-
-
 def drawn(panel):
     figure = new_figure(panel.size, layout=None)
     panel.draw(figure)
@@ -105,16 +90,3 @@ def test_two_repetitions_have_no_bars_and_no_bands(rows):
         curves = against_dimension(lines_of(lines, "rank"), caption="")
         bands = [band.get_paths() for band in drawn(curves.panels[0]).collections]
         assert {any(len(path.vertices) for path in paths) for paths in bands} == {known}
-
-
-def test_convergence_says_where_solvers_start(convergence):
-    starts = dict.fromkeys(convergence["solver"].unique(), "random U, V uniform")
-    starts["default"] = "SVD"
-    lower = convergence["objective"].where(convergence["solver"] != "default", 19.0)
-    caption = draw_convergence(convergence.assign(objective=lower), "toy", starts).caption
-    assert "exact alternation start from a random U and random numbers as V; the default" in caption
-    assert "the default solver starts from the SVD, which is why it begins lower." in caption
-    higher = convergence["objective"].where(convergence["solver"] != "default", 99.0)
-    caption = draw_convergence(convergence.assign(objective=higher), "toy", starts).caption
-    assert "begins lower" not in caption
-    assert "start" not in draw_convergence(convergence, "toy").caption

@@ -96,31 +96,6 @@ def test_theme_follows_the_system_until_the_reader_chooses(page):
     page.reload()
 
 
-def test_the_toy_turns_by_mouse_and_by_keys_only(watched, page):
-    canvas = page.locator("#toy-canvas")
-    canvas.scroll_into_view_if_needed()
-    still = watched.pixels()
-    page.wait_for_timeout(120)
-    assert watched.pixels() == still, "who asks for less motion gets none"
-    box = canvas.bounding_box()
-    page.mouse.move(box["x"] + 200, box["y"] + 200)
-    page.mouse.down()
-    page.mouse.move(box["x"] + 280, box["y"] + 230)
-    page.mouse.up()
-    dragged = watched.pixels()
-    assert dragged != still
-    canvas.focus()
-    page.keyboard.press("ArrowRight")
-    turned = watched.pixels()
-    assert turned != dragged
-    page.keyboard.press("ArrowLeft")
-    assert watched.pixels() == dragged
-    page.get_by_role("button", name="Turn slowly").click()
-    page.wait_for_timeout(120)
-    page.get_by_role("button", name="Stop turning").click()
-    assert watched.pixels() != dragged
-
-
 def test_the_toy_shows_and_says_what_was_chosen(watched, page, toy_points):
     status = page.locator("#toy-status")
     seen = [watched.pixels()]

@@ -132,19 +132,6 @@ def words_of(page):
     return " ".join(text.split())
 
 
-def words_from(folder):
-    return words_of(write_report(folder).page.read_text(encoding="utf-8"))
-
-
-@pytest.mark.usefixtures("undrawn")
-def test_two_repetitions_have_no_signs_and_no_intervals(tmp_path, write_rows, stand_in_rows):
-    text = words_from(write_rows(tmp_path, stand_in_rows[stand_in_rows["repetition"] < 2]))
-    tables = "".join(path.read_text(encoding="utf-8") for path in tmp_path.glob("tables/*.md"))
-    assert not re.search(r"[≈▲▼]|\[[^a-z]+\]|p [=<] \.", tables)
-    assert "2 draws: too few to test." in text
-    assert "level everywhere" not in text
-
-
 PATH_AND_TAG = 'x/../../../escaped"><script>alert(1)</script>'
 PATTERN_AND_FORMULA = "$\\frac{$ \\1 \\g<0>"
 LINES_AND_LINKS = "a\nb|c [x](javascript:alert(1)) <b> \x1b[2J\x00"

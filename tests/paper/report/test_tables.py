@@ -3,19 +3,14 @@
 import re
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from paper.methods import METHODS
 from paper.printed import TABLE_1, TABLE_2
 from paper.report import summary_markdown
-from paper.report.compare import compare
-from paper.report.tables.clustering import clustering_table
 from paper.report.tables.entries import plain_number, probability
-from paper.report.tables.lsa import lsa_table
 from paper.report.tables.markdown import to_markdown
 from paper.report.tables.paper import doubt_table
-from paper.report.tables.solvers import rate_in_words
 from sphericalpca.pages.tables import NONE, Entry, Row, Table, share, shift
 
 
@@ -135,30 +130,3 @@ def test_summary_shows_table_1_and_the_papers_spherical_pca(rows, exact_rows):
     assert summary_markdown(rows).count("**.700**") == 2
     rows = rows[rows["method"] != "spherical-kmeans"]
     assert "**" not in summary_markdown(rows), "K-SVD is best, and has no column"
-
-
-@pytest.mark.parametrize(
-    ("rate", "rho", "exponent", "words"),
-    [
-        ("linear", 0.5, 3.0, "linear, factor 0.500"),
-        ("linear", 1.001, -1.5, "none, steps do not shrink"),
-        ("sublinear", 0.9, 1.0, "sublinear, power \N{MINUS SIGN}2.00"),
-        ("sublinear", 1.0, -1.0, "none, steps do not shrink"),
-        ("linear", np.nan, np.nan, NONE),
-    ],
-)
-def test_rates_in_words(rate, rho, exponent, words):
-    assert rate_in_words({"rate": rate, "rho": rho, "exponent": exponent}) == words
-
-
-def test_missing_cells_of_a_table_are_dashes(exact_rows, rows):
-    lsa = exact_rows(("lsa", "20newsgroups", "4", "seeds"), {"svd-unit": [0.5, 0.6]}, r=4)
-    entries = lsa_table(compare(lsa), name="x", title="x", caption="x").rows[0].entries
-    assert [entry.text for entry in entries[:9]] == [NONE] * 9
-    two = [
-        exact_rows(("uci", data, "6", "unit"), {method: [0.5, 0.6] for method in methods})
-        for data, methods in {"glass": ("kmeans", "mua"), "isolet": ("kmeans",)}.items()
-    ]
-    table = clustering_table(compare(pd.concat(two)), name="x", title="x", caption="x")
-    assert [row.entries[1].text for row in table.rows] == [".550", ".550", NONE, NONE]
-    assert table.accent is None

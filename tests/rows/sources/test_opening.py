@@ -10,7 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.cluster import KMeans
+from sklearn.feature_extraction.text import TfidfVectorizer
 from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -141,11 +143,20 @@ def test_a_pipe_cannot_be_read_again(tmp_path):
         open_rows(tmp_path / "rows.npy")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="the line is run by a POSIX shell")
-@pytest.mark.parametrize(("suffix", "between"), [(".csv", ","), (".TSV", "\t"), (".txt", " ")])
-def test_the_line_that_converts_text_does(X, tmp_path, suffix, between):
-    path = tmp_path / f"rows{suffix}"
-    np.savetxt(path, X, delimiter=between, header="names", comments="")
+@pytest.mark.skipif(os.name == "nt", reason="the line is for a POSIX shell")
+@pytest.mark.parametrize(
+    ("name", "head", "label"),
+    [
+        ("rows.csv", "", []),
+        ("rows.csv", "a,b", ["name"]),
+        ("rows.TSV", "# a comment", ["name"]),
+        ("rows.txt", "names", []),
+    ],
+)
+def test_the_line_that_converts_text_keeps_every_row(X, tmp_path, name, head, label):
+    path, between = tmp_path / name, {".csv": ",", ".TSV": "\t", ".txt": " "}[name[-4:]]
+    rows = [between.join([*map(repr, row), *label]) for row in X.tolist()]
+    path.write_text("\n".join([head, *rows] if head else rows) + "\n")
     with pytest.raises(DataError) as caught:
         open_rows(path)
     line = str(caught.value).partition("Convert it once: python ")[2].removesuffix(".")
@@ -153,6 +164,45 @@ def test_the_line_that_converts_text_does(X, tmp_path, suffix, between):
     assert option == "-c"
     exec(code, {})
     np.testing.assert_allclose(np.load(tmp_path / "rows.npy"), X)
+
+
+TEXTS = ["a first text, with a comma", "the second text", "and a third one"]
+ENCODE = "ncode its texts first, for example with scikit-learn's TfidfVectorizer, and pass what "
+
+
+def test_texts_are_to_be_encoded_and_then_can_be_opened(tmp_path):
+    for name, lines in {
+        "a.csv": ["id,text", *(f'{k},"{text}"' for k, text in enumerate(TEXTS))],
+        "a.tsv": ["id\ttext", *(f"{k}\t{text}" for k, text in enumerate(TEXTS))],
+        "a.txt": TEXTS,
+    }.items():
+        (tmp_path / name).write_text("\n".join(lines))
+        with pytest.raises(DataError, match=ENCODE):
+            open_rows(tmp_path / name)
+    sparse.save_npz(tmp_path / "texts.npz", TfidfVectorizer().fit_transform(TEXTS))
+    assert open_rows(tmp_path / "texts.npz").shape[0] == len(TEXTS)
+    (tmp_path / "empty.csv").write_text("")
+    with pytest.raises(DataError, match="Cannot read"):
+        open_rows(tmp_path / "empty.csv")
+
+
+def test_columns_of_text_are_to_be_encoded_and_are_no_rows(tmp_path):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    feather = pytest.importorskip("pyarrow.feather")
+    table, path = pa.table({"id": [1, 2, 3], "text": TEXTS}), tmp_path / "texts.parquet"
+    parquet.write_table(table, path)
+    feather.write_feather(table, path.with_suffix(".arrow"))
+    for options in ({}, {"column": "text"}, {"columns": ["text"]}):
+        for suffix in (".parquet", ".arrow"):
+            with pytest.raises(DataError, match=ENCODE):
+                open_rows(path.with_suffix(suffix), **options)
+    assert open_rows(path, columns=["id"]).shape == (3, 1)
+    parquet.write_table(pa.table({"x1": [1.0, 2, 3], "text": TEXTS}), path)
+    assert open_rows(path).columns == ("x1",)
+    for pattern in ("q*", "t*"):
+        with pytest.raises(DataError, match=r"^No column of numbers in ") as caught:
+            open_rows(path, columns=[pattern])
+        assert f"matches {pattern!r}: it has 'x1', 'text'" in str(caught.value)
 
 
 def test_the_line_that_converts_text_runs_nothing_of_the_author_of_a_name(tmp_path):
