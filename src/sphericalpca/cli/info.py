@@ -86,7 +86,6 @@ def _lines(facts: dict[str, Any]) -> list[list[str]]:
 
 
 def _show(value: Any) -> str:
-    """A value as text."""
     if value is None:
         return "-"
     if isinstance(value, bool):

@@ -36,7 +36,6 @@ def render(found: Evaluation, *, model: str, data: str) -> str:
 
 
 def _recall_table(found: Evaluation) -> Table:
-    """Every method at every number of neighbours."""
     standings = {k: found.standings(k) for k in found.at}
     best = {k: max(found.row(name, k=k).recall for name in LABELS) for k in found.at}
 

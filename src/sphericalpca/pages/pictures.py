@@ -146,7 +146,6 @@ def _settings() -> Any:
 
 
 def _legend_columns(samples: tuple[Sample, ...], width: float) -> int:
-    """How many entries fit side by side."""
     longest = max((len(sample.label) for sample in samples), default=0)
     return max(1, min(len(samples), int(width / (LETTER * longest + SAMPLE))))
 
@@ -179,13 +178,10 @@ def _shorten(svg: str) -> str:
     """Two decimals of a point are finer than any screen; matplotlib writes six."""
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     # In places only: text may hold numbers too.
-    svg = re.sub(r"\b(?:d|x|y|width|height|transform)=\"[^\"]*\"", _two_decimals, svg)
+    places = r"\b(?:d|x|y|width|height|transform)=\"[^\"]*\""
+    svg = re.sub(places, lambda place: re.sub(r"(\d+\.\d\d)\d+", r"\1", place[0]), svg)
     svg = re.sub(r" transform=\"rotate\(-0 [^\"]*\"", "", svg)
     return re.sub(r"\s*\n\s*", "\n", svg)
-
-
-def _two_decimals(attribute: re.Match[str]) -> str:
-    return re.sub(r"(\d+\.\d\d)\d+", r"\1", attribute[0])
 
 
 def _own_ids(svg: str, prefix: str) -> str:

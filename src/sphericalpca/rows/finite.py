@@ -69,7 +69,6 @@ def _row_ends(X: Matrix) -> list[int]:
 
 
 def _entries(X: Matrix, first: int, last: int) -> Array:
-    """All numbers that rows hold."""
     numbers = X.data[X.indptr[first] : X.indptr[last]] if sparse.issparse(X) else X[first:last]
     return np.asarray(numbers)
 
