@@ -61,16 +61,18 @@ def demo(out: Path | None, force: bool, quiet: bool) -> None:
 def _show() -> Iterator[tuple[str, SphericalPCA, Evaluation]]:
     """The name of each set of rows, a model of it, and what it keeps."""
     from sphericalpca import SphericalPCA, evaluate  # noqa: PLC0415 - slow to import
-    from sphericalpca.datasets import load_bundled  # noqa: PLC0415
 
-    data = (
-        ("digits (images)", load_bundled("digits")[0], 10),
-        ("docstrings (tf-idf)", _texts()[0], 50),
-        ("embedding-like (made up)", _vectors(), 64),
-    )
-    for name, X, r in data:
+    for name, X, r in _data():
         model = SphericalPCA(r, random_state=0).fit(X)
         yield name, model, evaluate(model, X, queries=QUERIES, at=(10,), random_state=0)
+
+
+def _data() -> Iterator[tuple[str, Any, int]]:
+    from sphericalpca.datasets import load_bundled  # noqa: PLC0415 - slow to import
+
+    yield "digits (images)", load_bundled("digits")[0], 10
+    yield "docstrings (tf-idf)", _texts()[0], 50
+    yield "embedding-like (made up)", _vectors(), 64
 
 
 def _texts() -> tuple[Any, Any]:

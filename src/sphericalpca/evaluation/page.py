@@ -66,7 +66,6 @@ def _recall_table(found: Evaluation) -> Table:
 
 
 def _stages_table(found: Evaluation) -> Table:
-    """Recall after ranking the first candidates with full vectors."""
     counts = sorted({row.candidates for row in stages(found)})
 
     def entry(method: str, candidates: int) -> Entry:

@@ -122,7 +122,9 @@ class Picture:
         across = min(self.across, len(self.panels))
         down = -(-len(self.panels) // across)
         width, height = self.panels[0].size
-        columns = _legend_columns(self.legend, width * across)
+        longest = max((len(sample.label) for sample in self.legend), default=0)
+        fitting = int(width * across / (LETTER * longest + SAMPLE))
+        columns = max(1, min(len(self.legend), fitting))
         foot = LEGEND_LINE * -(-len(self.legend) // columns) if self.legend else 0.0
         with _settings():
             figure = new_figure((width * across, height * down + foot), layout=None)
@@ -143,11 +145,6 @@ def _settings() -> Any:
 
     settings: Any = SETTINGS
     return mpl.rc_context(settings)
-
-
-def _legend_columns(samples: tuple[Sample, ...], width: float) -> int:
-    longest = max((len(sample.label) for sample in samples), default=0)
-    return max(1, min(len(samples), int(width / (LETTER * longest + SAMPLE))))
 
 
 def _draw_legend(figure: Any, samples: tuple[Sample, ...], columns: int) -> None:
