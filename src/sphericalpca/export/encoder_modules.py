@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import import_extra
-from sphericalpca.export.unit_map import unit_map
+from sphericalpca.export.unit_map import UnitMap, unit_map
 from sphericalpca.files import replacing_folder, write_whole
 
 __all__ = ["write_sentence_transformers"]
@@ -67,21 +67,24 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     tensors = {"linear.weight": reducer.matrix}
     if (bias := reducer.offset) is not None:
         tensors["linear.bias"] = bias
-    linear = {
-        "in_features": reducer.n_features,
-        "out_features": reducer.n_components,
-        "bias": reducer.mean is not None,
-        "activation_function": "torch.nn.modules.linear.Identity",
-    }
     modules = [
         {"idx": place, "name": str(place), "path": path, "type": kind}
         for place, (path, kind) in enumerate(TYPES.items())
     ]
     with replacing_folder(Path(folder), ours=(LIST, *TYPES)) as new:
         _write_json(new / LIST, modules)
-        _write_json(new / LINEAR / "config.json", linear)
+        _write_json(new / LINEAR / "config.json", _linear(reducer))
         write_whole(new / LINEAR / "model.safetensors", safetensors.save(tensors))
         _write_json(new / NORMALISATION / "config.json", {})
+
+
+def _linear(reducer: UnitMap) -> dict[str, Any]:
+    return {
+        "in_features": reducer.n_features,
+        "out_features": reducer.n_components,
+        "bias": reducer.mean is not None,
+        "activation_function": "torch.nn.modules.linear.Identity",
+    }
 
 
 def _write_json(path: Path, content: Any) -> None:
