@@ -184,14 +184,11 @@ def _set(libraries: Sequence[Any], numbers: Sequence[int]) -> None:
     for library, number in zip(libraries, numbers, strict=True):
         # threadpoolctl lets only the thread that came first change OpenBLAS, and ignores all
         # others.  Here the lock sees to it that nobody undoes another's setting.
-        release = getattr(library, "clear_controlling_thread", _nothing)
+        # Earlier versions have nobody to release.
+        release = getattr(library, "clear_controlling_thread", lambda **_: None)
         release(force=True)
         library.set_num_threads(number)
         release(force=True)
-
-
-def _nothing(*, force: bool) -> None:
-    """Earlier versions of threadpoolctl have nobody to release."""
 
 
 @cache

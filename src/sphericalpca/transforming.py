@@ -20,7 +20,7 @@ from sphericalpca.rows import RowSource, in_memory
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
 from sphericalpca.writing import carried_columns, open_writer
 
-__all__ = ["transform_blocks", "transform_file"]
+__all__ = ["check_width", "transform_blocks", "transform_file"]
 
 
 def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, None, None]:
@@ -58,12 +58,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     True
     """
     check_is_fitted(model)
-    if rows.shape[1] != model.n_features_in_:
-        raise DataError(
-            f"{rows.name} has {counted(rows.shape[1], 'column')}",
-            f"the model was fitted on {model.n_features_in_}",
-            "pass vectors of the same kind",
-        )
+    check_width(model, rows)
     check_source(model, rows, reset=False)
     model = model_on_host(model)
     U = model.components_.T.astype(rows.dtype)
@@ -76,6 +71,14 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
                 options = {"mean": model.mean_, "first": place.start}
                 V = in_memory(matrix, normalize=model.normalize, **options).components(U)
             yield V
+
+
+def check_width(model: SphericalPCA, rows: RowSource) -> None:
+    """Refuse files with another number of columns than the fit had."""
+    if rows.shape[1] != model.n_features_in_:
+        value = f"{rows.name} has {counted(rows.shape[1], 'column')}"
+        rule = f"the model was fitted on {model.n_features_in_}"
+        raise DataError(value, rule, "pass vectors of the same kind")
 
 
 def transform_file(

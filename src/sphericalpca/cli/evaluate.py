@@ -12,7 +12,6 @@ import click
 from sphericalpca.cli.console import (
     FOLDER,
     common_options,
-    counted,
     examples,
     printing_warnings,
     say,
@@ -21,7 +20,7 @@ from sphericalpca.cli.console import (
 )
 from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.reading import load_model, named, open_files, reading_options, tell_of_cut
-from sphericalpca.exceptions import DataError, FeatureNamesWarning, import_extra
+from sphericalpca.exceptions import FeatureNamesWarning, import_extra
 
 if TYPE_CHECKING:
     from sphericalpca import SphericalPCA
@@ -58,12 +57,14 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     it is.  The mean cosine of the rows is compared with that of the model's fit.  If the model was
     fitted to named columns of a table, these are read.
     """
+    from sphericalpca.transforming import check_width  # noqa: PLC0415 - slow to import
+
     at = _numbers(options["at"])
     if out is not None:
         check_folder(out, (PAGE, ROWS, NUMBERS), force=options["force"])
     fitted = load_model(model)
     source = open_files(files, options, model=fitted)
-    _check_width(fitted, source)
+    check_width(fitted, source)
     if out is not None:
         for package in ("jinja2", "matplotlib"):
             import_extra(package, "The page", package, "pages")
@@ -104,13 +105,6 @@ def _evaluate(
         )
     tell_of_cut(options["queries"], found.n_queries)
     return found
-
-
-def _check_width(model: SphericalPCA, rows: RowSource) -> None:
-    if rows.shape[1] != model.n_features_in_:
-        value = f"{rows.name} has {counted(rows.shape[1], 'column')}"
-        rule = f"the model was fitted on {model.n_features_in_}"
-        raise DataError(value, rule, "pass vectors of the same kind")
 
 
 def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:

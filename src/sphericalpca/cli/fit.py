@@ -118,7 +118,6 @@ def fit(
 
 
 def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[Warning]:
-    """Fit; returns the warnings."""
     try:
         with collecting_warnings() as found:
             model.fit(source, checkpoint=checkpoint, progress=tell)
@@ -212,14 +211,10 @@ def _print(found: dict[str, Any], model: SphericalPCA, certificate: Certificate 
         what = "directions" if model.normalize else "lengths"  # as many as f adds up
         write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_, what)}")
     if certificate is not None:
-        _print_gap(certificate)
+        sure = "proved" if certificate.rigorous else "an estimate"
+        write_line(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")
     if "checkpoint" in found:
         write_line(
             f"{found['checkpoint']} is kept: to resume, run the same command with a larger "
             "--max-iter or --tol, and with --force."
         )
-
-
-def _print_gap(certificate: Certificate) -> None:
-    sure = "proved" if certificate.rigorous else "an estimate"
-    write_line(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")

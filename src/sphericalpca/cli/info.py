@@ -48,7 +48,8 @@ def _facts(path: Path) -> dict[str, Any]:
     header, _ = read_model(path)
     fitted = header_and_arrays(model, None)[0]["fitted"]  # in today's names, whoever wrote it
     try:
-        bound = header["certificate"]
+        bound, solver = header["certificate"], header["solver"]
+        options = ", ".join(f"{name}={value!r}" for name, value in solver["options"].items())
         return {
             "file": str(path),
             "bytes": path.stat().st_size,
@@ -61,7 +62,7 @@ def _facts(path: Path) -> dict[str, Any]:
             "centred": model.mean_ is not None,
             "feature_names": bool(header["feature_names"]),
             "fit": {name.rstrip("_"): fitted[name] for name in fitted if name not in SHOWN},
-            "solver": _solver(header["solver"]),
+            "solver": f"{solver['name']}({options})",
             "certificate": bound and {"gap": bound["gap"], "rigorous": bound["rigorous"]},
             "parameter": dict(header["parameters"]),
             "version": dict(header["versions"]),
@@ -69,11 +70,6 @@ def _facts(path: Path) -> dict[str, Any]:
     except (KeyError, RecursionError, TypeError, ValueError, AttributeError) as error:
         value = f"{str(path)!r} is not a whole model ({printable(repr(error), 200)})"
         raise DataError(value, remedy="save it again") from None
-
-
-def _solver(record: dict[str, Any]) -> str:
-    options = ", ".join(f"{name}={value!r}" for name, value in record["options"].items())
-    return f"{record['name']}({options})"
 
 
 def _lines(facts: dict[str, Any]) -> list[list[str]]:
@@ -86,7 +82,6 @@ def _lines(facts: dict[str, Any]) -> list[list[str]]:
 
 
 def _show(value: Any) -> str:
-    """A value as text."""
     if value is None:
         return "-"
     if isinstance(value, bool):

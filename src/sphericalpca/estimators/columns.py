@@ -52,7 +52,6 @@ def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any
 
 
 def _check_width(estimator: Any, width: int) -> None:
-    """Refuse another number of columns than the fit had."""
     expected = estimator.n_features_in_
     if width != expected:
         rule = f"{type(estimator).__name__} is expecting {expected} features as input"

@@ -65,19 +65,9 @@ def fit_model(
         data = {"X": X, "y": y, "metadata": {"sample_weight": weight}}
         monitor = watch_fit(model, problem, mean, data, watcher)
         if isinstance(model.n_components, Integral):
-            r = int(model.n_components)
-            solver = choose_solver(model.solver, rows, r, model.tol)
-            outcome = solve(
-                problem,
-                r,
-                solver=solver,
-                init=model.init,
-                n_init=model.n_init,
-                tol=model.tol,
-                max_iter=model.max_iter,
-                rng=generator(model.random_state),
-                monitor=monitor,
-                checkpoint=_checkpoint(checkpoint, model, solver, rows),
+            r, rng = int(model.n_components), generator(model.random_state)
+            outcome = _solved(
+                problem, model, r, model.init, rng, monitor=monitor, checkpoint=checkpoint
             )
         else:
             _check_share_options(model, checkpoint)
@@ -95,22 +85,37 @@ def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
     It is a copy of `seen`, an unfitted SphericalPCA that knows the features, with other parameters.
     """
     model: Any = copy(seen).set_params(**parameters)
-    rows, r = problem.rows, int(model.n_components)
-    rows.passes = rows.flops = 0
-    solver = choose_solver(model.solver, rows, r, model.tol)
+    problem.rows.passes = problem.rows.flops = 0
+    r, rng = int(model.n_components), generator(model.random_state)
     with parallel():
-        outcome = solve(
-            problem,
-            r,
-            solver=solver,
-            init=model.init,
-            n_init=model.n_init,
-            tol=model.tol,
-            max_iter=model.max_iter,
-            rng=generator(model.random_state),
-        )
+        outcome = _solved(problem, model, r, model.init, rng)
         _attributes(model, problem, outcome, None).store(model)
     return model
+
+
+def _solved(
+    problem: Problem,
+    model: Any,
+    r: int,
+    init: Any,
+    rng: np.random.Generator,
+    *,
+    monitor: Monitor | None = None,
+    checkpoint: Any = None,
+) -> Outcome:
+    solver = choose_solver(model.solver, problem.rows, r, model.tol)
+    return solve(
+        problem,
+        r,
+        solver=solver,
+        init=init,
+        n_init=model.n_init,
+        tol=model.tol,
+        max_iter=model.max_iter,
+        rng=rng,
+        monitor=monitor,
+        checkpoint=_checkpoint(checkpoint, model, solver, problem.rows),
+    )
 
 
 def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> FittedAttributes:
@@ -237,18 +242,7 @@ def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
     target, rng = float(model.n_components), generator(model.random_state)
 
     def fit(start: Start) -> Outcome:
-        r = start.U.shape[1]
-        return solve(
-            problem,
-            r,
-            solver=choose_solver(model.solver, problem.rows, r, model.tol),
-            init=start,
-            n_init=model.n_init,
-            tol=model.tol,
-            max_iter=model.max_iter,
-            rng=rng,
-            monitor=monitor,
-        )
+        return _solved(problem, model, start.U.shape[1], start, rng, monitor=monitor)
 
     svd, start = _svd_to_reach(problem, target, rng)
     enough = start.U.shape[1]

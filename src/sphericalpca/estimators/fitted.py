@@ -125,7 +125,6 @@ class FittedAttributes:
 
 
 def _with_trait(trait: Mapping[str, bool]) -> tuple[str, ...]:
-    """Names of the fields that have it."""
     fields = dataclasses.fields(FittedAttributes)
     return tuple(entry.name for entry in fields if trait.items() <= entry.metadata.items())
 

@@ -128,7 +128,10 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         with keep_last_fit(self):
             X = self._loaded(X, reset=True)
             rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
-            self._check_number(rows)
+            useful = rows.stats.weight > 0
+            check_lengths(useful.astype(np.float64), "zero or have weight zero")
+            meaning = "number of rows with a direction"
+            check_at_most("n_clusters", self.n_clusters, int(useful.sum()), meaning)
             Z, weight = unit_copy(X, rows)
             rng = generator(self.random_state)
             centers = starts(Z, weight, self.n_clusters, self.n_init, rng)
@@ -193,12 +196,6 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
     @property
     def _n_features_out(self) -> int:
         return len(self.cluster_centers_)
-
-    def _check_number(self, rows: Rows) -> None:
-        useful = rows.stats.weight > 0
-        check_lengths(useful.astype(np.float64), "zero or have weight zero")
-        meaning = "number of rows with a direction"
-        check_at_most("n_clusters", self.n_clusters, int(useful.sum()), meaning)
 
     def _report(self, best: Clustering, rows: Rows) -> None:
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "took no part in the fit")

@@ -243,7 +243,6 @@ def _check_type(dtype: Any, where: str, values: Array | None) -> None:
 
 
 def _check_objects(values: Array, where: str) -> None:
-    """Refuse what is among objects and cannot be computed with."""
     for entry in values.flat:
         if isinstance(entry, (str, bytes)):
             raise DataError(f"X holds text, {str(entry)[:50]!r}{where}", NUMBERS_ONLY, ENCODE)
@@ -267,7 +266,6 @@ def _is_single(X: Any) -> bool:
 
 
 def _check_shape(shape: tuple[int, ...]) -> None:
-    """Refuse other than two dimensions, and matrices without rows or columns."""
     if shape == (0,):
         raise DataError("X is empty", remedy=ONE_ROW)
     if len(shape) < 2:
@@ -383,7 +381,6 @@ def _real_array(name: str | Parameter, values: Any) -> Array:
 def _refuse_non_finite(
     name: str, place: tuple[int, int, str] | None, remedy: str, columns: Sequence[str] | None = None
 ) -> None:
-    """Say where the first NaN or infinity is."""
     if place is not None:
         row, column, value = place
         found = f"{name} contains {value} in row {row}, {column_words(column, columns)}"

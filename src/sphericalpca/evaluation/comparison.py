@@ -85,7 +85,7 @@ def evaluate(
     """
     check_model(model, "evaluate")
     at = _checked_at(at)
-    tell = progress or _ignore
+    tell = progress or (lambda _: None)
     X = check_matrix(model, X, reset=False, on_host=True)
     model = copy(model_on_host(model))
     # Names were compared above; no warning about them must follow.
@@ -128,10 +128,6 @@ def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: in
         recalls[method.name, size, k, k] = held.recall(found, k)
         size //= 2
     return {key: recalls[key] for key in sorted(recalls)}
-
-
-def _ignore(what: str) -> None:
-    """Stands in where nobody follows the progress."""
 
 
 def _checked_at(at: Sequence[int]) -> tuple[int, ...]:

@@ -36,7 +36,6 @@ def render(found: Evaluation, *, model: str, data: str) -> str:
 
 
 def _recall_table(found: Evaluation) -> Table:
-    """Every method at every number of neighbours."""
     standings = {k: found.standings(k) for k in found.at}
     best = {k: max(found.row(name, k=k).recall for name in LABELS) for k in found.at}
 
@@ -67,7 +66,6 @@ def _recall_table(found: Evaluation) -> Table:
 
 
 def _stages_table(found: Evaluation) -> Table:
-    """Recall after ranking the first candidates with full vectors."""
     counts = sorted({row.candidates for row in stages(found)})
 
     def entry(method: str, candidates: int) -> Entry:

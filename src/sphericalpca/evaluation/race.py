@@ -94,7 +94,9 @@ def race(
         rule = "scikit-learn's methods need at least 2 rows and 2 columns"
         raise DataError(f"X has shape {X.shape}", rule, "pass more")
     X = normalize(X)
-    methods = _methods(n_components, tol, random_state, dense=not sparse.issparse(X))
+    methods = {OURS: SphericalPCA(n_components, tol=tol, random_state=random_state)}
+    for rival in [TruncatedSVD] if sparse.issparse(X) else [TruncatedSVD, PCA]:
+        methods[rival.__name__] = rival(n_components, random_state=random_state)
     models: dict[str, Any] = {}
     seconds: dict[str, list[float]] = {name: [] for name in methods}
     with silently(NoDirectionWarning, ConvergenceWarning):
@@ -118,9 +120,3 @@ def race(
         )
         for name, model in models.items()
     ]
-
-
-def _methods(r: int, tol: float, random_state: Any, *, dense: bool) -> dict[str, Any]:
-    ours = SphericalPCA(r, tol=tol, random_state=random_state)
-    rivals = [TruncatedSVD, PCA] if dense else [TruncatedSVD]
-    return {OURS: ours} | {rival.__name__: rival(r, random_state=random_state) for rival in rivals}

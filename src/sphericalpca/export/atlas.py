@@ -59,7 +59,11 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     V = np.ascontiguousarray(V, dtype=np.float32)
     if V.ndim != 2:
         raise DataError(f"V has {V.ndim} dimensions", "must be a matrix", "pass one row per vector")
-    vectors = _vectors(arrow, V)
+    r = V.shape[1]
+    # Two of many coordinates of a unit vector say little about where it is.
+    axes = AXES[:r] if r in (2, 3) else ()
+    vectors = {VECTOR: arrow.FixedSizeListArray.from_arrays(arrow.array(V.ravel()), r)}
+    vectors |= {name: V[:, place] for place, name in enumerate(axes)}
     for name, values in (columns or {}).items():
         if name in vectors:
             raise DataError(f"A column is named {name!r}, as are the vectors", remedy="rename it")
@@ -69,11 +73,3 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     table = {**(columns or {}), **vectors}
     with replacing(Path(path)) as temporary:
         parquet.write_table(arrow.table(table), temporary)
-
-
-def _vectors(arrow: Any, V: Array) -> dict[str, Any]:
-    r = V.shape[1]
-    # Two of many coordinates of a unit vector say little about where it is.
-    axes = AXES[:r] if r in (2, 3) else ()
-    lists = arrow.FixedSizeListArray.from_arrays(arrow.array(V.ravel()), r)
-    return {VECTOR: lists} | {name: V[:, place] for place, name in enumerate(axes)}

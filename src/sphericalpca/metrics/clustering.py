@@ -43,7 +43,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     0.75
     """
     _, _, table = _contingency(labels_true, labels_pred)
-    return float(table[_matching(table)].sum() / table.sum())
+    return float(table[linear_sum_assignment(table, maximize=True)].sum() / table.sum())
 
 
 def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
@@ -74,7 +74,7 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
     [0, 0, 1, 0]
     """
     groups, cluster_of, table = _contingency(labels_true, labels_pred)
-    matched_groups, matched_clusters = _matching(table)
+    matched_groups, matched_clusters = linear_sum_assignment(table, maximize=True)
     n_groups, n_clusters = table.shape
     unmatched = np.setdiff1d(np.arange(n_clusters), matched_clusters)
     names = groups
@@ -155,13 +155,7 @@ def _contingency(
     return groups, cluster_of, table
 
 
-def _matching(table: npt.NDArray[np.intp]) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    groups, clusters = linear_sum_assignment(table, maximize=True)
-    return groups, clusters
-
-
 def _spare_names(groups: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:
-    """Names that no group has."""
     if groups.dtype.kind in "biuf":
         return int(groups[-1]) + 1 + np.arange(count)
     taken = set(groups.tolist())

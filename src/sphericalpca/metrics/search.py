@@ -160,7 +160,10 @@ def _after(block: _SearchBlock, best: Neighbours, question: Question) -> Neighbo
         known = Neighbours(best.ids[part], best.scores[part])
         return _merged(known, scores, block.first, question.k)
 
-    found = spread(look, _query_parts(question.queries.shape[0], block.rows.shape[0]))
+    count = question.queries.shape[0]
+    parts = max(workers(), -(-count * block.rows.shape[0] // SCORES))
+    ends = itertools.pairwise(equal_ends(count, min(parts, count)))
+    found = spread(look, list(itertools.starmap(slice, ends)))
     ids, scores = zip(*((part.ids, part.scores) for part in found), strict=True)
     return Neighbours(np.concatenate(ids), np.concatenate(scores))
 
@@ -194,12 +197,6 @@ def _refuse_too_long(lengths: Array, dtype: Any) -> None:
     if not longest < float(np.finfo(dtype).max):
         value = f"The longest row has length {longest:.3g}, beyond the largest number of {dtype}"
         raise DataError(value, remedy="rescale base and queries")
-
-
-def _query_parts(count: int, width: int) -> list[slice]:
-    parts = max(workers(), -(-count * width // SCORES))
-    ends = equal_ends(count, min(parts, count))
-    return list(itertools.starmap(slice, itertools.pairwise(ends)))
 
 
 def _scores(queries: Matrix, block: _SearchBlock, metric: Metric) -> Array:

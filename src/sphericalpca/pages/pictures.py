@@ -122,7 +122,9 @@ class Picture:
         across = min(self.across, len(self.panels))
         down = -(-len(self.panels) // across)
         width, height = self.panels[0].size
-        columns = _legend_columns(self.legend, width * across)
+        longest = max((len(sample.label) for sample in self.legend), default=0)
+        fitting = int(width * across / (LETTER * longest + SAMPLE))
+        columns = max(1, min(len(self.legend), fitting))
         foot = LEGEND_LINE * -(-len(self.legend) // columns) if self.legend else 0.0
         with _settings():
             figure = new_figure((width * across, height * down + foot), layout=None)
@@ -143,12 +145,6 @@ def _settings() -> Any:
 
     settings: Any = SETTINGS
     return mpl.rc_context(settings)
-
-
-def _legend_columns(samples: tuple[Sample, ...], width: float) -> int:
-    """How many entries fit side by side."""
-    longest = max((len(sample.label) for sample in samples), default=0)
-    return max(1, min(len(samples), int(width / (LETTER * longest + SAMPLE))))
 
 
 def _draw_legend(figure: Any, samples: tuple[Sample, ...], columns: int) -> None:
@@ -179,13 +175,10 @@ def _shorten(svg: str) -> str:
     """Two decimals of a point are finer than any screen; matplotlib writes six."""
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     # In places only: text may hold numbers too.
-    svg = re.sub(r"\b(?:d|x|y|width|height|transform)=\"[^\"]*\"", _two_decimals, svg)
+    places = r"\b(?:d|x|y|width|height|transform)=\"[^\"]*\""
+    svg = re.sub(places, lambda place: re.sub(r"(\d+\.\d\d)\d+", r"\1", place[0]), svg)
     svg = re.sub(r" transform=\"rotate\(-0 [^\"]*\"", "", svg)
     return re.sub(r"\s*\n\s*", "\n", svg)
-
-
-def _two_decimals(attribute: re.Match[str]) -> str:
-    return re.sub(r"(\d+\.\d\d)\d+", r"\1", attribute[0])
 
 
 def _own_ids(svg: str, prefix: str) -> str:

@@ -135,7 +135,9 @@ class Block:
             return V, lengths
         vanishing = np.flatnonzero((lengths <= rounding * self.norm) & (self.weight > 0))
         if len(vanishing):
-            V[vanishing], _ = unit_rows(self._generic(Y.shape[1])[vanishing])
+            # From X R, with a fixed matrix R without any structure.
+            R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], Y.shape[1]))
+            V[vanishing], _ = unit_rows(self.project(R.astype(self.matrix.dtype))[vanishing])
         return V, lengths
 
     def value(self, lengths: Array) -> float:
@@ -203,11 +205,6 @@ class Block:
             K += float(shift @ shift) * np.outer(ours, theirs)
             K -= np.outer(left @ shift, theirs) + np.outer(ours, right @ shift)
         return K
-
-    def _generic(self, r: int) -> Array:
-        """X R for a fixed matrix R without any structure."""
-        R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], r))
-        return self.project(R.astype(self.matrix.dtype))
 
     @property
     def _unit_scale(self) -> Array:

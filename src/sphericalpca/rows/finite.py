@@ -47,7 +47,8 @@ def _finite_sums(X: Matrix, watch: Watch | None) -> bool:
 
     def finite(span: tuple[int, int]) -> bool:
         with np.errstate(over="ignore", invalid="ignore"):
-            found = bool(np.isfinite(_entries(X, *span).sum()))
+            rows = X.data[slice(*X.indptr[list(span)])] if sparse.issparse(X) else X[slice(*span)]
+            found = bool(np.isfinite(np.asarray(rows).sum()))
         if watch is not None:
             watch(span[1] - span[0])
         return found
@@ -66,12 +67,6 @@ def _row_ends(X: Matrix) -> list[int]:
         ends = np.searchsorted(X.indptr, equal_ends(stored, blocks)[1:-1]).tolist()
         return sorted({0, *ends, X.shape[0]})
     return sorted(set(equal_ends(X.shape[0], blocks)))
-
-
-def _entries(X: Matrix, first: int, last: int) -> Array:
-    """All numbers that rows hold."""
-    numbers = X.data[X.indptr[first] : X.indptr[last]] if sparse.issparse(X) else X[first:last]
-    return np.asarray(numbers)
 
 
 def _first_in_sparse(X: Matrix) -> tuple[int, int, str] | None:

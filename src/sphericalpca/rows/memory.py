@@ -216,7 +216,7 @@ class SparseRows(MemoryRows):
     def _lengths(self, span: slice) -> Array:
         part, shift = self._part(span)
         data, indptr = part.data.astype(np.float64), part.indptr
-        peak = _row_maxima(data, indptr)
+        peak = _reduce_rows(np.maximum, np.abs(data), indptr)
         if shift is None:
             return _safe_lengths(data, indptr, peak)
         # All relative to the largest number around, so that squares stay in range.
@@ -228,7 +228,7 @@ class SparseRows(MemoryRows):
         outside = shift @ shift - _row_sums(stored**2, indptr)
         squares = _row_sums((data - stored) ** 2, indptr) + np.maximum(outside, 0.0)
         first, last = self._X.indptr[[span.start, span.stop]]
-        given = _row_maxima(self._X.data[first:last], indptr)
+        given = _reduce_rows(np.maximum, np.abs(self._X.data[first:last]), indptr)
         with np.errstate(over="ignore"):
             # Infinite where next to nothing is left of large numbers: then no row has a length.
             rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2
@@ -253,10 +253,6 @@ def _safe_lengths(data: Array, indptr: npt.NDArray[np.integer[Any]], peak: Array
 
 def _row_sums(values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
     return _reduce_rows(np.add, values, indptr)
-
-
-def _row_maxima(values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
-    return _reduce_rows(np.maximum, np.abs(values), indptr)
 
 
 def _reduce_rows(ufunc: Any, values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:

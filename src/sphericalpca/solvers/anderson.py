@@ -160,7 +160,9 @@ class Anderson:
     def step(self, problem: Problem, state: AndersonState) -> AndersonState:
         """An accelerated step if f does not fall, else the exact one."""
         here, curvature = state.point, state.curvature
-        guess = None if curvature is None else _short(curvature.step(here))
+        guess = None if curvature is None else curvature.step(here)
+        if guess is not None and not frobenius(guess) < SHORT_GUESS:
+            guess = None
         step = _exact_step(here) if guess is None else guess
         history = state.history.after(here.U + step, step, self.memory, guessed=guess is not None)
         for candidate in history.candidates():
@@ -173,10 +175,6 @@ class Anderson:
             step = _exact_step(here)
         exact = problem.evaluate(polar(here.U + step).factor)
         return AndersonState(exact, history.forgotten(), curvature)
-
-
-def _short(step: Array | None) -> Array | None:
-    return step if step is not None and frobenius(step) < SHORT_GUESS else None
 
 
 def _exact_step(here: Point) -> Array:

@@ -144,7 +144,9 @@ class Checkpoint:
             for found in (state, best):
                 if found is not None:
                     check_subspace(found.U, (rows.shape[1], n_components))
-            record = _rows_of(_under("history", arrays))
+            history = _under("history", arrays)
+            columns = [column.tolist() for column in history.values()]
+            record = [dict(zip(history, row, strict=True)) for row in zip(*columns, strict=True)]
             run = Run(state, header["start_value"], record, header["arrived"], header["finished"])
             rng.bit_generator.state = header["rng"]
             places = {name: header[name] for name in ("number", "svd_value", "rng", "seconds")}
@@ -255,11 +257,6 @@ def _quoted(name: str, value: Any) -> Parameter | str:
     if passed or (isinstance(value, int) and abs(value) < 10**9):
         return Parameter(name, value)
     return f"{name}={printable(value, 200)}"
-
-
-def _rows_of(history: dict[str, Array]) -> list[dict[str, float]]:
-    lists = [column.tolist() for column in history.values()]
-    return [dict(zip(history, row, strict=True)) for row in zip(*lists, strict=True)]
 
 
 def _under(prefix: str, arrays: dict[str, Array]) -> dict[str, Array]:

@@ -86,7 +86,9 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
     Up to 1024 features they are exact, and come with the curvature; beyond, the SVD is randomized.
     """
     if problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
-        curvature = _gram_curvature(problem, n_components)
+        A = problem.gram().astype(problem.rows.dtype, copy=False)
+        values, vectors = leading_eigenvectors(A, min(KNOWN_DIRECTIONS * n_components, len(A)))
+        curvature = Curvature(vectors, values.astype(np.float64))
         return Start(curvature.vectors[:, :n_components], is_svd=True, curvature=curvature)
     return Start(_krylov_svd(problem, n_components, rng), is_svd=True)
 
@@ -144,12 +146,6 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
     if not np.isfinite(matrix).all():
         raise DataError(f"init: {name} holds NaN or infinity", rule, "replace those entries")
     return matrix
-
-
-def _gram_curvature(problem: Problem, n_components: int) -> Curvature:
-    A = problem.gram().astype(problem.rows.dtype, copy=False)
-    values, vectors = leading_eigenvectors(A, min(KNOWN_DIRECTIONS * n_components, len(A)))
-    return Curvature(vectors, values.astype(np.float64))
 
 
 def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:

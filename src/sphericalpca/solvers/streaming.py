@@ -153,7 +153,6 @@ class Stream(NamedTuple):
 
 
 def _columns(m: int, r: int) -> int:
-    """Number of columns of a basis."""
     return min(r + max(r, FEWEST_BESIDE), m)
 
 

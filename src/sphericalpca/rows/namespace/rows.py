@@ -70,7 +70,8 @@ class NamespaceBlock(Block):
         V, lengths = unit_rows(Y, self.backend)
         vanishing = self._vanishing(lengths) & (self._weights > 0)
         if bool(xp.any(vanishing)):
-            fallback, _ = unit_rows(self._generic(Y.shape[1]), self.backend)
+            R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], Y.shape[1]))
+            fallback, _ = unit_rows(self.project(R), self.backend)
             V = xp.where(vanishing[:, None], fallback, V)
         return V, lengths
 
@@ -128,10 +129,6 @@ class NamespaceBlock(Block):
     def _vanishing(self, lengths: Any) -> Any:
         eps = float(self.backend.xp.finfo(self.matrix.dtype).eps)
         return lengths <= VANISHING * eps * self._norms
-
-    def _generic(self, r: int) -> Any:
-        R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], r))
-        return self.project(R)
 
 
 class NamespaceRows(Rows):

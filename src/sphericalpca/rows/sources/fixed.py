@@ -58,7 +58,6 @@ class FixedRows(FileSource):
                 yield values if out is None else rewritten(values, out[: last - first])
 
     def _block_ends(self, span: slice, rows: int) -> list[int]:
-        """Where blocks of at most so many rows end."""
         return [*range(span.start, span.stop, rows), span.stop]
 
     def _opened(self) -> AbstractContextManager[Any]:

@@ -39,19 +39,16 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
         if options.key is not None:
             found = (Parameter("key", options.key), " names an array")
             raise DataError(found, f"{file.name} is one sparse matrix", "leave it out")
-        _refuse_other_formats(file, read_small(archive, file, "format.npy", FEW).item())
+        kind = read_small(archive, file, "format.npy", FEW).item()
+        name = kind.decode() if isinstance(kind, bytes) else kind
+        if name != "csr":
+            other = f"{file.name} holds a {printable(name.upper(), 20)} matrix"
+            raise DataError(other, "rows are read from CSR", "save X.tocsr()")
         shape = read_small(archive, file, "shape.npy", FEW)
         pointer = read_small(archive, file, "indptr.npy").astype(np.int64, copy=False)
         data, indices = (located(archive, file, name) for name in ("data.npy", "indices.npy"))
         _check_structure(file, shape, pointer, data, indices)
     return CompressedSparseRows(file, shape, pointer, (data, indices), options.memory_budget)
-
-
-def _refuse_other_formats(file: DataFile, kind: str | bytes) -> None:
-    name = kind.decode() if isinstance(kind, bytes) else kind
-    if name != "csr":
-        found = f"{file.name} holds a {printable(name.upper(), 20)} matrix"
-        raise DataError(found, "rows are read from CSR", "save X.tocsr()")
 
 
 def _check_structure(

@@ -47,7 +47,6 @@ def _parquet(file: DataFile) -> Iterator[Any]:
 
 
 def _group_ends(metadata: Any) -> list[int]:
-    """0, ..., n: where row groups end."""
     lengths = [metadata.row_group(k).num_rows for k in range(metadata.num_row_groups)]
     if min(lengths, default=0) < 0 or sum(lengths) != metadata.num_rows:
         raise ValueError(f"it has {metadata.num_rows} rows, in groups of {lengths[:10]}")
