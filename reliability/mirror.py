@@ -57,7 +57,13 @@ OTHERS = {
     "__main__.py": ("cli/test_app.py",),
     "reliability/mirror.py": ("test_mirror.py",),
     "reliability/mutants.py": ("test_mutants.py",),
+    "reliability/kill.py": ("faults/test_killed.py",),
+    "reliability/soak.py": ("faults/test_soak.py",),
     "reliability": ("hostile/test_damaged_files.py",),
+    "README.md": ("test_readme.py",),
+    "CONTRIBUTING.md": ("docs/test_contributing.py",),
+    "docs": ("docs/test_code.py",),
+    "examples": ("docs/test_examples.py",),
 }
 
 
@@ -65,29 +71,29 @@ def mirrored_tests(path: str) -> list[str]:
     """Tests, from the root, that belong to a file, from the root: nearest ones, or its room's."""
     place = PurePosixPath(path)
     if path.startswith("tests/"):
-        return [path] if place.name.startswith("test_") and (ROOT / path).exists() else []
+        own = str(place.parent) if place.name == "conftest.py" else path
+        return [own] if own != "tests" and (ROOT / own).exists() else []
     inside = PurePosixPath(path.removeprefix(PACKAGE))
     rooms = [str(room) for room in inside.parents][:-1]
     candidates = [
         OTHERS.get(str(inside), ()),
         (inside.with_name(f"test_{inside.stem}.py").as_posix(),),
-        *((*OTHERS.get(room, ()), *([] if room in OTHERS else [room])) for room in rooms),
+        *(OTHERS.get(room, (room,)) for room in rooms),
     ]
     return next((found for names in candidates if (found := _there(names))), [])
 
 
 def _there(names: Iterable[str]) -> list[str]:
-    """Those of these names that are tests."""
+    """Those of these names that are there."""
     return [f"tests/{name}" for name in names if (ROOT / "tests" / name).exists()]
 
 
 def changed_files() -> list[str]:
     """Files that differ from the branch `main`, in commits or not yet committed."""
-    base = _git("merge-base", "HEAD", "main") or ["HEAD"]
-    named = _git("diff", "--name-only", base[0]) + _git(
-        "ls-files", "--others", "--exclude-standard"
-    )
-    return sorted({name for name in named if name.endswith(".py")})
+    bases = (_git("merge-base", "HEAD", branch) for branch in ("main", "origin/main"))
+    base = next(filter(None, bases), ["HEAD"])
+    new = _git("ls-files", "--others", "--exclude-standard")
+    return sorted({*_git("diff", "--name-only", base[0]), *new})
 
 
 def _git(*arguments: str) -> list[str]:
@@ -98,6 +104,13 @@ def _git(*arguments: str) -> list[str]:
     return done.stdout.split("\n")[:-1]
 
 
+def main() -> None:
+    """Print the tests of what was changed, and tell people where there are none."""
+    tests = dict.fromkeys(test for name in changed_files() for test in mirrored_tests(name))
+    if not tests:
+        print("No changed file has tests that mirror it (or there is no git).", file=sys.stderr)
+    print(*tests)
+
+
 if __name__ == "__main__":
-    print(*dict.fromkeys(test for name in changed_files() for test in mirrored_tests(name)))
-    sys.exit(0)
+    main()

@@ -7,7 +7,8 @@ has a row is skipped.  ``list`` shows the mutants, ``compare BEFORE AFTER`` what
 A mutant changes one operator, number or sign, or drops one statement, in code that computes: no
 messages, annotations or defaults.  The same ones are drawn every time, as many from each room.
 Each is tried with ``pytest -x``, the mirrored tests first, then the rest of `make test`, then
-`make test-slow`, for five minutes in all.  `EQUIVALENT` has those that nobody can notice, and why.
+`make test-slow`, for five minutes in all; before that the same tests must pass without a mutant.
+`EQUIVALENT` has those that change no answer (speed, patience, the length of a message), and why.
 """
 
 from __future__ import annotations
@@ -53,34 +54,36 @@ ROOMS = {
 PER_ROOM = 8
 SEED = 16
 CAP = 300.0  # seconds for a mutant
-NO_TESTS = 5  # how pytest ends where a selection is empty
+ENOUGH = 0.95  # share of what was noticed before that `make test` alone must notice
+# How pytest ends where a selection is empty, and where conftest.py cannot be imported.
+NO_TESTS, UNUSABLE = 5, 4
 
-# By their names; what nobody can notice, and why.
+# By their names; what changes no answer, and why.
 EQUIVALENT = {
-    "linalg.py:37: 1024 -> (2048)": "rounding of twice as many squares is within what is promised",
-    "products.py:26: 4000000 -> (8000000)": "from where on threads are used: the same sums",
-    "products.py:86: 1 -> (2)": "pieces of very wide matrices have two rows instead of one",
-    "products.py:110: A.size * columns > SMALL_PRODUCT -> (A.size * columns <= SMALL_PRODUCT)": (
+    "linalg.py:37.12: 1024 -> (2048)": "twice as many squares are within the rounding promised",
+    "products.py:26.16: 4000000 -> (8000000)": "from where on threads are used: the same sums",
+    "products.py:86.55: 1 -> (2)": "pieces of very wide matrices have two rows instead of one",
+    "products.py:110.25: A.size * columns > SMALL_PRODUCT -> (A.size * columns <= SMALL_PRODUCT)": (
         "which products use threads: the same sums"
     ),
-    "solvers/linearized.py:227: 2.0 -> (4.0)": "a common factor, and only the direction matters",
-    "solvers/solve.py:76: 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room -> "
+    "solvers/linearized.py:227.38: 2.0 -> (4.0)": "a common factor, and only the direction matters",
+    "solvers/solve.py:76.11: 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room -> "
     "(1.5 * (n + m) * columns * rows.dtype.itemsize < rows.room)": "the room is never equal to it",
-    "rows/cluster/client.py:109: POLL_INTERVAL / 64 -> (POLL_INTERVAL * 64)": "only a pause",
-    "rows/memory.py:194: self._X.nnz / wanted / threads -> (self._X.nnz / wanted * threads)": (
+    "rows/cluster/client.py:109.44: POLL_INTERVAL / 64 -> (POLL_INTERVAL * 64)": "only a pause",
+    "rows/memory.py:194.40: self._X.nnz / wanted / threads -> (self._X.nnz / wanted * threads)": (
         "another number of blocks, for speed"
     ),
-    "rows/memory.py:142: self._mean is None -> (self._mean is not None)": (
+    "rows/memory.py:142.15: self._mean is None -> (self._mean is not None)": (
         "which blocks are kept: time and memory"
     ),
-    "rows/memory.py:242: 1 -> (2)": "one piece of a matrix without numbers, either way",
-    "estimators/fitted.py:193: False -> (True)": "no parameter has parameters of its own",
-    "certificate.py:122: 1 -> (2)": "a round of patience less, where six are given",
-    "certificate.py:164: 1.0 / float(weight.sum()) -> (1.0 * float(weight.sum()))": (
+    "rows/memory.py:242.33: 1 -> (2)": "one piece of a matrix without numbers, either way",
+    "estimators/fitted.py:193.74: False -> (True)": "no parameter has parameters of its own",
+    "certificate.py:122.71: 1 -> (2)": "a round of patience less, where six are given",
+    "certificate.py:164.12: 1.0 / float(weight.sum()) -> (1.0 * float(weight.sum()))": (
         "a common factor of what is minimised: every answer is a bound"
     ),
-    "certificate.py:167: 1e-300 -> (2e-300)": "only keeps a root away from zero",
-    "modelfile.py:55: 200 -> (400)": "how much of another library's message is shown",
+    "certificate.py:167.48: 1e-300 -> (2e-300)": "only keeps a root away from zero",
+    "modelfile.py:55.34: 200 -> (400)": "how much of another library's message is shown",
 }
 
 SWAPS: dict[type[ast.AST], type[ast.AST]] = {
@@ -199,7 +202,7 @@ def _mutant(room: str, path: Path, node: Any, text: str) -> Mutant:
     source = b"".join(lines)
     begin = starts[node.lineno - 1] + node.col_offset
     end = starts[node.end_lineno - 1] + node.end_col_offset
-    change = f"{node.lineno}: {_short(ast.unparse(node))} -> {_short(text)}"
+    change = f"{node.lineno}.{node.col_offset}: {_short(ast.unparse(node))} -> {_short(text)}"
     name = path.relative_to(ROOT / PACKAGE).as_posix()
     return Mutant(room, name, change, source[:begin] + text.encode() + source[end:])
 
@@ -235,7 +238,8 @@ class Trial:
     def row(self, suite: str) -> Row:
         """What is kept of it."""
         told = (suite, self.mutant.name, self.mutant.room)
-        verdict = "noticed" if self.noticed_by else "survived"
+        unnoticed = "time over" if self.seconds >= CAP else "survived"
+        verdict = "noticed" if self.noticed_by else unnoticed
         found = (verdict, self.tier, self.noticed_by, round(self.seconds, 1), made_with())
         return dict(zip(COLUMNS, (*told, *found), strict=True))
 
@@ -273,7 +277,9 @@ def _first_failure(tree: Path, selection: Sequence[str], seconds: float) -> str:
     if run.returncode in (0, NO_TESTS):
         return ""
     failed = [line for line in printed.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-    return failed[0].split()[1] if failed else f"pytest ended with {run.returncode}"
+    if failed:
+        return failed[0].split(" ", 1)[1].split(" - ")[0]
+    return "conftest.py" if run.returncode == UNUSABLE else "a test without end"
 
 
 def _end(run: subprocess.Popen[str]) -> None:
@@ -304,6 +310,7 @@ def run(suite: str, table: ResultTable) -> None:
     """Try what has no row of this suite: near tests for two mutants at a time, then the rest."""
     done = {row["mutant"] for row in table.read() if row["suite"] == suite}
     left = [m for m in draw() if m.name not in EQUIVALENT and m.name not in done]
+    _check_without(left)
     missed = []
     with ThreadPoolExecutor(2) as pool:
         for trial in pool.map(lambda mutant: Trial(mutant).look(_near(mutant)), left):
@@ -315,6 +322,16 @@ def run(suite: str, table: ResultTable) -> None:
         _keep(trial.look(FAR), suite, table)
 
 
+def _check_without(mutants: Sequence[Mutant]) -> None:
+    """Refuse to go on where tests fail without any mutant: all would count as noticed."""
+    near = dict.fromkeys(t for m in mutants for t in mirrored_tests(f"{PACKAGE}{m.path}"))
+    with tempfile.TemporaryDirectory() as folder:
+        selection = ["-n", "2", "-m", "not slow", *near]
+        failed = _first_failure(_copy(Path(folder) / "tree"), selection, CAP) if near else ""
+    if failed:
+        sys.exit(f"{failed} fails without a mutant: repair it first.")
+
+
 def _keep(trial: Trial, suite: str, table: ResultTable) -> None:
     row = trial.row(suite)
     table.replace([row])
@@ -324,18 +341,20 @@ def _keep(trial: Trial, suite: str, table: ResultTable) -> None:
 
 
 def compare(before: str, after: str, table: ResultTable) -> int:
-    """Print what two suites noticed; 1 if the second missed what the first noticed."""
+    """Print what two suites noticed; 1 if the second lacks rows, or misses what the first saw."""
     rows = {(row["suite"], row["mutant"]): row for row in table.read()}
-    names = [name for suite, name in rows if suite == before and (after, name) in rows]
+    names = [name for suite, name in rows if suite == before]
+    lost = [name for name in names if (after, name) not in rows]
+    rows |= {(after, name): dict.fromkeys(COLUMNS, "") for name in lost}
     noticed = {s: {n for n in names if rows[s, n]["verdict"] == "noticed"} for s in (before, after)}
     fast = {n for n in names if rows[after, n]["tier"] == "test"}
     kept = len(noticed[before] & fast) / max(len(noticed[before]), 1)
     counts = ", ".join(f"{suite} noticed {len(found)}" for suite, found in noticed.items())
     print(f"{len(names)} mutants; {counts}")
     print(f"`make test` of {after} alone: {len(fast)}, {kept:.1%} of what {before} noticed")
-    for name in sorted(noticed[before] - noticed[after]):
-        print(f"missed by {after}: {name}")
-    return int(bool(noticed[before] - noticed[after]))
+    missed = sorted(noticed[before] - noticed[after])
+    print(*(f"missed by {after}: {name}" for name in [*lost, *missed]), sep="\n")
+    return int(bool(lost or missed or kept < ENOUGH))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -12,6 +12,7 @@ import pty
 import signal
 import subprocess
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from itertools import combinations, product
@@ -22,10 +23,11 @@ import pytest
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
+from sphericalpca import parallel
 from sphericalpca.iterate import Monitor
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows import as_rows
+from sphericalpca.rows import as_rows, reading
 from sphericalpca.solvers import Linearized, Subspace, solve
 
 
@@ -118,16 +120,22 @@ AXES = {
 def pytest_generate_tests(metafunc):
     """Every value of each axis that a test asks for, with every value of each other one."""
     marks = metafunc.definition.iter_markers("parametrize")
-    chosen = [mark.args[0] for mark in marks]
+    chosen = [mark.args[0] if mark.args else mark.kwargs["argnames"] for mark in marks]
     taken = {
         name.strip()
         for names in chosen
-        for name in ([*names] if isinstance(names, tuple) else names.split(","))
+        for name in (names.split(",") if isinstance(names, str) else names)
     }
     axes = [axis for axis in AXES if axis in metafunc.fixturenames and axis not in taken]
     if axes:
         rows = covering_pairs([AXES[axis] for axis in axes])
         metafunc.parametrize(axes, rows, ids=["-".join(map(_word, row)) for row in rows])
+
+
+def pytest_itemcollected(item):
+    """Clusters that a test starts for itself take their time."""
+    if {"start_cluster", "five_workers"} & {*getattr(item, "fixturenames", ())}:
+        item.add_marker(pytest.mark.slow("cluster"))
 
 
 def covering_pairs(axes):
@@ -296,6 +304,21 @@ def plain():
 @pytest.fixture(scope="session")
 def recorder():
     return Recorder
+
+
+class _Watched(ThreadPoolExecutor):
+    """A pool whose threads are known by name."""
+
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, thread_name_prefix="watched", **options)
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """The living threads of the package; those of others come and go as they please."""
+    for module in (parallel, reading):
+        monkeypatch.setattr(module, "ThreadPoolExecutor", _Watched)
+    return lambda: [t.name for t in threading.enumerate() if t.name.startswith("watched")]
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from reliability.mirror import OTHERS, PACKAGE, mirrored_tests
+import pytest
 
-ROOT = Path(__file__).parents[1]
+from reliability.mirror import OTHERS, PACKAGE, ROOT, mirrored_tests
+
+pytestmark = pytest.mark.skipif(not (ROOT / PACKAGE).is_dir(), reason="the sources are not here")
 
 
 def test_every_module_of_the_package_has_tests_that_exist():
@@ -28,6 +30,9 @@ def test_a_test_mirrors_to_itself_and_what_is_none_to_nothing():
     own = Path(__file__).relative_to(ROOT).as_posix()
     assert mirrored_tests(own) == [own]
     assert mirrored_tests("tests/test_that_is_gone.py") == []
-    assert mirrored_tests("tests/conftest.py") == []
+    assert mirrored_tests("tests/cli/conftest.py") == ["tests/cli"]
+    assert mirrored_tests("README.md") == ["tests/test_readme.py"]
+    assert mirrored_tests("docs/start.rst") == ["tests/docs/test_code.py"]
+    assert mirrored_tests("LICENSE") == []
     assert mirrored_tests("src/sphericalpca/cli/fit.py") == ["tests/cli/test_fit.py"]
     assert mirrored_tests("paper/ceiling.py") == ["tests/paper/test_ceiling.py"]

@@ -27,7 +27,7 @@ from sphericalpca.parallel import (
 from sphericalpca.problem import Problem
 from sphericalpca.products import combination, inner_products, product, scalar_products
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows import as_rows, reading
+from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, solve
 
 EXACT = [entry.load()() for entry in SOLVERS.values() if not entry.moves_pairs]
@@ -57,21 +57,6 @@ def three_threads():
 def _no_product_is_small(monkeypatch):
     monkeypatch.setattr(products, "SMALL_PRODUCT", 0)
     monkeypatch.setattr(products, "PIECE", 7)
-
-
-class _Watched(ThreadPoolExecutor):
-    """A pool whose threads are known by name."""
-
-    def __init__(self, *arguments, **options):
-        super().__init__(*arguments, thread_name_prefix="watched", **options)
-
-
-@pytest.fixture
-def watched(monkeypatch):
-    """The living threads of the package; others come and go as they please."""
-    for module in (parallel_module, reading):
-        monkeypatch.setattr(module, "ThreadPoolExecutor", _Watched)
-    return lambda: [t.name for t in threading.enumerate() if t.name.startswith("watched")]
 
 
 # How many threads there are.

@@ -115,13 +115,9 @@ def test_blocks_come_with_the_rows_that_they_hold_and_missing_ones_are_missed():
         list(read_blocks(source, slice(40, 100), 20))
 
 
-def reader_threads():
-    return {thread for thread in threading.enumerate() if thread is not threading.main_thread()}
-
-
 @pytest.mark.parametrize("how", ["exhausted", "closed", "failing", "dropped", "not begun"])
-def test_no_thread_is_left_and_the_items_are_closed(how):
-    before, source = reader_threads(), Numbers()
+def test_no_thread_is_left_and_the_items_are_closed(how, watched):
+    source = Numbers()
     source.fault = 50 if how == "failing" else 100
     items = source.read(slice(0, 100), 10)
     reader = ahead(items)
@@ -136,14 +132,16 @@ def test_no_thread_is_left_and_the_items_are_closed(how):
         reader.close()
     del reader
     gc.collect()
-    assert reader_threads() <= before
+    assert not watched()
     assert source.closed == source.begun == (how != "not begun")
     del items  # which were alive until now: it was not their end that closed them
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_an_error_in_a_kernel_or_reader_ends_the_sweep_while_it_is_still_looked_at(threads):
-    source, before = Numbers(), reader_threads()
+def test_an_error_in_a_kernel_or_reader_ends_the_sweep_while_it_is_still_looked_at(
+    threads, watched
+):
+    source = Numbers()
 
     def kernel(block):
         raise ZeroDivisionError
@@ -158,15 +156,15 @@ def test_an_error_in_a_kernel_or_reader_ends_the_sweep_while_it_is_still_looked_
         with pytest.raises(ZeroDivisionError) as caught:
             rows.sweep(kernel)
     assert source.closed == source.begun > 2 * threads
-    assert reader_threads() <= before
+    assert not watched()
     del caught
 
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("what", ["sweep", "mean"])
-def test_ctrl_c_stops_a_read_within_a_few_blocks(threads, what):
+def test_ctrl_c_stops_a_read_within_a_few_blocks(threads, what, watched):
     """Blocks of one row; for the mean by a budget that allows no more."""
-    source, before, heights = Numbers(n=1000, cuts=(0, 500, 1000)), reader_threads(), []
+    source, heights = Numbers(n=1000, cuts=(0, 500, 1000)), []
 
     def seen(rows):
         heights.append(rows)
@@ -186,4 +184,4 @@ def test_ctrl_c_stops_a_read_within_a_few_blocks(threads, what):
             read[what]()
     assert 3 <= len(heights) < 100
     assert set(heights) == {1}
-    assert reader_threads() <= before
+    assert not watched()
