@@ -1,7 +1,5 @@
 """Gradient and Hessian by Taylor slopes: the remainder must shrink with the right power."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

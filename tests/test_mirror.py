@@ -1,7 +1,5 @@
 """Every module has tests that `make check` runs when it changes."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What a terminal, a disk or a shell does to the program ends in one clear line."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

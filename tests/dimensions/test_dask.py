@@ -1,7 +1,5 @@
 """Rows on a Dask cluster, where no neighbours are searched."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Sparse data frames, whatever number they leave out, are the matrix that they show."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

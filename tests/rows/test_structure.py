@@ -15,42 +15,25 @@ def X(rng):
     return sparse.csr_array(dense)
 
 
-def _index(value):
-    def spoil(X):
-        X.indices[-1] = value
-
-    return spoil
+def _set(part, place, value):
+    """Spoil one entry of `indices` or `indptr`."""
+    return lambda X: getattr(X, part).__setitem__(place, value)
 
 
-def _pointer_end(X):
-    X.indptr[-1] += 50
-
-
-def _pointer_falls(X):
-    X.indptr[3] = X.indptr[5] + 1
-
-
-def _pointer_starts_late(X):
-    X.indptr[0] = 1
-
-
-def _pointer_short(X):
-    X.indptr = X.indptr[:-2]
-
-
-def _data_short(X):
-    X.data = X.data[:-3]
+def _cut(part, count):
+    """Leave out the last entries of a part."""
+    return lambda X: setattr(X, part, getattr(X, part)[:-count])
 
 
 FAULTS = {
-    "99": (_index(99), "column 99 of row 11"),
-    "minus one": (_index(-1), "column -1 of row 11"),
-    "two billion": (_index(2_000_000_000), "column 2000000000 of row 11"),
-    "beyond the numbers": (_pointer_end, "indptr of X says that row 11"),
-    "falling": (_pointer_falls, "indptr of X says that row 3"),
-    "late": (_pointer_starts_late, "indptr of X says that row 0"),
-    "short pointer": (_pointer_short, "indptr of X has 11 entries, but must have 13"),
-    "short data": (_data_short, "indptr of X says that row 11"),
+    "99": (_set("indices", -1, 99), "column 99 of row 11"),
+    "minus one": (_set("indices", -1, -1), "column -1 of row 11"),
+    "two billion": (_set("indices", -1, 2_000_000_000), "column 2000000000 of row 11"),
+    "beyond the numbers": (_set("indptr", -1, 90), "indptr of X says that row 11"),
+    "falling": (_set("indptr", 3, 0), "indptr of X says that row 2"),
+    "late": (_set("indptr", 0, 1), "indptr of X says that row 0"),
+    "short pointer": (_cut("indptr", 2), "indptr of X has 11 entries, but must have 13"),
+    "short data": (_cut("data", 3), "indptr of X says that row 11"),
 }
 
 

@@ -1,7 +1,5 @@
 """A reservoir stands for all rows of a stream, in whatever order and batches they came."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

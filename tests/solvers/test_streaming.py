@@ -1,7 +1,5 @@
 """A stream of batches: its formulas in plain numpy, its laws, and how near to `fit` it comes."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import sparse

@@ -1,7 +1,5 @@
 """`svd_ratio` is above 1 only where f fell for real."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
