@@ -126,8 +126,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
 
 
 def _certificate(unit: float, value: float, bound: float, *, rigorous: bool) -> Certificate:
-    gap = bound / value - 1.0 if value > 0 else np.inf
-    return Certificate(unit * value, unit * bound, gap, rigorous)
+    gap = float(bound / value) - 1.0 if value > 0 else np.inf
+    return Certificate(unit * value, float(unit * bound), gap, rigorous)
 
 
 def _settled(bounds: list[float], relaxed: float, value: float) -> bool:

@@ -7,6 +7,7 @@ of options that makes states: `Solver` and `State` are what they must have, `Res
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,6 @@ import numpy as np
 from sphericalpca.curvature import Curvature
 from sphericalpca.linalg import Array
 from sphericalpca.problem import FinalSums, Problem
-from sphericalpca.saddle import way_up
 
 __all__ = [
     "AnySolver",
@@ -239,6 +239,8 @@ def iterate(
     tol: float,
     max_iter: int,
     small_promise: float = SMALL_PROMISE,
+    rounding: float = -math.inf,
+    way_up: Callable[[Problem, Array], Array | None] | None = None,
     monitor: Monitor | None = None,
     began: float | None = None,
     keep: Callable[[Run[StateT]], None] | None = None,
@@ -254,6 +256,11 @@ def iterate(
     ----------
     start : Start or Run
         Where to begin, or a run to go on with.
+    rounding : float, optional
+        A fall of the loss that may be none: a run with no larger ones and no smaller residual for
+        20 iterations ends.
+    way_up : callable, optional
+        Given the problem and a U at which the first step did not move: a better U, or None.
     monitor : Monitor, optional
         Called at every iteration; may ask to stop.
     began : float, optional
@@ -283,10 +290,12 @@ def iterate(
         run.record.append(_recorded(problem, run.state, time.perf_counter() - began))
         stop = monitor.end(run.state)
         reason = _why_stop(run, tol, max_iter, small_promise, stop=stop)
-        if reason is None and tol > 0 and _stagnates(problem, run):
+        if reason is None and tol > 0 and _stagnates(run, rounding):
             reason = StopReason.STAGNANT
-        if reason is StopReason.CONVERGED and len(run.record) == 1 < max_iter:
-            reason = _look_up(problem, solver, run)
+        # No first-order step leaves a saddle.
+        at_once = reason is StopReason.CONVERGED and len(run.record) == 1 < max_iter
+        if at_once and way_up is not None and (U := way_up(problem, run.state.U)) is not None:
+            run.state, run.arrived, reason = solver.init(problem, Start(U)), False, None
         run.finished = reason is not None
         keep(run)
     state, record = run.state, run.record
@@ -303,25 +312,12 @@ def iterate(
     )
 
 
-def _stagnates(problem: Problem, run: Run[StateT]) -> bool:
+def _stagnates(run: Run[StateT], rounding: float) -> bool:
     """Whether rounding errors are all that still changes: `tol` is below what they allow."""
     earlier, latest = run.record[:-STAGNATION], run.record[-STAGNATION:]
-    if len(earlier) < STAGNATION or min(r["residual"] for r in latest) < min(
-        r["residual"] for r in earlier
-    ):
+    if len(earlier) < STAGNATION or earlier[-1]["loss"] - latest[-1]["loss"] > rounding:
         return False
-    totals = problem.rows.totals
-    rounding = float(np.finfo(problem.rows.dtype).eps) * (totals.energy + totals.weight)
-    return earlier[-1]["loss"] - latest[-1]["loss"] <= rounding
-
-
-def _look_up(problem: Problem, solver: Solver[StateT], run: Run[StateT]) -> StopReason | None:
-    """Go on from higher up, if the start was a saddle of f: there no step moves."""
-    U = way_up(problem, run.state.U)
-    if U is None:
-        return StopReason.CONVERGED
-    run.state, run.arrived = solver.init(problem, Start(U)), False
-    return None
+    return min(row["residual"] for row in latest) >= min(row["residual"] for row in earlier)
 
 
 def _recorded(problem: Problem, state: State, seconds: float) -> dict[str, float]:

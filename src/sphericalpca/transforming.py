@@ -20,7 +20,7 @@ from sphericalpca.rows import RowSource, in_memory
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
 from sphericalpca.writing import carried_columns, open_writer
 
-__all__ = ["check_width", "transform_blocks", "transform_file"]
+__all__ = ["transform_blocks", "transform_file"]
 
 
 def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, None, None]:

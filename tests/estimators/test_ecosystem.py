@@ -97,7 +97,7 @@ def test_the_warning_blames_tol_0_and_float32_only_where_they_ended_the_fit():
     with pytest.warns(ConvergenceWarning, match="raise max_iter, raise tol") as caught:
         SphericalPCA(3, tol=1e-12, max_iter=1, random_state=0).fit(X)
     assert "float32" not in str(caught[0].message)
-    with pytest.warns(ConvergenceWarning, match="in float32 residuals end near"):
+    with pytest.warns(ConvergenceWarning, match="rounding errors of float32 allow"):
         SphericalPCA(3, tol=1e-12, max_iter=300, random_state=0).fit(X)
 
 

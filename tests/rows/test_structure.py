@@ -48,7 +48,7 @@ def test_a_malformed_matrix_is_refused_and_its_row_named(X, spoil, told):
 
 
 def test_other_formats_are_checked_before_they_are_converted(X):
-    for kind, told in (("csc", "row 77 of column 0"), ("bsr", "column of blocks 77")):
+    for kind, told in (("csc", "row 77 of column 0"), ("bsr", "block column 77")):
         spoiled = X.asformat(kind)
         spoiled.indices[0] = 77
         with pytest.raises(DataError, match=told):

@@ -66,9 +66,9 @@ def fit_model(
         monitor = watch_fit(model, problem, mean, data, watcher)
         if isinstance(model.n_components, Integral):
             r, rng = int(model.n_components), generator(model.random_state)
-            outcome = _solved(
-                problem, model, r, model.init, rng, monitor=monitor, checkpoint=checkpoint
-            )
+            options = _options(problem, model, r, model.init, rng)
+            kept = _checkpoint(checkpoint, model, options["solver"], rows)
+            outcome = solve(problem, r, monitor=monitor, checkpoint=kept, **options)
         else:
             _check_share_options(model, checkpoint)
             outcome = _solve_share(problem, model, monitor)
@@ -88,34 +88,21 @@ def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
     problem.rows.passes = problem.rows.flops = 0
     r, rng = int(model.n_components), generator(model.random_state)
     with parallel():
-        outcome = _solved(problem, model, r, model.init, rng)
+        outcome = solve(problem, r, **_options(problem, model, r, model.init, rng))
         _attributes(model, problem, outcome, None).store(model)
     return model
 
 
-def _solved(
-    problem: Problem,
-    model: Any,
-    r: int,
-    init: Any,
-    rng: np.random.Generator,
-    *,
-    monitor: Monitor | None = None,
-    checkpoint: Any = None,
-) -> Outcome:
-    solver = choose_solver(model.solver, problem.rows, r, model.tol)
-    return solve(
-        problem,
-        r,
-        solver=solver,
-        init=init,
-        n_init=model.n_init,
-        tol=model.tol,
-        max_iter=model.max_iter,
-        rng=rng,
-        monitor=monitor,
-        checkpoint=_checkpoint(checkpoint, model, solver, problem.rows),
-    )
+def _options(problem: Problem, model: Any, r: int, init: Any, rng: Any) -> dict[str, Any]:
+    """What `solve` is told by the model's parameters."""
+    return {
+        "solver": choose_solver(model.solver, problem.rows, r, model.tol),
+        "init": init,
+        "n_init": model.n_init,
+        "tol": model.tol,
+        "max_iter": model.max_iter,
+        "rng": rng,
+    }
 
 
 def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> FittedAttributes:
@@ -242,7 +229,8 @@ def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
     target, rng = float(model.n_components), generator(model.random_state)
 
     def fit(start: Start) -> Outcome:
-        return _solved(problem, model, start.U.shape[1], start, rng, monitor=monitor)
+        r = start.U.shape[1]
+        return solve(problem, r, monitor=monitor, **_options(problem, model, r, start, rng))
 
     svd, start = _svd_to_reach(problem, target, rng)
     enough = start.U.shape[1]

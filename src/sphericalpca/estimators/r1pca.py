@@ -63,7 +63,7 @@ class R1PCA(LinearModel):
         Huber's loss.
     n_iter_ : int
         Number of iterations.
-    stop_reason_ : {"converged", "max_iter", "stagnant"}
+    stop_reason_ : {"converged", "max_iter"}
     history_ : dict of ndarray of shape (n_iter_,)
         "loss", "residual" (turn of the subspace), "passes", "flops" (products with X), "seconds".
     n_features_in_ : int
@@ -140,7 +140,7 @@ class R1PCA(LinearModel):
             empty = "zero after centring" if self.center else "zero"
             check_lengths(rows.stats.norm, empty, dtype=X.dtype)
             self._store(rows, self._solve(rows))
-        if self.stop_reason_ != StopReason.CONVERGED:
+        if self.stop_reason_ == StopReason.MAX_ITER:
             warn_unfinished(self, "the subspace still turned by", self.history_["residual"][-1])
         return self
 

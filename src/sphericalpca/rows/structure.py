@@ -19,7 +19,7 @@ REBUILD = "build X again, for example by scipy.sparse.csr_array((numbers, (rows,
 COMPRESSED = {
     "csr": ("row", "column"),
     "csc": ("column", "row"),
-    "bsr": ("row of blocks", "column of blocks"),
+    "bsr": ("block row", "block column"),
 }
 Place = Callable[[int], tuple[str, str]]
 
@@ -67,7 +67,9 @@ def _check_coordinates(axis: str, places: Any, count: int, numbers: int) -> None
         raise DataError(found, "must be as many", REBUILD)
     outside = np.flatnonzero((places < 0) | (places >= count)) if _leaves(places, count) else ()
     for k in outside[:1]:
-        raise DataError(f"X stores a number in {axis} {places[k]}", f"there are {count}", REBUILD)
+        raise DataError(
+            f"X stores a number in {axis} {places[k]}", f"there are {count} {axis}s", REBUILD
+        )
 
 
 def refuse_indices(indices: Any, pointer: Any, count: int, minor: str, place: Place) -> None:
@@ -76,7 +78,7 @@ def refuse_indices(indices: Any, pointer: Any, count: int, minor: str, place: Pl
         k = int(np.argmax((indices < 0) | (indices >= count)))
         where, remedy = place(int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1)
         found = f"X stores a number in {minor} {indices[k]} of {where}"
-        raise DataError(found, f"there are {count}", remedy)
+        raise DataError(found, f"there are {count} {minor}s", remedy)
 
 
 def _leaves(indices: Any, count: int) -> bool:

@@ -29,6 +29,7 @@ from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
+from sphericalpca.saddle import way_up
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.checkpoint import Checkpoint, MultiStart
 from sphericalpca.solvers.newton import Newton
@@ -144,6 +145,8 @@ def solve(
     outcome : Outcome
     """
     search: MultiStart[StateT] = MultiStart()
+    totals = problem.rows.totals
+    rounding = float(np.finfo(problem.rows.dtype).eps) * (totals.energy + totals.weight)
     with parallel():
         if checkpoint is not None:
             resumable = _resumable(solver)
@@ -173,6 +176,8 @@ def solve(
                 start,
                 tol=tol,
                 max_iter=max_iter,
+                rounding=rounding,
+                way_up=way_up,
                 monitor=monitor,
                 began=began,
                 keep=keep,
