@@ -132,9 +132,14 @@ def pytest_generate_tests(metafunc):
         metafunc.parametrize(axes, rows, ids=["-".join(map(_word, row)) for row in rows])
 
 
+CLUSTERS = {"start_cluster", "two_processes", "two_workers", "five_workers"}
+
+
 def pytest_itemcollected(item):
-    """Clusters that a test starts for itself take their time."""
-    if {"start_cluster", "five_workers"} & {*getattr(item, "fixturenames", ())}:
+    """What asks for a cluster is slow; its threads would disturb the other tests, too."""
+    asked = {*getattr(item, "fixturenames", ())}
+    chosen = item.callspec.params.values() if hasattr(item, "callspec") else ()
+    if CLUSTERS & asked or "workers" in [value for value in chosen if isinstance(value, str)]:
         item.add_marker(pytest.mark.slow("cluster"))
 
 

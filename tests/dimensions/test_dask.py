@@ -10,6 +10,7 @@ da = pytest.importorskip("dask.array")
 distributed = pytest.importorskip("distributed")
 
 
+@pytest.mark.slow("cluster")
 def test_what_to_do_with_an_array_on_a_cluster():
     X = np.random.default_rng(0).standard_normal((150, 6))
     lazy = da.from_array(X, chunks=(50, 6))

@@ -356,6 +356,7 @@ def test_errors_of_the_cluster_are_explained(error, remedy, two_workers):
         workers.gather([workers.submit(fail)])
 
 
+@pytest.mark.slow("cluster")
 def test_a_client_that_does_not_wait_is_refused(X):
     import asyncio  # noqa: PLC0415
 
