@@ -1,7 +1,5 @@
 """What the theory says of a run, against values computed by hand."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The guess of Newton's step: what it solves, what it saves, and that it can do no harm."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The loop: how many steps, what is recorded, and why it stops."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

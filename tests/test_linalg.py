@@ -1,7 +1,5 @@
 """Lengths, polar factors, rotations and angles, also at the edge of the number range."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import scipy.linalg
