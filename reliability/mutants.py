@@ -80,7 +80,7 @@ EQUIVALENT = {
     "estimators/fitted.py:193.74: False -> (True)": "no parameter has parameters of its own",
     "certificate.py:122.71: 1 -> (2)": "a round of patience less, where six are given",
     "certificate.py:164.12: 1.0 / float(weight.sum()) -> (1.0 * float(weight.sum()))": (
-        "a common factor of what is minimised: every answer is a bound"
+        "scales the objective only, and any minimiser gives a valid bound"
     ),
     "certificate.py:167.48: 1e-300 -> (2e-300)": "only keeps a root away from zero",
     "modelfile.py:55.34: 200 -> (400)": "how much of another library's message is shown",

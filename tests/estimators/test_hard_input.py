@@ -17,7 +17,7 @@ def kind(layout):
 
 
 def check(model, data):
-    """What holds for every fitted model; its components of these data."""
+    """Check what holds for any fitted model, and return its components."""
     C = model.components_
     atol = 1e-10 if C.dtype == np.float64 else 1e-5
     np.testing.assert_allclose(C @ C.T, np.eye(len(C)), atol=atol)

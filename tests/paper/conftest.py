@@ -85,7 +85,7 @@ class Server(ThreadingHTTPServer):
         self.stop_stalling = threading.Event()
 
     def play(self, path, *answers):
-        """Answer requests for `path` so, the last answer for ever; returns the URL."""
+        """Answer requests for `path` in this order, then repeat the last; returns the URL."""
         self.script[path] = list(answers)
         return f"http://127.0.0.1:{self.server_address[1]}{path}"
 

@@ -162,7 +162,7 @@ def lazy_components(estimator: Any, X: Any) -> Any:
     r = len(estimator.components_)
     return array.map_blocks(
         _chunk_components,
-        # As a separate value it is in the graph once, not once for every chunk.
+        # Passed as a value of its own, it enters the graph once instead of once per chunk.
         components_=importlib.import_module("dask").delayed(estimator.components_),
         options={"normalize": estimator.normalize, "mean": estimator.mean_},
         kind=dtype,
