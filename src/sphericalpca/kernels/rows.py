@@ -52,7 +52,7 @@ class CompressedRows:
         return CompressedRows(X.T.tocsr())
 
     def times(self, B: Array, scale: Array | None = None, shift: Array | None = None) -> Array:
-        """scale * (X B - shift), with a scale for each row and a shift for each column."""
+        """Return scale * (X B - shift), with a scale for each row and a shift for each column."""
         return self._product(B, scale, shift, None)
 
     def unit_times(

@@ -195,8 +195,8 @@ class SparseRows(MemoryRows):
             self._stored = np.where(full, mean, 0).astype(X.dtype)
             self._implied = np.where(full, 0, mean).astype(X.dtype)
         super().__init__(X, mean=mean, **options)
-        # One block, whose products use all threads, where kernels are compiled and a transposed copy
-        # may be kept, and a copy of the numbers if a mean is subtracted from them.
+        # One block, whose products use all threads, where kernels are compiled, and a transposed
+        # copy may be kept, and one of the numbers if a mean is subtracted from them.
         copies = _bytes(X) + (0 if self._blocks_are_views() else X.data.nbytes)
         fits = "block_rows" not in options and copies + 8 * X.shape[1] <= self.room
         self._whole = fits and library() is not None
