@@ -20,6 +20,7 @@ import numpy as np
 
 from sphericalpca.linalg import (
     Array,
+    Inner,
     canonical_rotation,
     fix_signs,
     frobenius,
@@ -150,9 +151,10 @@ class Problem:
         self.rows = rows
         self._auxiliary = auxiliary
 
-    def inner(self, A: Array, B: Array) -> Array:
-        """A'B, for matrices whose columns stand for vectors of m numbers."""
-        return inner_products(A, B)
+    @property
+    def inner(self) -> Inner:
+        """A'B as a function of matrices whose columns stand for vectors of m numbers."""
+        return inner_products
 
     def scalar_products(self, A: Array, matrices: Sequence[Array]) -> Array:
         """<A, B> for every such matrix B, in float64."""

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.linalg import Array, frobenius, refined
+from sphericalpca.linalg import Array, Inner, frobenius, refined
 from sphericalpca.problem import Point, Problem, symmetric
 from sphericalpca.products import inner_products, product, scalar_products
 from sphericalpca.rows import Block, Rows
@@ -66,8 +66,12 @@ class RowSpace(Problem):
         """Orthonormal columns that span the subspace, shape (m, r); half a pass."""
         return refined(self.rows.correlate(U[: self._n]).astype(self.rows.dtype, copy=False))
 
-    def inner(self, A: Array, B: Array) -> Array:
-        """U'U' = A'Y'."""
+    @property
+    def inner(self) -> Inner:
+        """The inner products of X'A and X'B."""
+        return self._inner
+
+    def _inner(self, A: Array, B: Array) -> Array:
         found = inner_products(A[: self._n], B[self._n :])
         return symmetric(found) if A is B else found
 
