@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -150,33 +149,22 @@ def solve(
     -------
     outcome : Outcome
     """
-    svd = isinstance(init, str) and init in ("auto", "svd")
-    moves_coordinates = isinstance(solver, (Anderson, Alternating))
-    search = partial(_search, solver=solver, n_components=n_components, n_init=n_init, rng=rng)
-    search = partial(search, monitor=monitor, checkpoint=checkpoint, tol=tol, max_iter=max_iter)
-    if svd and moves_coordinates and checkpoint is None and RowSpace.suits(problem.rows):
+    if checkpoint is None and _suits_row_space(problem, solver, init):
         try:
-            return search(RowSpace(problem.rows), init=init)
+            return solve(
+                RowSpace(problem.rows),
+                n_components,
+                solver=solver,
+                n_init=n_init,
+                tol=tol,
+                max_iter=max_iter,
+                rng=rng,
+                monitor=monitor,
+            )
         except LeavesRowSpace as place:
             init = init if place.U is None else place.U
         except np.linalg.LinAlgError:  # the rows span too few dimensions
             pass
-    return search(problem, init=init)
-
-
-def _search(
-    problem: Problem,
-    *,
-    solver: Solver[StateT],
-    init: Any,
-    n_components: int,
-    n_init: int,
-    rng: np.random.Generator,
-    monitor: Monitor | None,
-    checkpoint: Checkpoint | None,
-    **stop: Any,
-) -> Outcome:
-    """The best of all starts, in the coordinates of the problem."""
     search: MultiStart[StateT] = MultiStart()
     totals = problem.rows.totals
     rounding = float(np.finfo(problem.rows.dtype).eps) * (totals.energy + totals.weight)
@@ -200,13 +188,23 @@ def _search(
             ahead = chain([search.run], later)
         for number, drawn in enumerate(ahead, search.number):
             search.number = number
-            start = improved(problem, drawn, rng) if isinstance(drawn, Start) else drawn
+            start = improved(problem, drawn) if isinstance(drawn, Start) else drawn
             search.at_svd = isinstance(start, Start) and start.is_svd
             search.found_at_svd = start.svd_value if isinstance(start, Start) else None
             if checkpoint is not None:
                 search.rng = dict(rng.bit_generator.state)
-            stop |= {"rounding": rounding, "way_up": way_up, "monitor": monitor}
-            found = iterate(problem, solver, start, began=began, keep=keep, **stop)
+            found = iterate(
+                problem,
+                solver,
+                start,
+                tol=tol,
+                max_iter=max_iter,
+                rounding=rounding,
+                way_up=way_up,
+                monitor=monitor,
+                began=began,
+                keep=keep,
+            )
             if search.best is None or found.value > search.best.value:
                 search.best = found
             if found.stop_reason is StopReason.CALLBACK:
@@ -216,6 +214,13 @@ def _search(
     ratio = search.svd_value / best.value if best.value > 0 else math.nan
     by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(problem.rows.dtype).eps)
     return Outcome(best, 1.0 if by_rounding else ratio)
+
+
+def _suits_row_space(problem: Problem, solver: Solver[StateT], init: Any) -> bool:
+    """Whether to search in coordinates of the rows; the solver must leave them to the problem."""
+    svd = isinstance(init, str) and init in ("auto", "svd")
+    able = isinstance(solver, (Anderson, Alternating)) and not isinstance(problem, RowSpace)
+    return svd and able and RowSpace.suits(problem.rows)
 
 
 def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:
