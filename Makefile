@@ -8,6 +8,8 @@ TEST_GROUPS ?= test
 CONSTRAINTS ?=
 INSTALL = $(BIN)/python -m pip install --quiet $(CONSTRAINTS:%=--constraint %)
 WHEEL_TEST ?= build/from-wheel
+# What an installation is made of: it compiles the kernels, if there is a compiler.
+PARTS := pyproject.toml hatch_build.py $(wildcard src/sphericalpca/kernels/*.[ch])
 
 .PHONY: help demo check test test-slow lint audit format docs bench bench-scale reproduce dist test-wheel clean
 
@@ -32,19 +34,19 @@ help:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@
 
-.venv/demo.stamp: .venv/pip.stamp pyproject.toml
+.venv/demo.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' --group paper
 	touch $@
 
-.venv/test.stamp: .venv/pip.stamp pyproject.toml
+.venv/test.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' $(TEST_GROUPS:%=--group %)
 	touch $@
 
-.venv/lint.stamp: .venv/pip.stamp pyproject.toml
+.venv/lint.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' --group lint
 	touch $@
 
-.venv/docs.stamp: .venv/pip.stamp pyproject.toml
+.venv/docs.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' --group docs
 	touch $@
 
@@ -129,4 +131,5 @@ test-wheel: dist
 
 clean:
 	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist docs/api docs/drawn docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -f src/sphericalpca/kernels/libkernels.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -12,7 +12,7 @@ from sphericalpca.exceptions import ParameterError
 __all__ = ["VARIABLE", "instruction_set", "instruction_sets", "library"]
 
 VARIABLE = "SPHERICALPCA_KERNELS"
-NAMES = ("libkernels.so", "libkernels.dylib", "libkernels.dll")
+NAMES = ("libkernels.so", "libkernels.dylib")
 
 
 def library() -> ctypes.CDLL | None:
