@@ -49,6 +49,7 @@ OTHERS = {
     "rows/cluster": ("rows/cluster",),
     "rows/namespace": ("rows/test_namespace.py",),
     "registry": ("test_registry.py",),
+    "hatch_build.py": ("test_build.py",),
     "writing.py": ("test_transforming.py",),
     "pages": ("evaluation/test_page.py",),
     "baselines": ("estimators/test_r1pca.py", "estimators/test_ksvd.py"),
