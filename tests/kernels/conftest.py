@@ -10,9 +10,12 @@ from sphericalpca.kernels import instruction_sets
 from sphericalpca.kernels.library import VARIABLE
 
 
-@pytest.fixture(params=instruction_sets())
+COMPILED = instruction_sets()[:-1]  # the last is scipy
+
+
+@pytest.fixture(params=COMPILED or [pytest.param("", marks=pytest.mark.skip("no kernels here"))])
 def instructions(request, monkeypatch):
-    """Each instruction set in turn, and scipy."""
+    """Each compiled instruction set in turn."""
     monkeypatch.setenv(VARIABLE, request.param)
     return request.param
 
