@@ -91,7 +91,9 @@ def test_scale_and_shift(text, float_type, rng):
 def test_unit_rows_of_all_magnitudes(float_type):
     """Zero rows stay zero; squares out of range do no harm."""
     largest, smallest = np.finfo(float_type).max, np.finfo(float_type).tiny
-    sizes = np.array([1, 0, smallest, 8 * smallest, 1e-30, 1e30, 1e-7, largest / 4], float_type)
+    vanishing = np.sqrt(smallest) / 1000  # its square has few digits
+    sizes = [1, 0, smallest, 8 * smallest, vanishing, 1e-30, 1e30, 1e-7, largest / 4]
+    sizes = np.array(sizes, dtype=float_type)
     pattern = np.array([[1, -2, 0, 2, 0]], dtype=float_type) / 2
     X = sizes[:, None] * pattern
     units, lengths = CompressedRows(sparse.csr_array(X)).unit_times(np.eye(5, dtype=float_type))
@@ -99,7 +101,7 @@ def test_unit_rows_of_all_magnitudes(float_type):
     rounding = 4 * float(np.finfo(float_type).eps)
     np.testing.assert_allclose(lengths, expected, rtol=rounding)
     assert not units[1].any()
-    np.testing.assert_allclose(units[sizes > 0], pattern[[0] * 7] / 1.5, rtol=rounding)
+    np.testing.assert_allclose(units[sizes > 0], pattern[[0] * 8] / 1.5, rtol=rounding)
 
 
 @pytest.mark.usefixtures("instructions")
@@ -148,6 +150,15 @@ def test_a_million_equal_numbers_keep_their_digits(csr):
     found = CompressedRows(X).times(B)
     # Sums of 1024 equal terms are off by a hundred roundings; of a million by some ten thousand.
     np.testing.assert_allclose(found, expected, rtol=2e-5)
+
+
+@pytest.mark.usefixtures("instructions")
+def test_sums_of_sums_are_exact(csr):
+    """Of 1024 terms all bits fit into float32, of three million they fit into float64."""
+    n, value = 3_000_000, np.float32(1 + 2**-13)
+    X = csr((1, 1), [0, n], np.zeros(n), np.full(n, value))
+    found = CompressedRows(X).times(np.ones((1, 1), dtype=np.float32))
+    assert found[0, 0] == np.float32(n * np.float64(value))
 
 
 @pytest.mark.usefixtures("instructions")
