@@ -35,6 +35,8 @@ class MemoryRows(Rows):
     no effect.  For messages, `first` is which row of a larger whole the first one is.
     """
 
+    in_memory = True
+
     def __init__(
         self,
         X: Matrix,
@@ -122,7 +124,7 @@ def _is_mapped(X: Matrix) -> bool:
 def _bytes(X: Matrix) -> int:
     """How much memory a matrix takes."""
     indices = X.indices.itemsize if sparse.issparse(X) else 0
-    return stored_numbers(X) * (X.dtype.itemsize + indices)
+    return stored_numbers(X) * int(X.dtype.itemsize + indices)
 
 
 def _shares(spans: list[slice], count: int) -> list[list[slice]]:
