@@ -19,7 +19,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 from packaging.tags import platform_tags
 
 KERNELS = Path("src", "sphericalpca", "kernels")
-LIBRARY = "libkernels.dylib" if sys.platform == "darwin" else "libkernels.so"
+LIBRARY = "libkernels.dylib" if sys.platform == "darwin" else "libkernels.c.so"
 # No instruction set of this machine: `sparse.c` has code for several, and chooses at run time.
 FLAGS = ("-O3", "-std=gnu11", "-fno-math-errno", "-fPIC", "-shared")
 

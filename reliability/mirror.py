@@ -60,6 +60,7 @@ OTHERS = {
     "reliability/mutants.py": ("test_mutants.py",),
     "reliability/kill.py": ("faults/test_killed.py",),
     "reliability/soak.py": ("faults/test_soak.py",),
+    "reliability/sanitize.py": ("faults/test_sanitize.py",),
     "reliability": ("hostile/test_damaged_files.py",),
     "README.md": ("test_readme.py",),
     "CONTRIBUTING.md": ("docs/test_contributing.py",),

@@ -139,7 +139,7 @@ def test_a_library_of_another_machine_is_replaced(build, tree, hook_module):
 
 
 def libname():
-    return "libkernels.dylib" if sys.platform == "darwin" else "libkernels.so"
+    return "libkernels.dylib" if sys.platform == "darwin" else "libkernels.c.so"
 
 
 def pip(*words, **environment):
