@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from sphericalpca.exceptions import ParameterError as ParameterError
     from sphericalpca.exceptions import ShortfallWarning as ShortfallWarning
     from sphericalpca.rows import open_rows as open_rows
+    from sphericalpca.system import show_versions as show_versions
 
 # Rooms, and the public names in them.
 _ROOMS = {
@@ -41,6 +42,7 @@ _ROOMS = {
         *("NoDirectionWarning", "ShortfallWarning"),
     ),
     "rows": ("open_rows",),
+    "system": ("show_versions",),
 }
 _PLACES = dict(sorted((name, room) for room, names in _ROOMS.items() for name in names))
 __all__ = list(_PLACES)

@@ -73,6 +73,9 @@ class CompressedRows:
         dtype, columns = self.values.dtype, B.shape[1]
         B = np.ascontiguousarray(B, dtype=dtype)
         out = np.empty((self.shape[0], columns), dtype=dtype)
+        for array, length in ((B, self.shape[1]), (scale, self.shape[0]), (shift, columns)):
+            if array is not None and len(array) != length:  # it would be read beyond its end
+                raise ValueError(f"Expected an array of length {length}, got {len(array)}")
         # The kernel reads a little beyond a row: behind the last rows there must be something.
         lanes = 16 // dtype.itemsize
         copy = np.zeros(lanes * (columns + 1), dtype=dtype)
