@@ -292,7 +292,7 @@ def _evaluate(
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
-    V, lengths = block.unit_projections(U)
+    V, lengths = block.directions(block.project(U), overwrite=True)
     return (block.correlate(block.turned(V, lengths, block.project(D))),)
 
 
