@@ -80,7 +80,7 @@ CASES = {
     "clusters": (_clusters, Limit(11, passes=9.5, flops=25.5, ratio=4)),
     "isotropic": (_isotropic, Limit(2, passes=69, flops=81, ratio=2)),
     # Blocks of the SVD have eight columns more than there are components.
-    "text": (_text, Limit(10, passes=14.5, flops=18.5, ratio=5)),
+    "text": (_text, Limit(10, passes=14.5, flops=18.5, ratio=3.5)),
     "random start": (_power_law, Limit(10, passes=15.5, flops=15.5, ratio=3.5, init="random")),
 }
 

@@ -107,7 +107,7 @@ class MultiStart(Generic[StateT]):
 
     def begin(self, number: int, start: Start | Run[StateT], rng: np.random.Generator) -> None:
         """Go on with a start, or with the run of the file."""
-        self.number, self.rng = number, dict(rng.bit_generator.state)
+        self.number, self.rng = number, dict(rng.bit_generator.state) if rng else {}
         self.at_svd = isinstance(start, Start) and start.is_svd
         self.found_at_svd = start.svd_value if isinstance(start, Start) else None
 

@@ -48,8 +48,6 @@ FEW_COMPONENTS = 40
 KRYLOV_READS, MORE_READS = 6, 8
 # Columns of a block beyond the components that are asked for.
 OVERSAMPLING = 8
-# Blocks that overlap less are not made more orthogonal.
-ROUGHLY_ORTHOGONAL = 1e-5
 
 
 def leading(start: Start, count: int) -> Start:
@@ -216,7 +214,8 @@ def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
     """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
     inner, dtype = problem.inner, problem.rows.dtype
     Q = column_basis(Q.astype(dtype, copy=False), float(np.finfo(dtype).eps) ** 0.75, inner)
-    if S is not None and frobenius(inner(S, Q)) > ROUGHLY_ORTHOGONAL:
+    # 1e-5 in single precision: what is left does no harm.
+    if S is not None and frobenius(inner(S, Q)) > float(np.finfo(dtype).eps) ** 0.7:
         return orthonormal_outside(S, Q, inner)
     return Q
 
