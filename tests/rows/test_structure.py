@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import DataError, SphericalKMeans, SphericalPCA
+from sphericalpca.metrics import nearest_neighbours
 from sphericalpca.rows.structure import sound
 
 
@@ -41,7 +42,8 @@ FAULTS = {
 def test_a_malformed_matrix_is_refused_and_its_row_named(X, spoil, told):
     fitted = SphericalPCA(2).fit(X)
     spoil(X)
-    for call in (SphericalPCA(2).fit, fitted.transform, fitted.score, SphericalKMeans(2).fit):
+    others = (SphericalKMeans(2).fit, nearest_neighbours)
+    for call in (SphericalPCA(2).fit, fitted.transform, fitted.score, *others):
         with pytest.raises(DataError, match=told) as caught:
             call(X)
         assert "build X again" in str(caught.value)
@@ -81,6 +83,9 @@ def test_flags_that_are_older_than_the_indices_are_not_believed(X):
         np.testing.assert_allclose(
             getattr(model, method)(X), getattr(model, method)(dense), atol=1e-9
         )
+    for metric in ("cosine", "inner", "euclidean"):
+        found, expected = (nearest_neighbours(rows, k=3, metric=metric) for rows in (X, dense))
+        np.testing.assert_allclose(found.scores, expected.scores, atol=1e-9)
     assert X.nnz == before
 
 

@@ -6,14 +6,16 @@ what was true when it was made.  So both are looked at before anything is comput
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from sphericalpca.exceptions import DataError
+from sphericalpca.parallel import equal_ends, spread, workers
 
-__all__ = ["refuse_indices", "sound"]
+__all__ = ["refuse_indices", "sound", "summed"]
 
 REBUILD = "build X again, for example by scipy.sparse.csr_array((numbers, (rows, columns)))"
 COMPRESSED = {
@@ -44,6 +46,23 @@ def sound(X: Any) -> Any:
     )
     # Its flags may be older than its indices: those of a new one are not known yet.
     return type(X)((X.data, X.indices, X.indptr), shape=X.shape, copy=False)
+
+
+def summed(X: Any) -> Any:
+    """A sound CSR matrix with each column once in a row; a copy if some were repeated."""
+    if _repeats_indices(X):
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _repeats_indices(X: Any) -> bool:
+    # Sorting the rows would tell too, and takes three times as long as turning X around,
+    # which brings the entries of a column together in the order of their rows.
+    if X.has_canonical_format:
+        return False
+    ends = itertools.pairwise(equal_ends(X.shape[0], workers()))
+    return not all(spread(lambda part: X[slice(*part)].tocsc().has_canonical_format, list(ends)))
 
 
 def _check_pointer(X: Any) -> None:
