@@ -179,7 +179,7 @@ def _as_matrix(name: str, given: Any) -> Any:
     """An array or a CSR matrix of real numbers; files stay as they are."""
     if isinstance(given, RowSource):
         return given
-    matrix = summed(sound(given).tocsr()) if sparse.issparse(given) else np.asarray(given)
+    matrix = summed(sound(given)) if sparse.issparse(given) else np.asarray(given)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2 or 0 in matrix.shape:
         raise DataError(
             f"The {name} have shape {matrix.shape} and type {matrix.dtype}",

@@ -74,7 +74,7 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
     if any(getattr(one, "kind", "") == "c" for one in types):  # whatever its collection declared
         raise TypeError("they are complex")
     if sparse.issparse(piece):
-        return sound(piece).tocsr().astype(dtype, copy=False)
+        return sound(piece).astype(dtype, copy=False)
     if hasattr(piece, "iloc"):  # a data frame, whose missing values may have types of their own
         return piece.to_numpy(dtype=dtype, na_value=np.nan)
     if isinstance(piece, np.ma.MaskedArray):  # what is masked is missing, whatever lies below
