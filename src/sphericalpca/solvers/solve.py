@@ -63,6 +63,13 @@ class Outcome:
     solution: Solution[State]
     svd_ratio: float
 
+    @classmethod
+    def of(cls, solution: Solution[State], svd_value: float, dtype: Any) -> Outcome:
+        """The outcome where f is this at the SVD, for data of this type."""
+        ratio = svd_value / solution.value if solution.value > 0 else math.nan
+        by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(dtype).eps)
+        return cls(solution, 1.0 if by_rounding else ratio)
+
 
 def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
     """The solver for these rows, ``solver="auto"``.
@@ -188,9 +195,7 @@ def solve(
                 break
     best = search.best
     assert best is not None
-    ratio = search.svd_value / best.value if best.value > 0 else math.nan
-    by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(problem.rows.dtype).eps)
-    return Outcome(best, 1.0 if by_rounding else ratio)
+    return Outcome.of(best, search.svd_value, problem.rows.dtype)
 
 
 def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:
