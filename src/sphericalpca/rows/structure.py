@@ -85,6 +85,7 @@ def _repeats_indices(X: Any) -> bool:
     # which brings the entries of a column together in the order of their rows.
     if X.has_canonical_format:
         return False
+    X = type(X)((np.zeros(len(X.indices), np.int8), X.indices, X.indptr), shape=X.shape, copy=False)
     ends = itertools.pairwise(equal_ends(X.shape[0], workers()))
     return not all(spread(lambda part: X[slice(*part)].tocsc().has_canonical_format, list(ends)))
 
