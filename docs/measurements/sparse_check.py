@@ -1,7 +1,7 @@
 """The share of a fit that the check of a sparse matrix takes, on newsgroup tf-idf.
 
-Writes ``sparse_check.csv`` beside this file: medians of ten runs, in turn, of the check of pointers,
-indices and repetitions alone, and of a whole fit with 20 components.  ``docs/reliability.md`` names
+Writes ``sparse_check.csv`` beside this file: medians of ten runs, in turn, of the check (pointers,
+indices, repetitions) and of a whole fit with 20 components.  ``docs/reliability.md`` names
 the share.  Wants the newsgroups in the folder that SPHERICALPCA_DATA_HOME names::
 
     python -m docs.measurements.sparse_check
