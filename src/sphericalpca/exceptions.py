@@ -114,7 +114,8 @@ class Explained(Exception):
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
         elif remedy:
             sentence = f"{sentence}: {remedy}"
-        return sentence if sentence.endswith((".", "?")) else f"{sentence}{self._end}"
+        # A command in quotes is to be copied.
+        return sentence if sentence.endswith((".", "?", '"')) else f"{sentence}{self._end}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.value, self.rule, self.remedy)
