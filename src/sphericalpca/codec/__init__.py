@@ -1,5 +1,6 @@
 """Codes of a few bytes for unit vectors, and search among them."""
 
 from sphericalpca.codec.codec import SearchResult, SphericalCodec
+from sphericalpca.codec.sizes import ByteChoice, BytePoint, choose_bytes
 
-__all__ = ["SearchResult", "SphericalCodec"]
+__all__ = ["ByteChoice", "BytePoint", "SearchResult", "SphericalCodec", "choose_bytes"]

@@ -115,8 +115,9 @@ def _expect(
 
 def exact_cosines(queries: Matrix, X: Matrix, ids: Array) -> Array:
     """Cosines of each query with rows of its own, by their numbers."""
-    Q, found = normalize(queries), np.empty(ids.shape)
-    for i, own in enumerate(ids):
+    found = np.empty(ids.shape)
+    Q = normalize(queries) if ids.size else queries
+    for i, own in enumerate(ids if ids.size else ()):
         products = normalize(X[own]) @ Q[[i]].T
         found[i] = np.ravel(products.toarray() if issparse(products) else products)
     return found
