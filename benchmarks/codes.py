@@ -24,7 +24,9 @@ from benchmarks.machine import made_with
 from benchmarks.real import glove, minilm
 from benchmarks.table import ResultTable, Row, number
 from sphericalpca import SphericalCodec
-from sphericalpca.codec.learning import learn
+from sphericalpca.codec.allocation import ideal_bits, importance, pack
+from sphericalpca.codec.learning import MOST_ROWS
+from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours, paired_difference, recall_per_query
 from sphericalpca.parallel import allowed_threads
@@ -76,26 +78,29 @@ def _ours(base: Array, queries: Array, size: int) -> Answer | None:
 
 
 def _coder_on(centred: bool) -> Method:
-    """The same coder on leading singular vectors, or on principal components."""
+    """The same coder on unit rows of the leading singular vectors, or on principal components."""
 
     def run(base: Array, queries: Array, size: int) -> Answer | None:
         if size > base.shape[1]:
             return None
         began = time.perf_counter()
-        mean = base.mean(axis=0) * centred
-        _, _, axes = np.linalg.svd((base - mean).T @ (base - mean))
-        U = axes.T.astype(np.float64)
-        rng = np.random.default_rng(0)
-        rows = base - mean
-        learned = learn(rows, np.ones(len(rows)), U, size, rng, choose=True)
-        U = U[:, : len(learned.bits)]
-        lengths = np.linalg.norm(rows, axis=1, keepdims=True) if centred else 1.0
-        coded = learned.quantiser.encode(unit_rows(rows.astype(np.float64) @ U)[0])
-        decoded = learned.quantiser.decode(coded) @ U.T * lengths + mean
+        mean, rng = base.mean(axis=0) * centred, np.random.default_rng(0)
+        rows = (base - mean).astype(np.float64)
+        U = np.linalg.eigh(rows.T @ rows)[1][:, ::-1]
+        Y = rows @ U
+        counts = importance(unit_rows(Y)[0])
+        bits = ideal_bits(Y.var(axis=0) * counts, 8.0 * size)
+        r = max(size, int(np.flatnonzero(bits)[-1]) + 1)
+        V = Y[:, :r] if centred else unit_rows(Y[:, :r])[0]
+        drawn = rng.permutation(len(V))[:MOST_ROWS]
+        weight, packing = np.ones(len(drawn)), pack(bits[:r], size)
+        quantiser = Quantiser.train(V[drawn], weight, counts[:r], packing, rng)
+        coded = quantiser.encode(V)
+        levels = quantiser.levels[coded[:, packing], np.arange(r)]
         encoded = time.perf_counter()
-        found = nearest_neighbours(decoded.astype(np.float32), queries, CANDIDATES).ids
-        seconds = (encoded - began, np.nan, time.perf_counter() - encoded)
-        return Answer(size + 4 * centred, found, *seconds)
+        decoded = (levels @ U[:, :r].T + mean).astype(np.float32)
+        found = nearest_neighbours(decoded, queries, CANDIDATES).ids
+        return Answer(size, found, encoded - began, np.nan, time.perf_counter() - encoded)
 
     return run
 

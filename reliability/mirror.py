@@ -50,6 +50,8 @@ OTHERS = {
     "rows/namespace": ("rows/test_namespace.py",),
     "registry": ("test_registry.py",),
     "writing.py": ("test_transforming.py",),
+    "cli/search.py": ("cli/test_compress.py",),
+    "kernels": ("codec/test_levels.py", "codec/test_scan.py"),
     "pages": ("evaluation/test_page.py",),
     "baselines": ("estimators/test_r1pca.py", "estimators/test_ksvd.py"),
     "version.py": ("test_package.py",),
