@@ -30,6 +30,7 @@ from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours, paired_difference, recall_per_query
 from sphericalpca.parallel import allowed_threads
+from sphericalpca.products import Labels
 
 __all__ = ["DATA", "METHODS", "codes_table", "draw", "race_rows", "scan_rows"]
 
@@ -54,7 +55,7 @@ class Answer(NamedTuple):
     """Candidates for each query, best first, and what they took."""
 
     n_bytes: int
-    ids: Array
+    ids: Labels
     fit: float
     encode: float
     search: float
@@ -151,7 +152,9 @@ def _rabitq(bits: int) -> Method:
 
 def _scalar(bits: int) -> Method:
     """PCA and a rotation, then so many bits for each coordinate."""
-    return _faiss(lambda m, size: f"PCAR{8 * size // bits},SQ{bits}" if 8 * size // bits <= m else None)
+    return _faiss(
+        lambda m, size: f"PCAR{8 * size // bits},SQ{bits}" if 8 * size // bits <= m else None
+    )
 
 
 METHODS: dict[str, Method] = {
@@ -164,8 +167,8 @@ METHODS: dict[str, Method] = {
     "PQ": _faiss(lambda m, size: f"PQ{size}" if m % size == 0 else None),
     "PCAR, SQ4": _scalar(4),
     "PCAR, SQ8": _scalar(8),
-    "SQ4": _faiss(lambda m, size: "SQ4" if size == SIZES[0] else None),
-    "SQ8": _faiss(lambda m, size: "SQ8" if size == SIZES[0] else None),
+    "SQ4": _faiss(lambda _, size: "SQ4" if size == SIZES[0] else None),
+    "SQ8": _faiss(lambda _, size: "SQ8" if size == SIZES[0] else None),
     **{f"RaBitQ, {bits} bit{'s' * (bits > 1)}": _rabitq(bits) for bits in (1, 2, 3, 4)},
     "sign bits": _rounded(lambda m, size: m if (m + 7) // 8 == size else 0, signs=True),
     "first coordinates, int8": _rounded(lambda m, size: size if size <= m else 0, signs=False),
@@ -194,19 +197,18 @@ def race_rows(name: str, sizes: Sequence[int], only: Sequence[str]) -> Iterator[
             if answer.n_bytes not in mine:
                 ours = _ours(base, queries, answer.n_bytes)
                 found = None if ours is None else ours.ids[:, :K]
-                mine[answer.n_bytes] = shares if found is None else recall_per_query(truth, found, K)
+                mine[answer.n_bytes] = (
+                    shares if found is None else recall_per_query(truth, found, K)
+                )
             numbers: dict[str, Any] = {}
             if method != "ours" and answer.n_bytes <= base.shape[1]:
                 gap = paired_difference(mine[answer.n_bytes], shares)
                 numbers = {"behind_ours": gap.mean, "low": gap.low, "high": gap.high}
             seconds = {"fit_seconds": answer.fit, "encode_seconds": answer.encode}
-            yield {
-                **{"data": name, "method": method, "bytes": answer.n_bytes},
-                **{"n": len(base), "m": X.shape[1], "recall": shares.mean(), "reranked": second},
-                **numbers,
-                **seconds,
-                **{"search_seconds": answer.search, "made_with": made_with()},
-            }
+            where = {"data": name, "method": method, "bytes": answer.n_bytes}
+            known = {"n": len(base), "m": X.shape[1], "recall": shares.mean(), "reranked": second}
+            seconds |= {"search_seconds": answer.search}
+            yield where | known | numbers | seconds | {"made_with": made_with()}
 
 
 def scan_rows(n: int = 1_000_000, size: int = 64, count: int = 32) -> Iterator[Row]:
@@ -228,10 +230,8 @@ def scan_rows(n: int = 1_000_000, size: int = 64, count: int = 32) -> Iterator[R
         }
         best = {way: min(_seconds(run) for _ in range(3)) for way, run in ways.items()}
         for way, seconds in best.items():
-            yield {
-                **{"data": f"scan, {queries} queries", "method": way, "bytes": size, "n": n},
-                **{"m": 128, "search_seconds": seconds, "made_with": made_with()},
-            }
+            where = {"data": f"scan, {queries} queries", "method": way, "bytes": size, "n": n}
+            yield where | {"m": 128, "search_seconds": seconds, "made_with": made_with()}
 
 
 def _seconds(run: Callable[[], Any]) -> float:

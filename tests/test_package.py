@@ -16,6 +16,7 @@ import pytest
 import sphericalpca
 
 PUBLIC = {
+    "CapacityWarning",
     "Certificate",
     "DataError",
     "DimensionChoice",
@@ -26,6 +27,7 @@ PUBLIC = {
     "ParameterError",
     "R1PCA",
     "ShortfallWarning",
+    "SphericalCodec",
     "SphericalKMeans",
     "SphericalPCA",
     "choose_components",

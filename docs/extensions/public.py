@@ -22,7 +22,7 @@ __all__ = ["public_names", "setup"]
 
 # In the order of the pages; rooms that are not named here follow.
 FIRST = (
-    *("sphericalpca", "sphericalpca.estimators", "sphericalpca.dimensions"),
+    *("sphericalpca", "sphericalpca.estimators", "sphericalpca.codec", "sphericalpca.dimensions"),
     *("sphericalpca.evaluation", "sphericalpca.export", "sphericalpca.transforming"),
     *("sphericalpca.plotting", "sphericalpca.datasets", "sphericalpca.metrics"),
     *("sphericalpca.certificate", "sphericalpca.convergence", "sphericalpca.solvers"),
@@ -31,7 +31,7 @@ FIRST = (
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
     *("__main__", "baselines", "cli", "curvature", "exceptions", "files", "linalg", "modelfile"),
-    *("pages", "parallel", "registry", "version", "writing"),
+    *("kernels", "pages", "parallel", "registry", "version", "writing"),
 )
 
 # Where short names on the other pages live: `open_rows`, `truncate`.

@@ -27,7 +27,7 @@ def test_tables_add_up_to_inner_products_with_what_is_not_yet_scaled(kernels):
 
 
 def test_a_level_is_its_own_code_and_zero_has_one_that_is_no_level(kernels):
-    V, quantiser = trained()
+    _, quantiser = trained()
     levels = quantiser.levels[:ZERO].astype(np.float64)
     np.testing.assert_array_equal(quantiser.encode(levels), np.tile(np.arange(255)[:, None], 4))
     assert quantiser.counts.tolist() == [255, 256, 256, 256]

@@ -21,7 +21,9 @@ def test_the_fewest_bytes_that_reach_the_target_and_one_less_does_not():
     assert {point.n_bytes for point in told} == set(codes)
     others = {point.kind: point for point in choice.curve if point.kind != "codes"}
     assert {kind: point.n_bytes for kind, point in others.items()} == {
-        **{"float32": 96, "float16": 48, "int8": 24}
+        "float32": 96,
+        "float16": 48,
+        "int8": 24,
     }
     assert others["float16"].recall >= others["int8"].recall > 0.9
     for point in choice.curve:

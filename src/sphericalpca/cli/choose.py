@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sphericalpca.cli.compress import print_curve
 from sphericalpca.cli.console import (
     COUNT,
     FILE,
@@ -21,7 +22,6 @@ from sphericalpca.cli.console import (
     warn,
     write_line,
 )
-from sphericalpca.cli.compress import print_curve
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
 from sphericalpca.cli.tables import print_table
@@ -87,9 +87,7 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
             )
 
 
-def _choose(
-    files: tuple[str, ...], options: dict[str, Any]
-) -> tuple[DimensionChoice, ByteChoice]:
+def _choose(files: tuple[str, ...], options: dict[str, Any]) -> tuple[DimensionChoice, ByteChoice]:
     from sphericalpca.codec import choose_bytes  # noqa: PLC0415 - slow to import
     from sphericalpca.dimensions import choose_components  # noqa: PLC0415 - slow to import
 

@@ -73,11 +73,11 @@ def compress(
             settings = {"queries": options["queries"], "random_state": seed, "progress": tell}
             choice = choose_bytes(source, recall=recall, **settings)
             n_bytes = choice.n_bytes
-        codec = SphericalCodec(n_bytes, random_state=seed).fit(source)
+        codec = SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
     keep = split_names(options["keep"])
     with showing_rows(source.shape[0], quiet=options["quiet"]) as watch:
-        extra = None if choice is None else lambda folder: _write_curve(choice, folder)
-        zero = write_folder(codec, source, out, keep=keep, extra=extra, watch=watch)
+        then = None if choice is None else lambda folder: _write_curve(choice, folder)
+        zero = write_folder(codec, source, out, keep=keep, then=then, watch=watch)
     found = {"out": str(out), "n_samples": source.shape[0], "n_bytes": codec.n_bytes_}
     found |= {"n_components": codec.n_components_, "distortion": codec.distortion_}
     found |= {"fingerprint": codec.fingerprint_, "zero_rows": zero}

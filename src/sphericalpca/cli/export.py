@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -64,7 +65,7 @@ def export(
         hint = _export_codes(model, target, output)
     else:
         fitted = load_model(model)
-        names = {"index": index, "model_file": str(model)}
+        names: dict[str, Any] = {"index": index, "model_file": str(model)}
         hint = export_model(fitted, output, target, force=force, **names)
     if as_json:
         found = {"model": str(model), "to": target, "output": str(output), "hint": hint}

@@ -46,7 +46,9 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
     Rows of the output are neighbours: numbers of query, rank and row from 0, the estimated
     cosine, a 95 % interval of the true one, and the other columns of the table, if there are any.
     """
-    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415 - slow to import
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
     from sphericalpca.files import write_whole  # noqa: PLC0415
     from sphericalpca.rows.reading import load_rows  # noqa: PLC0415
     from sphericalpca.transforming import check_width  # noqa: PLC0415
@@ -59,15 +61,19 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
     check_width(codec, source)
     found = codec.search(load_rows(source, source.shape[0]), codes, k, return_interval=True)
     n, k = found.ids.shape
-    numbers = [[i // k for i in range(n * k)], [i % k for i in range(n * k)]]
-    numbers += [part.ravel().tolist() for part in found]
-    columns = dict(zip(HEADER, numbers, strict=True))
+    places = [divmod(i, k) for i in range(n * k)]
+    numbers: list[Any] = [
+        *zip(*places, strict=True),
+        *(np.asarray(part).ravel().tolist() for part in found),
+    ]
+    columns = dict(zip(HEADER, map(list, numbers), strict=True))
     if table is not None:
         taken = table.take(columns["row"])
         columns |= {name: taken.column(name).to_pylist() for name in table.column_names}
     write_whole(output, _parquet(columns) if output.suffix == ".parquet" else _csv(columns))
     facts = {"output": str(output), "n_queries": n, "k": k, "n_samples": len(codes)}
-    line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {counted(n, 'query', 'queries')}."
+    queries = counted(n, "query", "queries")
+    line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {queries}."
     write_line(json.dumps(facts) if options["as_json"] else line)
 
 

@@ -5,6 +5,10 @@ from sphericalpca.codec.exporting import codes_to_faiss
 from sphericalpca.codec.sizes import ByteChoice, BytePoint, choose_bytes
 
 __all__ = [
-    *("ByteChoice", "BytePoint", "SearchResult", "SphericalCodec"),
-    *("choose_bytes", "codes_to_faiss"),
+    "ByteChoice",
+    "BytePoint",
+    "SearchResult",
+    "SphericalCodec",
+    "choose_bytes",
+    "codes_to_faiss",
 ]

@@ -7,7 +7,7 @@ import heapq
 import numpy as np
 
 from sphericalpca.linalg import Array
-from sphericalpca.products import times
+from sphericalpca.products import Labels, times
 
 __all__ = ["ideal_bits", "importance", "pack"]
 
@@ -55,7 +55,7 @@ def ideal_bits(variance: Array, bits: float) -> Array:
     return np.asarray(np.where(found >= LEAST_BITS, found, 0))
 
 
-def pack(bits: Array, n_bytes: int) -> Array:
+def pack(bits: Array, n_bytes: int) -> Labels:
     """The byte of each component, so that all bytes carry about as many bits.
 
     Large components are mixed with small ones: a byte with three of different size is a better

@@ -33,7 +33,7 @@ from sphericalpca.exceptions import CapacityWarning, DataError, Parameter, count
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import check_k
 from sphericalpca.parallel import allowed_threads, parallel, spread
-from sphericalpca.products import times
+from sphericalpca.products import Labels, times
 from sphericalpca.rows import Matrix, RowSource
 from sphericalpca.rows.cluster import is_frame
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
@@ -51,7 +51,7 @@ BLOCK = 4096  # rows that are encoded at a time
 class SearchResult(NamedTuple):
     """Rows found for each query, best first; arrays of shape (n_queries, k)."""
 
-    ids: Any
+    ids: Labels
     """Row numbers."""
     cosines: Array
     """Estimated, or exact after re-ranking."""
@@ -184,8 +184,8 @@ class SphericalCodec(MatrixTransformer):
             warn_caller(CapacityWarning(found, limit, f"codes have {self.n_bytes_}"))
         least = int(self._quantiser.counts.min())
         if least < ZERO:
-            found = f"Some byte has {counted(least, 'level')} instead of 256"
-            warn_caller(CapacityWarning(found, "the rows are too few", "fit to more rows"))
+            few = f"Some byte has {counted(least, 'level')} instead of 256"
+            warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
 
     def encode(self, X: Any) -> Any:
         """Codes of the rows of X; `transform` is the same.
@@ -317,8 +317,8 @@ class SphericalCodec(MatrixTransformer):
             return SearchResult(*found, *(interval(table, scores, n) if return_interval else ()))
         Q, X = self._loaded(queries), self._loaded(rerank)
         if X.shape[0] != len(codes):
-            found = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
-            raise DataError(found, f"there are {counted(len(codes), 'code')}", "pass those rows")
+            given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
+            raise DataError(given, f"there are {counted(len(codes), 'code')}", "pass those rows")
         ids = search_codes(self._quantiser, vectors, codes, 4 * k).ids
         exact = exact_cosines(Q, X, ids)
         order = np.argsort(-exact, axis=1, kind="stable")[:, :k]

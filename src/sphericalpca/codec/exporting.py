@@ -52,7 +52,7 @@ def codes_to_faiss(codec: Any, codes: Any) -> Any:
     faiss.copy_array_to_vector(levels.ravel(), inner.pq.centroids)
     faiss.copy_array_to_vector(codec._check_codes(codes).ravel(), inner.codes)
     inner.is_trained, inner.ntotal = True, len(codes)
-    change = faiss.LinearTransform(m, n_bytes * width, False)
+    change = faiss.LinearTransform(m, n_bytes * width)  # without a bias
     faiss.copy_array_to_vector(matrix.ravel(), change.A)
     change.is_trained = True
     outer = faiss.IndexPreTransform(change, inner)

@@ -40,7 +40,7 @@ def write_folder(
     out: Path,
     *,
     keep: Sequence[str] | None = None,
-    extra: Callable[[Path], None] | None = None,
+    then: Callable[[Path], None] | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> int:
     """Encode the rows of files into a folder, whole or not at all; the number of zero rows.
@@ -66,8 +66,8 @@ def write_folder(
         manifest = about | {"fingerprint": codec.fingerprint_, "zero_rows": zero}
         (folder / MANIFEST).write_text(json.dumps(manifest, indent=1))
         (folder / DECODER).write_text(files(__package__).joinpath("decode.py.txt").read_text())
-        if extra is not None:
-            extra(folder)
+        if then is not None:
+            then(folder)
     return zero
 
 

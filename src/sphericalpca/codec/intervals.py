@@ -6,6 +6,8 @@ for the best of many: quantiles depend on the estimate, and on the rank as a sha
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from sphericalpca.linalg import Array
@@ -24,7 +26,7 @@ def calibrate(estimates: Array, truths: Array, n: int) -> Array:
     Both arrays have a line of neighbours for each query, best first, among n rows.
     """
     lines = [(0.0, 0.0, 0.0, 0.0)]
-    for first, end in zip(RANKS[:-1], RANKS[1:], strict=True):
+    for first, end in itertools.pairwise(RANKS):
         found = estimates[:, first:end].ravel()
         order = np.argsort(found, kind="stable")
         errors = (truths[:, first:end].ravel() - found)[order]

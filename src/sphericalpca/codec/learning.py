@@ -16,6 +16,7 @@ from sphericalpca.codec.scan import search_codes
 from sphericalpca.estimators.foreign import is_dask
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics.heldout import take_rows
+from sphericalpca.products import Labels
 from sphericalpca.rows import Matrix, RowSource, as_rows
 
 __all__ = ["Learned", "exact_cosines", "learn", "project", "sample"]
@@ -74,11 +75,11 @@ def learn(
     packing = pack(bits, n_bytes)
     quantiser = Quantiser.train(V[trained], weight[trained], counts, packing, rng)
     bits *= np.log2(np.maximum(quantiser.counts, 1)).sum() / max(bits.sum(), 1e-300)
-    quantiles, distortion = _expect(matrix, Y, V, quantiser, aside, others)
+    quantiles, distortion = _expect(matrix, Y, quantiser, aside, others)
     return Learned(quantiser, bits, distortion, quantiles)
 
 
-def _parts(rows: Array, rng: Any) -> tuple[Array, Array, Array]:
+def _parts(rows: Labels, rng: Any) -> tuple[Labels, Labels, Labels]:
     """Rows that are held out, those to train on, and those to find the former's neighbours among.
 
     Most rows will not be among those trained on if these are a sample.
@@ -96,24 +97,25 @@ def _variance(V: Array, weight: Array) -> Array:
 
 
 def _expect(
-    matrix: Matrix, Y: Array, V: Array, quantiser: Quantiser, aside: Array, others: Array
+    matrix: Matrix, Y: Array, quantiser: Quantiser, aside: Labels, others: Labels
 ) -> tuple[Array, float]:
     """Quantiles of errors of cosines of rows that were held out with the others.
 
     Also their own mean squared error.
     """
+    V = unit_rows(Y)[0]
     decoded = quantiser.decode(quantiser.encode(V[aside]))
     distortion = float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded)))
     found = search_codes(quantiser, Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
     # Without the row itself, which was not held out where rows are few.
     ids, scores = others[found.ids], found.scores
     other = np.argsort(ids == aside[:, None], axis=1, kind="stable")[:, : ids.shape[1] - 1]
-    ids, scores = (np.take_along_axis(part, other, 1) for part in (ids, scores))
+    ids, scores = np.take_along_axis(ids, other, 1), np.take_along_axis(scores, other, 1)
     truth = exact_cosines(matrix[aside], matrix, ids)
     return calibrate(scores, truth, len(others)), distortion
 
 
-def exact_cosines(queries: Matrix, X: Matrix, ids: Array) -> Array:
+def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
     """Cosines of each query with rows of its own, by their numbers."""
     found = np.empty(ids.shape)
     Q = normalize(queries) if ids.size else queries

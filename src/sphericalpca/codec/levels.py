@@ -7,16 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sphericalpca.kernels import library
 from sphericalpca.linalg import Array
-from sphericalpca.products import times
+from sphericalpca.products import Labels, times
 
 __all__ = ["LEVELS", "Assignment", "Codes", "kmeans", "pointer"]
 
 LEVELS = 256
 
-Codes = np.ndarray[tuple[int, int], np.dtype[np.uint8]]
+Codes = npt.NDArray[np.uint8]
 
 ITERATIONS = 12
 BLOCK = 4096
@@ -27,7 +28,7 @@ NEAR, EQUAL = 1e-5, 1e-12
 GRID = 2.0**-20
 
 
-def pointer(array: Array) -> ctypes.c_void_p:
+def pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
     """The address of a contiguous array."""
     assert array.flags.c_contiguous
     return ctypes.c_void_p(array.ctypes.data)
@@ -41,10 +42,10 @@ class Assignment:
     importance: Array  # (r,)
     half: Array  # (n_bytes, 256); infinite where there is no level
     slack: Array  # (n_bytes,)
-    ends: Array
+    ends: Labels
 
     @classmethod
-    def of(cls, levels: Array, importance: Array, ends: Array, counts: Array) -> Assignment:
+    def of(cls, levels: Array, importance: Array, ends: Labels, counts: Labels) -> Assignment:
         """Levels of shape (256, r), of which each byte has so many."""
         half = np.add.reduceat(importance * levels.astype(np.float64) ** 2, ends[:-1], axis=1).T / 2
         slack = NEAR * np.maximum(np.sqrt(half.max(axis=1) * importance.max()), 1e-30)
@@ -65,14 +66,14 @@ class Assignment:
         codes, near = self.roughly(np.ascontiguousarray(X, dtype=np.float32))
         for byte in np.flatnonzero(near.any(axis=0)):
             rows = np.flatnonzero(near[:, byte])
-            codes[rows, byte] = self._exactly(X[rows], byte)
+            codes[rows, byte] = self._exactly(X[rows], int(byte))
         return codes
 
-    def roughly(self, X: Array) -> tuple[Codes, Array]:
+    def roughly(self, X: Array) -> tuple[Codes, npt.NDArray[Any]]:
         """Codes up to rounding in float32, and where another level comes near."""
         return self._plain(X) if library() is None else self._compiled(X)
 
-    def _compiled(self, X: Array) -> tuple[Codes, Array]:
+    def _compiled(self, X: Array) -> tuple[Codes, npt.NDArray[Any]]:
         codes = np.empty((len(X), len(self.slack)), dtype=np.uint8)
         near, size = np.empty_like(codes), ctypes.c_size_t
         kernels = library()
@@ -84,7 +85,7 @@ class Assignment:
         )
         return codes, near
 
-    def _plain(self, X: Array) -> tuple[Codes, Array]:
+    def _plain(self, X: Array) -> tuple[Codes, npt.NDArray[Any]]:
         codes = np.empty((len(X), len(self.slack)), dtype=np.uint8)
         near = np.empty(codes.shape, dtype=bool)
         for first in range(0, len(X), BLOCK):
@@ -96,14 +97,14 @@ class Assignment:
                 near[rows, byte] = (scores >= best - self.slack[byte]).sum(axis=1) > 1
         return codes, near
 
-    def _exactly(self, X: Array, byte: int) -> Array:
+    def _exactly(self, X: Array, byte: int) -> Labels:
         """In float64, added up in a fixed order."""
         scores = np.where(np.isinf(self.half[byte]), -np.inf, np.zeros((len(X), 1)))
         for j in range(self.ends[byte], self.ends[byte + 1]):
             level = self.levels[j].astype(np.float64)
             scores += level * (X[:, j, None] - self.importance[j] / 2 * level)
         best = scores.max(axis=1, keepdims=True)
-        return np.argmax(scores >= best - EQUAL * (1 + np.abs(best)), axis=1)
+        return np.asarray(np.argmax(scores >= best - EQUAL * (1 + np.abs(best)), axis=1))
 
 
 def kmeans(X: Array, weight: Array, importance: Array, most: int, rng: Any) -> Array:
@@ -126,7 +127,7 @@ def kmeans(X: Array, weight: Array, importance: Array, most: int, rng: Any) -> A
         if not there.all():  # a centre without rows goes where the error is largest
             errors = weight * np.einsum("ij,j->i", (X - centres[nearest]) ** 2, importance)
             centres[~there] = X[np.argsort(-errors, kind="stable")[: most - there.sum()]]
-    return centres
+    return np.asarray(centres)
 
 
 def _distinct_rows(X: Array, weight: Array, most: int) -> Array | None:

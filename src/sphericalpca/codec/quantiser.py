@@ -11,7 +11,7 @@ import numpy as np
 from sphericalpca.codec.levels import LEVELS, Assignment, Codes, kmeans
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel, spread
-from sphericalpca.products import times
+from sphericalpca.products import Labels, times
 
 __all__ = ["ZERO", "Quantiser"]
 
@@ -35,14 +35,14 @@ class Quantiser:
         How many levels each byte has.
     """
 
-    packing: Array
+    packing: Labels
     importance: Array
     levels: Array
-    counts: Array
+    counts: Labels
 
     @classmethod
     def train(
-        cls, V: Array, weight: Array, importance: Array, packing: Array, rng: Any
+        cls, V: Array, weight: Array, importance: Array, packing: Labels, rng: Any
     ) -> Quantiser:
         """Levels by k-means on unit vectors, for each byte by itself."""
         n_bytes = int(packing.max()) + 1
@@ -64,12 +64,12 @@ class Quantiser:
         return cls(packing, importance, levels, np.array([len(centres) for centres in found]))
 
     @cached_property
-    def order(self) -> Array:
+    def order(self) -> Labels:
         """Components, byte by byte."""
         return np.argsort(self.packing, kind="stable")
 
     @cached_property
-    def ends(self) -> Array:
+    def ends(self) -> Labels:
         """Where each byte begins in that order."""
         sizes = np.bincount(self.packing, minlength=len(self.counts))
         return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)

@@ -14,11 +14,12 @@ from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.kernels import library
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
-from sphericalpca.products import times
+from sphericalpca.products import Labels, times
 
 __all__ = ["Found", "all_cosines", "search_codes"]
 
 LANES = 8  # queries that a kernel serves at a time
+MOST_QUERIES = 1024  # whose tables are in memory at a time
 BLOCK = 4096  # rows that are decoded at a time, where there are no kernels
 NOBODY = np.iinfo(np.int64).max
 
@@ -26,12 +27,18 @@ NOBODY = np.iinfo(np.int64).max
 class Found(NamedTuple):
     """The best rows for each query, best first: ids and scores of shape (n_queries, k)."""
 
-    ids: Array
+    ids: Labels
     scores: Array
 
 
 def search_codes(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Found:
     """The k rows of the largest inner product with each query; ties go to the first row."""
+    firsts = range(0, len(queries), MOST_QUERIES)
+    parts = [_search(quantiser, queries[i : i + MOST_QUERIES], codes, k) for i in firsts]
+    return Found(*(np.concatenate(part) for part in zip(*parts, strict=True)))
+
+
+def _search(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Found:
     k = min(k, len(codes))
     with parallel():
         ends = equal_ends(len(codes), min(workers(), max(1, len(codes) // BLOCK)))
@@ -95,9 +102,7 @@ def _by_tables(batches: list[Array], codes: Codes, scale: Array, span: slice, k:
     return Found(ids.reshape(-1, k), scores.reshape(-1, k))
 
 
-def _by_decoding(
-    quantiser: Quantiser, queries: Array, codes: Codes, span: slice, k: int
-) -> Found:
+def _by_decoding(quantiser: Quantiser, queries: Array, codes: Codes, span: slice, k: int) -> Found:
     best = Found(np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32))
     for first in range(span.start, span.stop, BLOCK):
         rows = slice(first, min(first + BLOCK, span.stop))
@@ -108,7 +113,7 @@ def _by_decoding(
     return best
 
 
-def _best(ids: Array, scores: Array, k: int, count: int) -> Found:
+def _best(ids: Labels, scores: Array, k: int, count: int) -> Found:
     """The best k of each line, those of the smaller number first where scores are equal."""
     ids, scores = ids[:count], scores[:count]
     if scores.shape[1] > 4 * k:

@@ -19,8 +19,8 @@ from sphericalpca.exceptions import (
     silently,
     warn_caller,
 )
-from sphericalpca.linalg import Array
 from sphericalpca.metrics.heldout import HeldOut, mean_share, take_rows
+from sphericalpca.metrics.search import Ids
 from sphericalpca.rows import as_rows
 
 __all__ = ["ByteChoice", "BytePoint", "choose_bytes"]
@@ -174,7 +174,7 @@ class _Measure:
             points.append(self._point(kind, width * m, found))
         return points
 
-    def _point(self, kind: str, n_bytes: int, found: Array) -> BytePoint:
+    def _point(self, kind: str, n_bytes: int, found: Ids) -> BytePoint:
         share = mean_share(self._held.recall(found[:, : self._k], self._k), self._k)
         second = float(self._held.recall(found, self._k).mean())
         return BytePoint(kind, n_bytes, share.mean, share.low, share.high, second)

@@ -84,7 +84,7 @@ def _check_arrays(arrays: dict[str, Array]) -> None:
     _require(A.dtype in (np.float32, np.float64), f"components have type {A.dtype}")
     _require(np.abs(A @ A.T - np.eye(r)).max() < SLACK, "components are not orthonormal")
     _require(np.array_equal(np.unique(packing), np.arange(n_bytes)), "a byte is empty")
-    _require(1 <= counts.min() and counts.max() <= LEVELS and counts[0] <= ZERO, "levels")
+    _require(counts.min() >= 1 and counts.max() <= LEVELS and counts[0] <= ZERO, "levels")
     sane = arrays["importance"].min() > 0 and np.abs(levels).max() <= 1 + SLACK
     _require(sane, "levels are not parts of unit vectors")
 
@@ -101,7 +101,7 @@ def _attributes(header: dict[str, Any], arrays: dict[str, Array]) -> dict[str, A
         "distortion_": float(header["distortion"]),
         "error_quantiles_": arrays["error_quantiles"],
         "n_features_in_": m,
-        "_quantiser": Quantiser(**{name: arrays[name] for name in PARTS}),
+        "_quantiser": Quantiser(*(arrays[name] for name in PARTS)),  # type: ignore[arg-type]
         **({"feature_names_in_": np.array(names, dtype=object)} if names else {}),
     }
 
