@@ -37,9 +37,9 @@ PUBLIC = {
 
 
 def modules():
-    # `__main__` is a program; plotting needs matplotlib.
+    # `__main__` is a program; plotting needs matplotlib; compiled kernels are no module.
     found = pkgutil.walk_packages(sphericalpca.__path__, "sphericalpca.")
-    return sorted(m.name for m in found if not m.name.endswith(".__main__"))
+    return sorted(m.name for m in found if not m.name.endswith((".__main__", ".libkernels")))
 
 
 def run(code):
