@@ -31,7 +31,7 @@ def kernels(request, monkeypatch):
     """With and without compiled kernels."""
     found = request.getfixturevalue("compiled") if request.param == "compiled" else None
     for place in PLACES:
-        monkeypatch.setattr(f"sphericalpca.codec.{place}.library", lambda: found)
+        monkeypatch.setattr(f"sphericalpca.codec.{place}.kernels", lambda: found)
     return request.param
 
 

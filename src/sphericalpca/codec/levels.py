@@ -13,7 +13,7 @@ from sphericalpca.kernels import library
 from sphericalpca.linalg import Array
 from sphericalpca.products import Labels, times
 
-__all__ = ["LEVELS", "Assignment", "Codes", "kmeans", "pointer"]
+__all__ = ["LEVELS", "Assignment", "Codes", "kernels", "kmeans", "pointer"]
 
 LEVELS = 256
 
@@ -26,6 +26,12 @@ BLOCK = 4096
 NEAR, EQUAL = 1e-5, 1e-12
 # Rows that agree to this are one.
 GRID = 2.0**-20
+
+
+def kernels() -> ctypes.CDLL | None:
+    """The compiled library, if it has what codecs need."""
+    found = library()
+    return found if hasattr(found, "codec_encode") else None
 
 
 def pointer(array: npt.NDArray[Any]) -> ctypes.c_void_p:
@@ -71,14 +77,12 @@ class Assignment:
 
     def roughly(self, X: Array) -> tuple[Codes, npt.NDArray[Any]]:
         """Codes up to rounding in float32, and where another level comes near."""
-        return self._plain(X) if library() is None else self._compiled(X)
-
-    def _compiled(self, X: Array) -> tuple[Codes, npt.NDArray[Any]]:
+        compiled = kernels()
+        if compiled is None:
+            return self._plain(X)
         codes = np.empty((len(X), len(self.slack)), dtype=np.uint8)
         near, size = np.empty_like(codes), ctypes.c_size_t
-        kernels = library()
-        assert kernels is not None
-        kernels.codec_encode(
+        compiled.codec_encode(
             *(pointer(X), size(len(X)), size(X.shape[1]), pointer(self.ends)),
             *(size(len(self.slack)), pointer(self.levels), pointer(self.half)),
             *(pointer(self.slack), pointer(codes), pointer(near)),

@@ -9,9 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sphericalpca.codec.levels import Codes, pointer
+from sphericalpca.codec.levels import Codes, kernels, pointer
 from sphericalpca.codec.quantiser import Quantiser
-from sphericalpca.kernels import library
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.products import Labels, times
@@ -43,12 +42,13 @@ def _search(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Found
     with parallel():
         ends = equal_ends(len(codes), min(workers(), max(1, len(codes) // BLOCK)))
         spans = [slice(*pair) for pair in itertools.pairwise(ends)]
-        if library() is None:
+        compiled = kernels()
+        if compiled is None:
             parts = spread(lambda span: _by_decoding(quantiser, queries, codes, span, k), spans)
         else:
-            scale = np.concatenate(spread(lambda span: _scale(quantiser, codes[span]), spans))
             batches = list(_batches(quantiser, queries))
-            parts = spread(lambda span: _by_tables(batches, codes, scale, span, k), spans)
+            tables = _Tables(compiled, quantiser.squares, batches, k)
+            parts = spread(lambda span: tables.search(codes[span], span.start), spans)
     ids = np.concatenate([part.ids for part in parts], axis=1)
     return _best(ids, np.concatenate([part.scores for part in parts], axis=1), k, len(queries))
 
@@ -75,31 +75,36 @@ def _batches(quantiser: Quantiser, queries: Array) -> Iterator[Array]:
         yield padded if len(queries) > 1 else tables[0]
 
 
-def _scale(quantiser: Quantiser, codes: Codes) -> Array:
-    """What makes decoded rows unit length."""
-    squares, size = np.empty(len(codes), dtype=np.float32), ctypes.c_size_t
-    kernels = library()
-    assert kernels is not None
-    table = (pointer(quantiser.squares), pointer(squares))
-    kernels.codec_sums(pointer(codes), size(len(codes)), size(codes.shape[1]), *table)
-    with np.errstate(divide="ignore"):
-        return np.where(squares > 0, 1 / np.sqrt(squares), 0).astype(np.float32)
+class _Tables(NamedTuple):
+    """Search by compiled kernels."""
 
+    kernels: ctypes.CDLL
+    squares: Array
+    batches: list[Array]
+    k: int
 
-def _by_tables(batches: list[Array], codes: Codes, scale: Array, span: slice, k: int) -> Found:
-    kernels, size = library(), ctypes.c_size_t
-    assert kernels is not None
-    one = batches[0].ndim == 2
-    kernel, lanes = (kernels.codec_search_one, 1) if one else (kernels.codec_search, LANES)
-    shape = (len(batches), lanes, k)
-    ids, scores = np.full(shape, NOBODY), np.full(shape, -np.inf, dtype=np.float32)
-    rows, scales = codes[span], scale[span]
-    for tables, best, found in zip(batches, scores, ids, strict=True):
-        kernel(
-            *(pointer(rows), size(len(rows)), size(rows.shape[1]), pointer(tables)),
-            *(pointer(scales), ctypes.c_int64(span.start), size(k), pointer(best), pointer(found)),
-        )
-    return Found(ids.reshape(-1, k), scores.reshape(-1, k))
+    def search(self, codes: Codes, first: int) -> Found:
+        """The best of these codes, of which the first has this number."""
+        size, scale = ctypes.c_size_t, self._scale(codes)
+        one = self.batches[0].ndim == 2
+        kernel = self.kernels.codec_search_one if one else self.kernels.codec_search
+        shape = (len(self.batches), 1 if one else LANES, self.k)
+        ids, scores = np.full(shape, NOBODY), np.full(shape, -np.inf, dtype=np.float32)
+        for table, best, found in zip(self.batches, scores, ids, strict=True):
+            kernel(
+                *(pointer(codes), size(len(codes)), size(codes.shape[1]), pointer(table)),
+                *(pointer(scale), ctypes.c_int64(first), size(self.k)),
+                *(pointer(best), pointer(found)),
+            )
+        return Found(ids.reshape(-1, self.k), scores.reshape(-1, self.k))
+
+    def _scale(self, codes: Codes) -> Array:
+        """What makes decoded rows unit length."""
+        squares, size = np.empty(len(codes), dtype=np.float32), ctypes.c_size_t
+        sizes = (size(len(codes)), size(codes.shape[1]))
+        self.kernels.codec_sums(pointer(codes), *sizes, pointer(self.squares), pointer(squares))
+        with np.errstate(divide="ignore"):
+            return np.where(squares > 0, 1 / np.sqrt(squares), 0).astype(np.float32)
 
 
 def _by_decoding(quantiser: Quantiser, queries: Array, codes: Codes, span: slice, k: int) -> Found:

@@ -1,24 +1,6 @@
-"""Compiled kernels: plain C, loaded by ctypes where a compiled library is there."""
+"""Products of sparse matrices: compiled where a compiler was at hand, scipy's elsewhere."""
 
-from __future__ import annotations
+from sphericalpca.kernels.library import instruction_set, instruction_sets, library
+from sphericalpca.kernels.rows import CompressedRows
 
-import ctypes
-import os
-from functools import cache
-from pathlib import Path
-
-__all__ = ["library"]
-
-
-def library() -> ctypes.CDLL | None:
-    """The compiled kernels; None where there are none, or ``SPHERICALPCA_KERNELS=scipy``."""
-    return None if os.environ.get("SPHERICALPCA_KERNELS") == "scipy" else _loaded()
-
-
-@cache
-def _loaded() -> ctypes.CDLL | None:
-    path = Path(__file__).with_name("libkernels.so")
-    try:
-        return ctypes.CDLL(str(path))
-    except OSError:
-        return None
+__all__ = ["CompressedRows", "instruction_set", "instruction_sets", "library"]

@@ -101,6 +101,7 @@ class MultiStart(Generic[StateT]):
     best: Solution[State] | None = None  # of the starts before
     svd_value: float = math.nan  # f at the SVD start, NaN if no run began there
     at_svd: bool = False  # not in the file, where `svd_value` is known already
+    found_at_svd: float | None = None  # f there, if the run began at something better
     rng: dict[str, Any] = field(default_factory=dict)  # state after this start was drawn
     seconds: float = 0.0
 

@@ -6,6 +6,7 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -29,12 +30,15 @@ from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
+from sphericalpca.rowspace import LeavesRowSpace, RowSpace
 from sphericalpca.saddle import way_up
+from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.checkpoint import Checkpoint, MultiStart
 from sphericalpca.solvers.newton import Newton
 from sphericalpca.solvers.start import starts
 from sphericalpca.solvers.subspace import Subspace
+from sphericalpca.solvers.within import improved
 
 __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
@@ -72,6 +76,8 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
     fast or the only one that fits, and for very small `tol` Newton's method.
     """
     n, m = rows.shape
+    if RowSpace.suits(rows):
+        return Anderson()
     subspace = Subspace()
     columns = subspace.capacity(n_components)
     length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST)
@@ -144,6 +150,33 @@ def solve(
     -------
     outcome : Outcome
     """
+    svd = isinstance(init, str) and init in ("auto", "svd")
+    moves_coordinates = isinstance(solver, (Anderson, Alternating))
+    search = partial(_search, solver=solver, n_components=n_components, n_init=n_init, rng=rng)
+    search = partial(search, monitor=monitor, checkpoint=checkpoint, tol=tol, max_iter=max_iter)
+    if svd and moves_coordinates and checkpoint is None and RowSpace.suits(problem.rows):
+        try:
+            return search(RowSpace(problem.rows), init=init)
+        except LeavesRowSpace as place:
+            init = init if place.U is None else place.U
+        except np.linalg.LinAlgError:  # the rows span too few dimensions
+            pass
+    return search(problem, init=init)
+
+
+def _search(
+    problem: Problem,
+    *,
+    solver: Solver[StateT],
+    init: Any,
+    n_components: int,
+    n_init: int,
+    rng: np.random.Generator,
+    monitor: Monitor | None,
+    checkpoint: Checkpoint | None,
+    **stop: Any,
+) -> Outcome:
+    """The best of all starts, in the coordinates of the problem."""
     search: MultiStart[StateT] = MultiStart()
     totals = problem.rows.totals
     rounding = float(np.finfo(problem.rows.dtype).eps) * (totals.energy + totals.weight)
@@ -156,7 +189,7 @@ def solve(
         def keep(run: Run[StateT]) -> None:
             search.run, search.seconds = run, time.perf_counter() - began
             if search.at_svd:
-                search.svd_value = run.start_value
+                search.svd_value = search.found_at_svd or run.start_value
             if checkpoint is not None:
                 checkpoint.save(problem, resumable, search)
 
@@ -165,23 +198,15 @@ def solve(
             left = max(n_init - 1 - search.number, 0)
             later = islice(starts(problem, n_components, "random", n_init, rng), left)
             ahead = chain([search.run], later)
-        for number, start in enumerate(ahead, search.number):
+        for number, drawn in enumerate(ahead, search.number):
             search.number = number
+            start = improved(problem, drawn, rng) if isinstance(drawn, Start) else drawn
             search.at_svd = isinstance(start, Start) and start.is_svd
+            search.found_at_svd = start.svd_value if isinstance(start, Start) else None
             if checkpoint is not None:
                 search.rng = dict(rng.bit_generator.state)
-            found = iterate(
-                problem,
-                solver,
-                start,
-                tol=tol,
-                max_iter=max_iter,
-                rounding=rounding,
-                way_up=way_up,
-                monitor=monitor,
-                began=began,
-                keep=keep,
-            )
+            stop |= {"rounding": rounding, "way_up": way_up, "monitor": monitor}
+            found = iterate(problem, solver, start, began=began, keep=keep, **stop)
             if search.best is None or found.value > search.best.value:
                 search.best = found
             if found.stop_reason is StopReason.CALLBACK:

@@ -13,6 +13,7 @@ from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.iterate import Start
 from sphericalpca.linalg import (
     Array,
+    column_basis,
     frobenius,
     in_range,
     leading_eigenvectors,
@@ -24,6 +25,7 @@ from sphericalpca.linalg import (
 )
 from sphericalpca.problem import Problem
 from sphericalpca.products import inner_products, product
+from sphericalpca.rowspace import GRAM_FEATURES, LeavesRowSpace, RowSpace
 
 __all__ = [
     "GRAM_FEATURES",
@@ -36,15 +38,18 @@ __all__ = [
     "svd_start",
 ]
 
-# Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
-# than the passes of a randomized SVD.
-GRAM_FEATURES = 1024
 # Curvature is guessed along this many directions per component: those beyond matter little.
 KNOWN_DIRECTIONS = 2
 
-# As many reads as scikit-learn's TruncatedSVD makes by default, for an SVD as exact.
-KRYLOV_READS = 6
+# Reads of the data for the SVD.  On text f is then good to 2e-4; that of scikit-learn's
+# TruncatedSVD, from as many reads, is 2e-3 to 4e-3 too low.  Up to so many components every
+# power joins the basis, beyond it every second one.
 FEW_COMPONENTS = 40
+KRYLOV_READS, MORE_READS = 6, 8
+# Columns of a block beyond the components that are asked for.
+OVERSAMPLING = 8
+# Blocks that overlap less are not made more orthogonal.
+ROUGHLY_ORTHOGONAL = 1e-3
 
 
 def leading(start: Start, count: int) -> Start:
@@ -89,12 +94,17 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
         A = problem.gram().astype(problem.rows.dtype, copy=False)
         values, vectors = leading_eigenvectors(A, min(KNOWN_DIRECTIONS * n_components, len(A)))
         curvature = Curvature(vectors, values.astype(np.float64))
-        return Start(curvature.vectors[:, :n_components], is_svd=True, curvature=curvature)
-    return Start(_krylov_svd(problem, n_components, rng), is_svd=True)
+        span = curvature.vectors if problem.rows.local else None
+        C = np.eye(vectors.shape[1], n_components)
+        U = curvature.vectors[:, :n_components]
+        return Start(U, is_svd=True, curvature=curvature, span=span, coordinates=C)
+    return _krylov_svd(problem, n_components, rng)
 
 
 def random_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
-    """A subspace drawn uniformly."""
+    """A subspace drawn uniformly; in the row space, the span of random sums of rows."""
+    if isinstance(problem, RowSpace):
+        return Start(polar(problem.random(n_components, rng), problem.inner).factor)
     return Start(orthonormal(rng.standard_normal((problem.rows.shape[1], n_components))))
 
 
@@ -148,52 +158,60 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
     return matrix
 
 
-def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
-    """Q, filled up to `columns` with random ones that are orthonormal to it and to S.
+def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
+    """Block Lanczos: the best directions within the span of Q, AQ, A^2 Q, ..., for A = X'WX.
 
-    A block that lost columns, where the data have few strong directions, would explore little.
+    One read of the data per power.  They are more exact than the last power alone, for the same
+    number of reads.  Of many components only every second power joins the basis, whose upkeep
+    grows with its square.
     """
-    missing = columns - Q.shape[1]
-    if missing == 0:
-        return Q
-    SQ = np.hstack([S, Q])
-    R = rng.standard_normal((len(Q), missing), dtype=Q.dtype)
-    return np.hstack([Q, orthonormal_outside(SQ, R - product(SQ, inner_products(SQ, R)))])
-
-
-def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
-    """Block Lanczos: one read of the data per power, and no n x r memory.
-
-    The best r directions within the span of Q, AQ, A^2 Q, ... for a random Q and A = X'WX:
-    more exact than the last power alone, for the same number of reads.  Of many
-    components only every second power joins the basis, whose upkeep grows with its square.
-    """
-    (_, m), dtype = problem.rows.shape, problem.rows.dtype
-    stride = 1 if n_components <= FEW_COMPONENTS else 2
-
-    def square(Q: Array) -> Array:
-        return problem.covariance_times(Q).astype(dtype, copy=False)
-
-    Q = polar(rng.standard_normal((m, n_components), dtype=dtype)).factor
+    inner, limit = problem.inner, min(problem.rows.shape)
+    few = n_components <= FEW_COMPONENTS
+    stride, blocks = (1, KRYLOV_READS) if few else (2, MORE_READS // 2)
+    width = min(n_components + OVERSAMPLING, limit)
+    columns = min(blocks, max(limit // width, 1)) * width
+    Q = _basis(problem, problem.random(width, rng))
     for _ in range(stride - 1):
-        Q = polar(square(Q)).factor
-    basis = np.empty((m, min(KRYLOV_READS // stride, m // n_components) * n_components), dtype)
-    T, k = np.zeros((basis.shape[1],) * 2), 0
-    while Q.shape[1] > 0:
+        Q = _basis(problem, problem.covariance_times(Q))
+    basis = np.empty((len(Q), columns), Q.dtype)
+    T, k = np.zeros((columns, columns)), 0  # T = S'AS, of which the upper triangle is filled
+    while True:
         last, k = k, k + Q.shape[1]
         basis[:, last:k] = Q
         S = basis[:, :k]
-        Q = square(Q)
-        # T = S'AS, of which this fills the upper triangle.
-        coordinates = inner_products(S, Q)
-        T[:k, last:k] = coordinates
-        room = basis.shape[1] - k
-        if room == 0:
+        room = columns - k
+        if room < width // 2:
+            T[:k, last:k] = problem.quadratic(S, Q)
             break
+        Q = problem.covariance_times(Q)
+        coordinates = inner(S, Q)
+        T[:k, last:k] = coordinates
         for _ in range(stride - 1):
-            Q = square(polar(Q).factor)
-            coordinates = inner_products(S, Q)
-        Q = orthonormal_outside(S, Q - product(S, coordinates))[:, -room:]
-        Q = _filled(Q, min(n_components, room), S, rng)
+            Q = problem.covariance_times(_basis(problem, Q))
+            coordinates = inner(S, Q)
+        Q = _basis(problem, Q - product(S, coordinates), S)[:, -room:]
+        if Q.shape[1] == 0:
+            break
+    if k < n_components:
+        return Start(_filled(problem, S, n_components, rng), is_svd=True)
     _, E = np.linalg.eigh(T[:k, :k], UPLO="U")
-    return refined(product(S, E[:, ::-1][:, :n_components].astype(dtype)))
+    C = E[:, ::-1][:, :n_components].astype(S.dtype)
+    span = S if isinstance(problem, RowSpace) else None
+    return Start(refined(product(S, C), inner), is_svd=True, span=span, coordinates=C)
+
+
+def _filled(problem: Problem, S: Array, columns: int, rng: np.random.Generator) -> Array:
+    """S with random columns that are orthonormal to it, where the rows span no more than S."""
+    if isinstance(problem, RowSpace):
+        raise LeavesRowSpace
+    R = problem.random(columns - S.shape[1], rng)
+    return np.hstack([S, orthonormal_outside(S, R - product(S, problem.inner(S, R)))])
+
+
+def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
+    """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
+    inner, dtype = problem.inner, problem.rows.dtype
+    Q = column_basis(Q.astype(dtype, copy=False), float(np.finfo(dtype).eps) ** 0.75, inner)
+    if S is not None and frobenius(within := inner(S, Q)) > ROUGHLY_ORTHOGONAL:
+        Q = column_basis(Q - product(S, within), 0.25, inner, 1.0)
+    return Q

@@ -1,0 +1,108 @@
+"""A CSR matrix times a dense one, on all threads: each row of the result is gathered.
+
+X'V is a product of the same kind, with a transposed copy of X: adding up where each number belongs,
+as a product with X itself would, takes several times as long.
+"""
+
+from __future__ import annotations
+
+import itertools
+from ctypes import c_int64, c_void_p
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import sparse
+
+from sphericalpca.kernels.library import instruction_set, library
+from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.parallel import equal_ends, spread_runs, workers
+
+__all__ = ["CompressedRows", "UnitRows"]
+
+# Below this many multiplications a second thread costs more than it saves.
+SMALL_PRODUCT = 200_000
+# A thread looks up after this many multiplications, in case of Ctrl-C: some tenths of a second.
+LONG_CALL = 200_000_000
+
+
+class UnitRows(NamedTuple):
+    """Rows of unit length, and the lengths they had in float64; zero rows stay zero."""
+
+    rows: Array
+    lengths: Array
+
+
+class CompressedRows:
+    """A CSR matrix, ready to be multiplied with by compiled kernels.
+
+    Nothing is copied that is in native order.  Indices must be in range: kernels trust them.
+    """
+
+    def __init__(self, X: Any) -> None:
+        self.shape: tuple[int, int] = X.shape
+        self.values: Array = _native(X.data)
+        self.indices: npt.NDArray[np.integer[Any]] = _native(X.indices)
+        self.pointer = np.ascontiguousarray(X.indptr, dtype=np.int64)
+
+    def transposed(self) -> CompressedRows:
+        """The transposed matrix, a copy."""
+        X = sparse.csr_array(self.shape, dtype=self.values.dtype)
+        X.data, X.indices, X.indptr = self.values, self.indices, self.pointer
+        return CompressedRows(X.T.tocsr())
+
+    def times(self, B: Array, scale: Array | None = None, shift: Array | None = None) -> Array:
+        """Return scale * (X B - shift), with a scale for each row and a shift for each column."""
+        return self._product(B, scale, shift, None)
+
+    def unit_times(
+        self, B: Array, scale: Array | None = None, shift: Array | None = None
+    ) -> UnitRows:
+        """The same with its rows scaled to unit length, and their lengths."""
+        lengths = np.empty(self.shape[0])
+        rows = self._product(B, scale, shift, lengths)
+        # What the kernel could not square is left to slower, safer code.
+        doubtful = np.flatnonzero(lengths < 0)
+        if len(doubtful):
+            rows[doubtful], lengths[doubtful] = unit_rows(rows[doubtful])
+        return UnitRows(rows, lengths)
+
+    def _product(
+        self, B: Array, scale: Array | None, shift: Array | None, lengths: Array | None
+    ) -> Array:
+        dtype, columns = self.values.dtype, B.shape[1]
+        B = np.ascontiguousarray(B, dtype=dtype)
+        out = np.empty((self.shape[0], columns), dtype=dtype)
+        # The kernel reads a little beyond a row: behind the last rows there must be something.
+        lanes = 16 // dtype.itemsize
+        copy = np.zeros(lanes * (columns + 1), dtype=dtype)
+        copy[: B[-lanes:].size] = B[-lanes:].ravel()
+        scale, shift = (
+            None if a is None else np.ascontiguousarray(a, dtype) for a in (scale, shift)
+        )
+        arrays = (self.pointer, self.indices, self.values, B, copy, scale, shift, out, lengths)
+        places = [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
+        sizes = (c_int64(len(B)), c_int64(columns))
+        name = f"gather_{instruction_set()}_f{dtype.itemsize}_i{self.indices.itemsize}"
+        gather = getattr(library(), name)
+
+        def call(span: tuple[int, int]) -> None:
+            gather(c_int64(span[0]), c_int64(span[1]), *places[:3], *sizes, *places[3:])
+
+        spread_runs(call, self._spans(columns))
+        return out
+
+    def _spans(self, columns: int) -> list[list[tuple[int, int]]]:
+        """Which rows are multiplied in one call: a run of consecutive calls for each thread."""
+        stored = int(self.pointer[-1])
+        work = stored * columns
+        threads = workers() if work > SMALL_PRODUCT else 1
+        calls = threads * max(1, -(-work // (threads * LONG_CALL)))
+        # Equal numbers of non-zeros, not of rows, keep all threads busy to the end.
+        inner = np.searchsorted(self.pointer, equal_ends(stored, calls)[1:-1]).tolist()
+        spans = list(itertools.pairwise([0, *inner, self.shape[0]]))
+        return [spans[a:b] for a, b in itertools.pairwise(equal_ends(calls, threads))]
+
+
+def _native(array: Any) -> Any:
+    return np.ascontiguousarray(array, dtype=array.dtype.newbyteorder("="))
