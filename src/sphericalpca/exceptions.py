@@ -22,6 +22,7 @@ from typing import Any
 __all__ = [
     "AbsentError",
     "ArgumentTypeError",
+    "CapacityWarning",
     "ClusterError",
     "DataError",
     "ExistsError",
@@ -209,6 +210,10 @@ class FeatureNamesWarning(UserWarning):
 
 class NoDirectionWarning(Explained, UserWarning):
     """Some rows are zero, so no angle can be measured from them."""
+
+
+class CapacityWarning(Explained, UserWarning):
+    """The rows cannot use as many bytes, or as many levels of a byte, as they were given."""
 
 
 class ShortfallWarning(Explained, UserWarning):
