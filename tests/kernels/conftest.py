@@ -9,7 +9,6 @@ from scipy import sparse
 from sphericalpca.kernels import instruction_sets
 from sphericalpca.kernels.library import VARIABLE
 
-
 COMPILED = instruction_sets()[:-1]  # the last is scipy
 
 
