@@ -280,10 +280,11 @@ def _evaluate(
     block: Block, U: Array, *, Z: Array | None = None, auxiliary: bool = False
 ) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
-    if Z is None:
+    if Z is None and block.is_compiled:
         V, lengths = block.unit_projections(U)
     else:
-        V, lengths = block.directions(times(Z[block.span], U), overwrite=True)
+        Y = block.project(U) if Z is None else times(Z[block.span], U)
+        V, lengths = block.directions(Y, overwrite=True)
     if auxiliary:
         return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
     moment = block.moment(V)  # before V is overwritten
@@ -291,7 +292,7 @@ def _evaluate(
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
-    V, lengths = block.unit_projections(U)
+    V, lengths = block.directions(block.project(U), overwrite=True)
     return (block.correlate(block.turned(V, lengths, block.project(D))),)
 
 

@@ -78,6 +78,11 @@ class Block:
         """Factors of the rows, to be multiplied with; None where all are one."""
         return None if (factor == 1).all() else factor.astype(dtype or self.matrix.dtype)[:, None]
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether unit projections come from one compiled kernel."""
+        return self._compressed is not None
+
     @cached_property
     def _compressed(self) -> CompressedRows | None:
         """The matrix for compiled kernels, if it is sparse and there are any."""

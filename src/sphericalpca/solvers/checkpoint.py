@@ -19,9 +19,9 @@ from typing import Any, Generic
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, Parameter, printable
-from sphericalpca.files import check_writable, replacing
-from sphericalpca.iterate import Resumable, Run, Solution, State, StateT, StopReason
+from sphericalpca.exceptions import DataError, Explained, Parameter, printable
+from sphericalpca.files import check_writable, replacing, resolved
+from sphericalpca.iterate import Resumable, Run, Solution, Start, State, StateT, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS, with_current_names
@@ -69,7 +69,7 @@ def check_checkpoint_path(path: Any) -> None:
     if place.exists() and not place.is_file():  # a pipe would be waited for
         raise _refusal(place, "it is a device, pipe or socket")
     with _writing(place):
-        folder = Path(os.path.realpath(place)).parent
+        folder = resolved(place).parent
         folder.mkdir(parents=True, exist_ok=True)
         check_writable(folder / place.name)
     if place.is_file():
@@ -84,6 +84,8 @@ def _writing(path: Path) -> Iterator[None]:
     """Make errors of the system say which file, and what to do."""
     try:
         yield
+    except Explained:
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(
@@ -104,6 +106,18 @@ class MultiStart(Generic[StateT]):
     found_at_svd: float | None = None  # f there, if the run began at something better
     rng: dict[str, Any] = field(default_factory=dict)  # state after this start was drawn
     seconds: float = 0.0
+
+    def begin(self, number: int, start: Start | Run[StateT], rng: np.random.Generator) -> None:
+        """Go on with a start, or with the run of the file."""
+        self.number, self.rng = number, dict(rng.bit_generator.state) if rng else {}
+        self.at_svd = isinstance(start, Start) and start.is_svd
+        self.found_at_svd = start.svd_value if isinstance(start, Start) else None
+
+    def went_on(self, run: Run[StateT], seconds: float) -> None:
+        """An iteration was made, or a run was begun."""
+        self.run, self.seconds = run, seconds
+        if self.at_svd:
+            self.svd_value = run.start_value if self.found_at_svd is None else self.found_at_svd
 
 
 class Checkpoint:
@@ -192,7 +206,7 @@ class Checkpoint:
         header["digest"] = digest_of(header, arrays)
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         with _writing(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            resolved(self.path).parent.mkdir(parents=True, exist_ok=True)
             with replacing(self.path) as temporary, temporary.open("wb") as file:
                 np.savez(file, header=text, **arrays)
 

@@ -6,7 +6,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -66,6 +65,13 @@ class Outcome:
 
     solution: Solution[State]
     svd_ratio: float
+
+    @classmethod
+    def of(cls, solution: Solution[State], svd_value: float, dtype: Any) -> Outcome:
+        """The outcome where f is this at the SVD, for data of this type."""
+        ratio = svd_value / solution.value if solution.value > 0 else math.nan
+        by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(dtype).eps)
+        return cls(solution, 1.0 if by_rounding else ratio)
 
 
 def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
@@ -150,33 +156,12 @@ def solve(
     -------
     outcome : Outcome
     """
-    svd = isinstance(init, str) and init in ("auto", "svd")
-    moves_coordinates = isinstance(solver, (Anderson, Alternating))
-    search = partial(_search, solver=solver, n_components=n_components, n_init=n_init, rng=rng)
-    search = partial(search, monitor=monitor, checkpoint=checkpoint, tol=tol, max_iter=max_iter)
-    if svd and moves_coordinates and checkpoint is None and RowSpace.suits(problem.rows):
-        try:
-            return search(RowSpace(problem.rows), init=init)
-        except LeavesRowSpace as place:
-            init = init if place.U is None else place.U
-        except np.linalg.LinAlgError:  # the rows span too few dimensions
-            pass
-    return search(problem, init=init)
-
-
-def _search(
-    problem: Problem,
-    *,
-    solver: Solver[StateT],
-    init: Any,
-    n_components: int,
-    n_init: int,
-    rng: np.random.Generator,
-    monitor: Monitor | None,
-    checkpoint: Checkpoint | None,
-    **stop: Any,
-) -> Outcome:
-    """The best of all starts, in the coordinates of the problem."""
+    if checkpoint is None and _suits_row_space(problem, solver, init):
+        options = {"solver": solver, "n_init": n_init, "tol": tol, "max_iter": max_iter, "rng": rng}
+        found = _in_row_space(problem, n_components, monitor=monitor, **options)
+        if isinstance(found, Outcome):
+            return found
+        init = found
     search: MultiStart[StateT] = MultiStart()
     totals = problem.rows.totals
     rounding = float(np.finfo(problem.rows.dtype).eps) * (totals.energy + totals.weight)
@@ -187,35 +172,53 @@ def _search(
         began = time.perf_counter() - search.seconds  # drawing starts takes time too
 
         def keep(run: Run[StateT]) -> None:
-            search.run, search.seconds = run, time.perf_counter() - began
-            if search.at_svd:
-                search.svd_value = search.found_at_svd or run.start_value
+            search.went_on(run, time.perf_counter() - began)
             if checkpoint is not None:
                 checkpoint.save(problem, resumable, search)
 
-        ahead: Iterator[Start | Run[StateT]] = starts(problem, n_components, init, n_init, rng)
+        drawn = starts(problem, n_components, init, n_init, rng)
+        ahead: Iterator[Start | Run[StateT]] = (improved(problem, start) for start in drawn)
         if search.run is not None:
             left = max(n_init - 1 - search.number, 0)
             later = islice(starts(problem, n_components, "random", n_init, rng), left)
             ahead = chain([search.run], later)
-        for number, drawn in enumerate(ahead, search.number):
-            search.number = number
-            start = improved(problem, drawn, rng) if isinstance(drawn, Start) else drawn
-            search.at_svd = isinstance(start, Start) and start.is_svd
-            search.found_at_svd = start.svd_value if isinstance(start, Start) else None
-            if checkpoint is not None:
-                search.rng = dict(rng.bit_generator.state)
-            stop |= {"rounding": rounding, "way_up": way_up, "monitor": monitor}
-            found = iterate(problem, solver, start, began=began, keep=keep, **stop)
-            if search.best is None or found.value > search.best.value:
-                search.best = found
+        for number, start in enumerate(ahead, search.number):
+            search.begin(number, start, rng)
+            found = iterate(
+                problem,
+                solver,
+                start,
+                tol=tol,
+                max_iter=max_iter,
+                rounding=rounding,
+                way_up=way_up,
+                monitor=monitor,
+                began=began,
+                keep=keep,
+            )
+            search.best = max((search.best or found, found), key=lambda solution: solution.value)
             if found.stop_reason is StopReason.CALLBACK:
                 break
     best = search.best
     assert best is not None
-    ratio = search.svd_value / best.value if best.value > 0 else math.nan
-    by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(problem.rows.dtype).eps)
-    return Outcome(best, 1.0 if by_rounding else ratio)
+    return Outcome.of(best, search.svd_value, problem.rows.dtype)
+
+
+def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcome | Any:
+    """The same in coordinates of the rows, or where to start where those do not suffice."""
+    try:
+        return solve(RowSpace(problem.rows), n_components, **options)
+    except LeavesRowSpace as place:
+        return "svd" if place.U is None else place.U
+    except np.linalg.LinAlgError:  # the rows span too few dimensions
+        return "svd"
+
+
+def _suits_row_space(problem: Problem, solver: Solver[StateT], init: Any) -> bool:
+    """Whether to search in coordinates of the rows; the solver must leave them to the problem."""
+    svd = isinstance(init, str) and init in ("auto", "svd")
+    able = isinstance(solver, (Anderson, Alternating)) and not isinstance(problem, RowSpace)
+    return svd and able and RowSpace.suits(problem.rows)
 
 
 def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:

@@ -48,8 +48,6 @@ FEW_COMPONENTS = 40
 KRYLOV_READS, MORE_READS = 6, 8
 # Columns of a block beyond the components that are asked for.
 OVERSAMPLING = 8
-# Blocks that overlap less are not made more orthogonal.
-ROUGHLY_ORTHOGONAL = 1e-3
 
 
 def leading(start: Start, count: int) -> Start:
@@ -94,10 +92,7 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
         A = problem.gram().astype(problem.rows.dtype, copy=False)
         values, vectors = leading_eigenvectors(A, min(KNOWN_DIRECTIONS * n_components, len(A)))
         curvature = Curvature(vectors, values.astype(np.float64))
-        span = curvature.vectors if problem.rows.local else None
-        C = np.eye(vectors.shape[1], n_components)
-        U = curvature.vectors[:, :n_components]
-        return Start(U, is_svd=True, curvature=curvature, span=span, coordinates=C)
+        return Start(curvature.vectors[:, :n_components], is_svd=True, curvature=curvature)
     return _krylov_svd(problem, n_components, rng)
 
 
@@ -165,22 +160,22 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     number of reads.  Of many components only every second power joins the basis, whose upkeep
     grows with its square.
     """
-    inner, limit = problem.inner, min(problem.rows.shape)
+    n, m = problem.rows.shape
+    inner, limit = problem.inner, n if isinstance(problem, RowSpace) else m
     few = n_components <= FEW_COMPONENTS
     stride, blocks = (1, KRYLOV_READS) if few else (2, MORE_READS // 2)
     width = min(n_components + OVERSAMPLING, limit)
-    columns = min(blocks, max(limit // width, 1)) * width
+    columns = min(blocks * width, limit)
     Q = _basis(problem, problem.random(width, rng))
     for _ in range(stride - 1):
         Q = _basis(problem, problem.covariance_times(Q))
     basis = np.empty((len(Q), columns), Q.dtype)
     T, k = np.zeros((columns, columns)), 0  # T = S'AS, of which the upper triangle is filled
-    while True:
+    for block in range(blocks):
         last, k = k, k + Q.shape[1]
         basis[:, last:k] = Q
-        S = basis[:, :k]
-        room = columns - k
-        if room < width // 2:
+        S, room = basis[:, :k], min(columns - k, width)
+        if block == blocks - 1 or room == 0:
             T[:k, last:k] = problem.quadratic(S, Q)
             break
         Q = problem.covariance_times(Q)
@@ -189,29 +184,44 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         for _ in range(stride - 1):
             Q = problem.covariance_times(_basis(problem, Q))
             coordinates = inner(S, Q)
-        Q = _basis(problem, Q - product(S, coordinates), S)[:, -room:]
-        if Q.shape[1] == 0:
-            break
-    if k < n_components:
-        return Start(_filled(problem, S, n_components, rng), is_svd=True)
+        R = Q - product(S, coordinates)
+        if isinstance(problem, RowSpace) and _is_rounding(problem, R, Q):
+            raise LeavesRowSpace
+        Q = _basis(problem, R, S)[:, -room:]
+        Q = _filled(problem, Q, room, S, rng)
     _, E = np.linalg.eigh(T[:k, :k], UPLO="U")
     C = E[:, ::-1][:, :n_components].astype(S.dtype)
     span = S if isinstance(problem, RowSpace) else None
     return Start(refined(product(S, C), inner), is_svd=True, span=span, coordinates=C)
 
 
-def _filled(problem: Problem, S: Array, columns: int, rng: np.random.Generator) -> Array:
-    """S with random columns that are orthonormal to it, where the rows span no more than S."""
+def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
+    """Q, filled up to `columns` with random ones that are orthonormal to it and to S.
+
+    A block that lost columns, where the data have few strong directions, would explore little.
+    """
+    missing = columns - Q.shape[1]
+    if missing == 0:
+        return Q
     if isinstance(problem, RowSpace):
         raise LeavesRowSpace
-    R = problem.random(columns - S.shape[1], rng)
-    return np.hstack([S, orthonormal_outside(S, R - product(S, problem.inner(S, R)))])
+    SQ = np.hstack([S, Q])
+    R = problem.random(missing, rng)
+    R = orthonormal_outside(SQ, R - product(SQ, problem.inner(SQ, R)), problem.inner)
+    return np.hstack([Q, R])
 
 
 def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
     """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
     inner, dtype = problem.inner, problem.rows.dtype
     Q = column_basis(Q.astype(dtype, copy=False), float(np.finfo(dtype).eps) ** 0.75, inner)
-    if S is not None and frobenius(within := inner(S, Q)) > ROUGHLY_ORTHOGONAL:
-        Q = column_basis(Q - product(S, within), 0.25, inner, 1.0)
+    # 1e-5 in single precision: what is left does no harm.
+    if S is not None and frobenius(inner(S, Q)) > float(np.finfo(dtype).eps) ** 0.7:
+        return orthonormal_outside(S, Q, inner)
     return Q
+
+
+def _is_rounding(problem: Problem, R: Array, Q: Array) -> bool:
+    """Whether what is left of Q is no more than its rounding errors: the rows span no more."""
+    (left,), (whole,) = problem.scalar_products(R, [R]), problem.scalar_products(Q, [Q])
+    return not left > float(np.finfo(Q.dtype).eps) * whole
