@@ -26,9 +26,10 @@ RESULTS = Path(__file__).parent / "results" / "sanitize.csv"
 COLUMNS = ("commit", "compiler", "instruction_sets", "tests", "passed", "failed", "reports")
 TESTS = ("tests/kernels", "tests/rows/test_rows.py", "tests/hostile")
 LEFT_OUT = ("--ignore", "tests/kernels/test_compilers.py")  # it does not use the library
-FLAGS = ("-O1", "-g", "-std=gnu11", "-fno-math-errno", "-fPIC", "-shared")
-FLAGS += ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-fno-omit-frame-pointer")
-
+FLAGS = (
+    *("-O1", "-g", "-std=gnu11", "-fno-math-errno", "-fPIC", "-shared", "-fno-omit-frame-pointer"),
+    *("-fsanitize=address,undefined", "-fno-sanitize-recover=all"),
+)
 FAULT = re.compile("ERROR: |runtime error: |CHECK failed")
 
 # The index is far outside, as no checked matrix can have it.
@@ -67,7 +68,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "compiler": _output(args.compiler, "--version").splitlines()[0],
         "instruction_sets": " ".join(kernels),
         "tests": " ".join(args.tests),
-        **{"passed": passed, "failed": failed, "reports": len(reports)},
+        "passed": passed,
+        "failed": failed,
+        "reports": len(reports),
     }
     ResultTable(args.out, COLUMNS, ("commit", "compiler", "tests")).replace([row])
     print(f"{passed} passed, {failed} failed, {len(reports)} reports of sanitizers: {args.out}")
@@ -105,7 +108,10 @@ def _run(*words: str, surroundings: Mapping[str, str]) -> subprocess.CompletedPr
 
 
 def _reports(folder: Path) -> list[str]:
-    """What sanitizers have reported since the last call; refused requests for memory are no fault."""
+    """What sanitizers have reported since the last call.
+
+    Requests for too much memory are no fault: tests make them.
+    """
     paths = sorted(folder.glob("report.*"))
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]
     for path in paths:
