@@ -14,10 +14,10 @@ def test_a_sample_has_rows_and_their_weights(monkeypatch):
     monkeypatch.setattr(learning, "FEWEST_ROWS", 10)
     X = np.arange(1000.0)[:, None] + np.zeros((1, 2))
     rows, weight = sample(X, np.arange(1000.0), np.random.default_rng(0))
-    assert rows.shape == (100, 2)
+    assert rows.shape == (75, 2)
     np.testing.assert_array_equal(rows[:, 0], weight)
     rows, weight = sample(sparse.csr_array(X), None, np.random.default_rng(0))
-    assert rows.shape == (100, 2)
+    assert rows.shape == (75, 2)
     assert (weight == 1).all()
 
 

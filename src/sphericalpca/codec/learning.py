@@ -22,7 +22,7 @@ from sphericalpca.rows import Matrix, RowSource, as_rows
 __all__ = ["Learned", "exact_cosines", "learn", "project", "sample"]
 
 # Rows that levels are trained on; numbers in a sample of long rows; rows that are held out.
-MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**26
+MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**25
 MOST_HELD_OUT, FROM_ROWS = 1000, 2000
 # A projection of a unit row that is shorter than this has no direction.
 VANISHING = 1e-13
@@ -50,7 +50,7 @@ def project(matrix: Matrix, U: Array) -> tuple[Array, Array]:
 def sample(X: Any, weight: Array | None, rng: Any) -> tuple[Matrix, Array]:
     """Some rows in memory with their weights; all of them if they are few."""
     n, m = X.shape
-    size = min(n, max(FEWEST_ROWS, min(2 * MOST_ROWS, MOST_NUMBERS // m)))
+    size = min(n, max(FEWEST_ROWS, min(3 * MOST_ROWS // 2, MOST_NUMBERS // m)))
     ids = np.sort(rng.choice(n, size, replace=False))
     weight = np.ones(n) if weight is None else weight
     if is_dask(X):
