@@ -25,7 +25,9 @@ def test_all_methods_take_part(monkeypatch):
 
 def test_committed_rows_ours_is_nowhere_behind_and_keeps_what_was_asked(tmp_path):
     rows = codes.codes_table(codes.RESULTS).read()
-    ours = {(r["data"], int(r["bytes"])): number(r, "recall") for r in rows if r["method"] == "ours"}
+    ours = {
+        (r["data"], int(r["bytes"])): number(r, "recall") for r in rows if r["method"] == "ours"
+    }
     asked = {16: 0.59, 32: 0.73, 64: 0.85, 96: 0.91, 128: 0.94}
     assert all(ours["minilm", size] >= least for size, least in asked.items())
     assert ours["glove", 25] >= 0.705

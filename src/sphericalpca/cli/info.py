@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -45,10 +46,12 @@ def _facts(path: Path) -> dict[str, Any]:
     from sphericalpca.estimators.fitted import header_and_arrays  # noqa: PLC0415 - slow to import
     from sphericalpca.modelfile import read_model  # noqa: PLC0415
 
-    if path.is_dir() or read_model(path)[0].get("class") == "SphericalCodec":
+    header = {}
+    with suppress(DataError):  # `load_model` tells more of what a file is instead
+        header = {} if path.is_dir() else read_model(path)[0]
+    if path.is_dir() or header.get("class") == "SphericalCodec":
         return _codec_facts(path)
     model = load_model(path)
-    header, _ = read_model(path)
     fitted = header_and_arrays(model, None)[0]["fitted"]  # in today's names, whoever wrote it
     try:
         bound, solver = header["certificate"], header["solver"]
