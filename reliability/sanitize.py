@@ -1,7 +1,7 @@
 """The compiled kernels under AddressSanitizer and UndefinedBehaviorSanitizer.
 
 ``python -m reliability.sanitize`` compiles the kernels with both, into a copy of the package, and
-runs the tests of kernels, rows and hostile data with it.  First it makes a kernel read out of
+runs the tests of kernels, rows, codes and hostile data with it.  First it makes a kernel read out of
 bounds: a run counts only if that is noticed.
 """
 
@@ -24,7 +24,7 @@ __all__ = ["main"]
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "sanitize.csv"
 COLUMNS = ("commit", "compiler", "instruction_sets", "tests", "passed", "failed", "reports")
-TESTS = ("tests/kernels", "tests/rows/test_rows.py", "tests/hostile")
+TESTS = ("tests/kernels", "tests/rows/test_rows.py", "tests/codec", "tests/hostile")
 LEFT_OUT = ("--ignore", "tests/kernels/test_compilers.py")  # it does not use the library
 FLAGS = (
     *("-O1", "-g", "-std=gnu11", "-fno-math-errno", "-fPIC", "-shared", "-fno-omit-frame-pointer"),
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         "failed": failed,
         "reports": len(reports),
     }
-    ResultTable(args.out, COLUMNS, ("commit", "compiler", "tests")).replace([row])
+    ResultTable(args.out, COLUMNS, ("compiler",)).replace([row])
     print(f"{passed} passed, {failed} failed, {len(reports)} reports of sanitizers: {args.out}")
     if ran.returncode or reports:
         print(ran.stdout[-4000:], *reports, sep="\n", file=sys.stderr)
