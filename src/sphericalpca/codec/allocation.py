@@ -13,6 +13,7 @@ __all__ = ["ideal_bits", "importance", "pack"]
 
 # Neighbours that are looked for, of how many rows, and below how many rows none are.
 NEIGHBOURS, QUERIES, FEWEST_ROWS = 10, 1500, 300
+BLOCK = 250  # queries at a time
 # Between 0 (errors count alike) and 1 (by what tells neighbours apart, which is right for small
 # errors); between 0.5 and 0.85 recall hardly differs.
 EXPONENT = 0.7
@@ -31,13 +32,14 @@ def importance(V: Array) -> Array:
     n = len(V)
     if n < FEWEST_ROWS:
         return np.ones(V.shape[1])
-    k, queries = min(NEIGHBOURS, n // 30), V[:QUERIES]
-    cosines = times(queries, V.T)
-    cosines[cosines > 1 - 1e-6] = -2  # the row itself, and copies of it
-    nearest = np.argpartition(-cosines, k, axis=1)[:, :k]
-    spread = np.zeros(V.shape[1])
-    for j in range(k):
-        spread += np.mean((queries - V[nearest[:, j]]) ** 2, axis=0, dtype=np.float64)
+    k, spread = min(NEIGHBOURS, n // 30), np.zeros(V.shape[1])
+    for first in range(0, min(QUERIES, n), BLOCK):
+        queries = V[first : min(first + BLOCK, QUERIES)]
+        cosines = times(queries, V.T)
+        cosines[cosines > 1 - 1e-6] = -2  # the row itself, and copies of it
+        nearest = np.argpartition(-cosines, k, axis=1)[:, :k]
+        for j in range(k):
+            spread += np.sum((queries - V[nearest[:, j]]) ** 2, axis=0, dtype=np.float64)
     if not spread.max() > 0:
         return np.ones(V.shape[1])
     counts = np.maximum(spread / spread.max(), FLOOR) ** EXPONENT

@@ -154,7 +154,7 @@ class _Measure:
             codec = SphericalCodec(n_bytes, random_state=self._seed)
             with silently(CapacityWarning, NoDirectionWarning):
                 codes = codec.fit(self._X, sample_weight=self._held.weight).encode(self._X)
-            vars(codec).pop("feature_names_in_", None)  # rows taken from a table have no names
+            codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
             found = codec.search(self._queries, codes[self._base], SECOND_STAGE * self._k).ids
             self.points[n_bytes] = self._point("codes", n_bytes, self._base[found])
             self._tell(self.points[n_bytes])
