@@ -1,8 +1,8 @@
 """The compiled kernels under AddressSanitizer and UndefinedBehaviorSanitizer.
 
 ``python -m reliability.sanitize`` compiles the kernels with both, into a copy of the package, and
-runs the tests of kernels, rows, codes and hostile data with it.  First it makes a kernel read out of
-bounds: a run counts only if that is noticed.
+runs the tests of kernels, rows, codes and hostile data with it.  First it makes a kernel read out
+of bounds: a run counts only if that is noticed.
 """
 
 from __future__ import annotations
