@@ -18,7 +18,7 @@ from sphericalpca.pages.tables import share
 
 __all__ = ["Borderline", "CurvePoint", "Group", "PageData", "Problem", "Typical", "groups_page"]
 
-# The longest text, id and word on the page in characters; the largest page in bytes; the most points.
+# The longest text, id and word in characters; the largest page in bytes; the most points.
 EXCERPT, ID, WORD = 300, 120, 40
 PAGE_BYTES, MOST_POINTS = 25_000_000, 100_000
 
@@ -28,8 +28,8 @@ LISTED = 50
 # Colours of the template; groups beyond them take another of its shapes.
 COLOURS, SHAPES = 20, ("circle", "square", "triangle", "diamond")
 
-# One script: points, how they are drawn, turned and picked, and what is around them.
-SCRIPTS = ("points.js", "draw.js", "view.js", "charts.js", "groups.js")
+# One script, in this order.
+SCRIPTS = ("points", "draw", "paint", "view", "gestures", "charts", "groups")
 
 # What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
 UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
@@ -142,7 +142,7 @@ def _render(data: PageData, rows: NDArray[np.int64]) -> str:
     packed = {"points": _points(data, rows, index)}
     for name, texts, limit in (("ids", data.ids, ID), ("excerpts", data.excerpts, EXCERPT)):
         packed[name] = "\n".join(_clean(texts[row], limit) for row in rows).encode()
-    script = "\n".join(document.template_text(__package__, name) for name in SCRIPTS)
+    script = "\n".join(document.template_text(__package__, f"{name}.js") for name in SCRIPTS)
     margins = np.asarray(data.margin)[np.asarray(data.group) >= 0]
     return document.render(
         __package__,
@@ -206,10 +206,14 @@ def _packed(content: bytes) -> str:
 
 def _clean(text: str, limit: int) -> str:
     """One line of sound characters, cut at the limit."""
-    line = " ".join(UNSOUND.sub("\N{REPLACEMENT CHARACTER}", text).split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return _sound(" ".join(text.split()), limit)
+
+
+def _sound(text: str, limit: int = EXCERPT) -> str:
+    text = UNSOUND.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
 def _printed(value: Any) -> Any:
     """What the template prints; markup is left alone."""
-    return _clean(value, EXCERPT) if type(value) is str else value
+    return _sound(value) if type(value) is str else value
