@@ -37,7 +37,7 @@ def allowed_threads() -> int:
 
 
 @contextmanager
-def parallel(threads: int | None = None) -> Iterator[None]:
+def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterator[None]:
     """Within this context `spread` runs on all allowed threads, and BLAS on one.
 
     The threads end with the context.  A context within another changes nothing.
@@ -47,6 +47,9 @@ def parallel(threads: int | None = None) -> Iterator[None]:
     threads : int, optional
         How many, where somebody else than BLAS knows: Dask allows BLAS one thread on its
         workers, and tells by other means how many a task may have.
+    parts : int, optional
+        Divide work as for so many threads, however many there are: sums are then taken in the same
+        order, and results are the same bit by bit, on any number of threads.
     """
     if _current() is not None:
         yield
@@ -56,7 +59,7 @@ def parallel(threads: int | None = None) -> Iterator[None]:
         blas.one_thread() as allowed,
         ThreadPoolExecutor(threads or allowed, initializer=blas.keep_to_one) as executor,
     ):
-        token = _pool.set(_Pool(executor, threads or allowed, os.getpid()))
+        token = _pool.set(_Pool(executor, parts or threads or allowed, os.getpid()))
         try:
             yield
         finally:

@@ -1,3 +1,5 @@
 """Texts in groups by angle, and the page that shows them."""
 
-__all__: list[str] = []
+from sphericalpca.groups.clusters import TextClusters
+
+__all__ = ["TextClusters"]
