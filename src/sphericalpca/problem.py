@@ -253,8 +253,10 @@ def _evaluate(
     block: Block, U: Array, *, Z: Array | None = None, auxiliary: bool = False
 ) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
-    Y = block.project(U) if Z is None else times(Z[block.span], U)
-    V, lengths = block.directions(Y, overwrite=True)
+    if Z is None:
+        V, lengths = block.unit_projections(U)
+    else:
+        V, lengths = block.directions(times(Z[block.span], U), overwrite=True)
     if auxiliary:
         return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
     moment = block.moment(V)  # before V is overwritten
@@ -262,12 +264,12 @@ def _evaluate(
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
-    V, lengths = block.directions(block.project(U))
+    V, lengths = block.unit_projections(U)
     return (block.correlate(block.turned(V, lengths, block.project(D))),)
 
 
 def _final_sums(block: Block, U: Array) -> tuple[Any, ...]:
-    V, lengths = block.directions(block.project(U))
+    V, lengths = block.unit_projections(U)
     return *block.sums(lengths), block.moment(V)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,7 +11,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from sphericalpca.kernels import CompressedRows
 from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.products import inner_products, pieces, times
 from sphericalpca.rows.stats import RowStats
 
@@ -41,6 +45,7 @@ class Block:
     stats: RowStats
     heaviest: float  # the largest weight of all rows, not only of these
     shift: Array | None = None
+    transposed: Callable[[], CompressedRows] | None = None  # of a sparse matrix, for a fast X'V
 
     @property
     def weight(self) -> Array:
@@ -74,6 +79,10 @@ class Block:
         return None if (factor == 1).all() else factor.astype(dtype or self.matrix.dtype)[:, None]
 
     @cached_property
+    def _compressed(self) -> CompressedRows:
+        return CompressedRows(self.matrix)
+
+    @cached_property
     def all_unit(self) -> bool:
         """Whether all rows have length one, and count."""
         return bool((self.norm == 1).all() and (self.weight > 0).all())
@@ -85,12 +94,17 @@ class Block:
 
     def project(self, U: Array) -> Array:
         """X U for this block's rows, shape (b, r)."""
+        if sparse.issparse(self.matrix):
+            return self._compressed.times(U, **self._placement(U))
         Y = times(self.matrix, U)
-        if self.shift is not None:
-            Y -= times(self.shift, U)
         if self._scales is not None:
             Y *= self._scales
         return np.asarray(Y)
+
+    def _placement(self, U: Array) -> dict[str, Array | None]:
+        """Scale and shift of the products of sparse rows."""
+        scale = None if self._scales is None else self._scales[:, 0]
+        return {"scale": scale, "shift": None if self.shift is None else times(self.shift, U)}
 
     def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
@@ -103,7 +117,9 @@ class Block:
         column = self._pulls if factor is None else self._column(factor * self.scale, V.dtype)
         if column is not None:
             V = np.multiply(V, column, out=V if overwrite else None)
-        if sparse.issparse(self.matrix):
+        if self.transposed is not None:
+            G = self.transposed().times(V)
+        elif sparse.issparse(self.matrix):
             wide = V.dtype != np.float64 and len(V) > TALL_SPARSE
             G = np.asarray(self.matrix.T @ (V.astype(np.float64) if wide else V))
         elif V.dtype == np.float64 or len(V) <= TALL:
@@ -129,14 +145,23 @@ class Block:
         then <X'WV, R> > 0 over these rows, all orthogonal to U, so that the gradient leaves
         the span of U and the residual is not zero.
         """
-        V, lengths = unit_rows(Y, overwrite=overwrite)
-        rounding = VANISHING * float(np.finfo(Y.dtype).eps)
+        return self._completed(*unit_rows(Y, overwrite=overwrite))
+
+    def unit_projections(self, U: Array) -> tuple[Array, Array]:
+        """Best components V at U, and the lengths of the projections X U; see `directions`."""
+        if sparse.issparse(self.matrix):
+            return self._completed(*self._compressed.unit_times(U, **self._placement(U)))
+        return self.directions(self.project(U), overwrite=True)
+
+    def _completed(self, V: Array, lengths: Array) -> tuple[Array, Array]:
+        """Directions for rows whose projection vanishes, in the memory of V."""
+        rounding = VANISHING * float(np.finfo(V.dtype).eps)
         if lengths.min(initial=np.inf) > rounding * self.longest:
             return V, lengths
         vanishing = np.flatnonzero((lengths <= rounding * self.norm) & (self.weight > 0))
         if len(vanishing):
             # From X R, with a fixed matrix R without any structure.
-            R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], Y.shape[1]))
+            R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], V.shape[1]))
             V[vanishing], _ = unit_rows(self.project(R.astype(self.matrix.dtype))[vanishing])
         return V, lengths
 
@@ -183,7 +208,8 @@ class Block:
             B = self.matrix * factor[:, None]
             return np.asarray(times(B.T, B))
         B = sparse.diags_array(factor) @ self.matrix
-        A = (B.T @ B).toarray()
+        ends = itertools.pairwise(equal_ends(B.shape[0], workers()))
+        A = sum(spread(lambda part: (part.T @ part).toarray(), [B[a:b] for a, b in ends]))
         if self.shift is not None:
             # (B - factor shift')'(B - factor shift'), with the size of the factor moved to
             # the shift: each alone may be far outside the range of its square.

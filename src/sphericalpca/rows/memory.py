@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
+from sphericalpca.kernels import CompressedRows
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
@@ -56,7 +59,7 @@ class MemoryRows(Rows):
         self._stats = stats
         stored = stored_numbers(X)
         # As much again as the data take, unless they are in a file.
-        room = max(ROOM, 0 if _is_mapped(X) else stored * X.dtype.itemsize)
+        room = max(ROOM, 0 if _is_mapped(X) else _bytes(X))
         super().__init__(X.shape, X.dtype, stats.totals(), stored=stored, room=room, watch=watch)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
@@ -114,6 +117,12 @@ def _is_mapped(X: Matrix) -> bool:
     while X is not None and not isinstance(X, np.memmap):
         X = getattr(X, "base", None)
     return X is not None
+
+
+def _bytes(X: Matrix) -> int:
+    """How much memory a matrix takes."""
+    indices = X.indices.itemsize if sparse.issparse(X) else 0
+    return stored_numbers(X) * (X.dtype.itemsize + indices)
 
 
 def _shares(spans: list[slice], count: int) -> list[list[slice]]:
@@ -186,6 +195,21 @@ class SparseRows(MemoryRows):
             self._stored = np.where(full, mean, 0).astype(X.dtype)
             self._implied = np.where(full, 0, mean).astype(X.dtype)
         super().__init__(X, mean=mean, **options)
+        # One block, whose products use all threads, if a transposed copy may be kept, and a copy of
+        # the numbers where a mean is subtracted from them.
+        copies = _bytes(X) + (0 if self._blocks_are_views() else X.data.nbytes)
+        self._whole = len(self._spans) == 1 or (
+            "block_rows" not in options and copies + 8 * X.shape[1] <= self.room
+        )
+
+    def parts(self, count: int) -> list[Iterator[Block]]:
+        """All rows as one block, or as blocks for several threads."""
+        return [iter([self._whole_block])] if self._whole else super().parts(count)
+
+    @cached_property
+    def _whole_block(self) -> Block:
+        block = self.as_block(slice(0, self.shape[0]), self.heaviest)
+        return replace(block, transposed=cache(CompressedRows(block.matrix).transposed))
 
     def _block_ends(self, threads: int) -> list[int]:
         n, m = self._X.shape
