@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sphericalpca.exceptions import NoDirectionWarning as NoDirectionWarning
     from sphericalpca.exceptions import ParameterError as ParameterError
     from sphericalpca.exceptions import ShortfallWarning as ShortfallWarning
+    from sphericalpca.groups import TextClusters as TextClusters
     from sphericalpca.rows import open_rows as open_rows
 
 # Rooms, and the public names in them.
@@ -40,6 +41,7 @@ _ROOMS = {
         *("DataError", "MissingExtraError", "ParameterError"),
         *("NoDirectionWarning", "ShortfallWarning"),
     ),
+    "groups": ("TextClusters",),
     "rows": ("open_rows",),
 }
 _PLACES = dict(sorted((name, room) for room, names in _ROOMS.items() for name in names))

@@ -39,7 +39,7 @@ from sphericalpca.groups.partition import (
     summary_of,
 )
 from sphericalpca.groups.storing import load_clusters, save_clusters
-from sphericalpca.groups.words import checked_texts, counted_words, distinctive
+from sphericalpca.groups.words import WordVectorizer, checked_texts, distinctive
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import parallel
 from sphericalpca.rows import as_rows
@@ -84,6 +84,8 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         Unit vectors; the latter if `refine` is False.
     components_ : ndarray of shape (n_components, n_features)
         Of the `SphericalPCA`.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Components of the texts, as `transform` returns them.
     svd_ratio_ : float
         See `SphericalPCA`.
     vectorizer_ : object or None
@@ -177,15 +179,17 @@ class TextClusters(ClusterMixin, MatrixTransformer):
             meaning = "number of texts with a known word"
             least = 2 if self.n_clusters == "auto" else self.n_clusters
             check_at_most("n_clusters", least, int(useful.sum()), meaning)
-            self._find(unit_copy(X, rows)[0], tell)
+            V = self._find(unit_copy(X, rows)[0], tell)
+            self.embedding_ = np.zeros((len(useful), V.shape[1]), V.dtype)
+            self.embedding_[useful] = V
             tell("assigning texts")
             self._number(self._nearest(X))
         missing = int((~useful).sum())
         warn_of_zero_rows(missing, len(useful), "have no known word and got the label -1")
         return self
 
-    def _find(self, Z: Any, tell: Callable[[str], None]) -> None:
-        """Components and centres of unit rows."""
+    def _find(self, Z: Any, tell: Callable[[str], None]) -> Array:
+        """Components and centres of unit rows; the components of these."""
         rng = generator(self.random_state)
         k, r, self.curve_ = self.n_clusters, self.n_components, None
         if k == "auto":
@@ -200,18 +204,18 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         tell("grouping")
         self.cluster_centers_ = find_centres(Z if self.refine else V, V, k, rng)
         self.merged_ = np.arange(k, dtype=np.int32)
+        return V
 
     def _rows_of(self, X: Any, *, reset: bool = False) -> Any:
         """Rows, checked; the vectorizer learns from texts if a fit is about to `reset` it."""
         if self.vectorizer == "passthrough":
             self.vectorizer_ = None
-        elif reset and self.vectorizer == "tfidf":
-            self.vectorizer_, X = counted_words(checked_texts(X))
-        elif hasattr(self.vectorizer, "encode"):
+        elif hasattr(self.vectorizer, "encode") and not isinstance(self.vectorizer, str):
             self.vectorizer_ = self.vectorizer
             X = self.vectorizer.encode(list(checked_texts(X)))
         elif reset:
-            self.vectorizer_ = clone(self.vectorizer, safe=False)
+            own = self.vectorizer != "tfidf"
+            self.vectorizer_ = clone(self.vectorizer, safe=False) if own else WordVectorizer()
             X = self.vectorizer_.fit_transform(checked_texts(X))
         else:
             X = self.vectorizer_.transform(checked_texts(X))

@@ -20,7 +20,7 @@ from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.rows import Matrix, as_rows
 
-__all__ = ["PARTS", "Nearest", "centre_tree", "cut", "find_centres", "nearest", "summary_of"]
+__all__ = ["CHUNK", "PARTS", "Nearest", "centre_tree", "cut", "drift", "find_centres", "nearest", "summary_of"]
 
 # Into so many parts work is divided, see `parallel`.
 PARTS = 4
@@ -112,6 +112,25 @@ def summary_of(found: Nearest) -> dict[str, float]:
     mean, low = (cosines.mean(), np.quantile(cosines, 0.05)) if len(cosines) else (0.0, 0.0)
     unknown = 1 - len(cosines) / max(len(found.labels), 1)
     return {"mean_cosine": float(mean), "low_cosine": float(low), "unknown": unknown}
+
+
+def drift(found: Nearest, clusters: Any) -> dict[str, float]:
+    """How texts fit groups that were found in others."""
+    first, now = clusters.first_run_, summary_of(found)
+    known, k = found.labels >= 0, int(clusters.merged_.max()) + 1
+    then = np.bincount(clusters.merged_, weights=clusters.sizes_, minlength=k)
+    sizes = np.bincount(found.labels[known], minlength=k)
+    shares = [counts / max(counts.sum(), 1) for counts in (then, sizes)]
+    below = float((found.cosines[known] < first["low_cosine"]).mean()) if known.any() else 0.0
+    return {
+        "n_groups": k,
+        "mean_cosine": now["mean_cosine"],
+        "first_mean_cosine": first["mean_cosine"],
+        "share_below_first_5_percent": below,
+        "share_without_known_word": now["unknown"],
+        "first_share_without_known_word": first["unknown"],
+        "share_moved_between_groups": float(np.abs(shares[0] - shares[1]).sum() / 2),
+    }
 
 
 def centre_tree(centers: Array) -> Array:

@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 import scipy
 import sklearn
-from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sphericalpca.exceptions import DataError, Parameter, printable
-from sphericalpca.groups.words import tfidf
+from sphericalpca.groups.words import WordVectorizer
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.version import __version__
@@ -52,12 +51,7 @@ def _kind(vectorizer: Any) -> str:
     """Which vectorizer a file can hold: ours; of others it says that there was one."""
     if vectorizer is None:
         return "passthrough"
-    if type(vectorizer) is TfidfVectorizer:
-        ours, its = tfidf().get_params(), vectorizer.get_params()
-        chosen = {"min_df", "max_df", "stop_words", "vocabulary"}  # they are in the vocabulary
-        if all(its[name] == value for name, value in ours.items() if name not in chosen):
-            return "tfidf"
-    return "other"
+    return "tfidf" if type(vectorizer) is WordVectorizer else "other"
 
 
 def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
@@ -111,10 +105,10 @@ def _check(found: dict[str, Any], *, refine: bool) -> None:
             raise ValueError(f"{name} are not of unit length")
 
 
-def _tfidf_from(vocabulary: Array, idf: Array, m: int) -> TfidfVectorizer:
+def _tfidf_from(vocabulary: Array, idf: Array, m: int) -> WordVectorizer:
     if vocabulary.dtype != np.uint8 or idf.shape != (m,) or idf.dtype.kind != "f":
         raise ValueError("the weights of words are of another form")
     words = vocabulary.tobytes().decode().split("\n")
-    vectorizer = tfidf(vocabulary=words, stop_words=None)
+    vectorizer = WordVectorizer(vocabulary=words, stop_words=None)
     vectorizer.idf_ = idf.astype(np.float32)  # fails if there are more or fewer words
     return vectorizer

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,33 +11,63 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sphericalpca.exceptions import DataError, Parameter
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, Labels, unit_rows
 
-__all__ = ["checked_texts", "counted_words", "distinctive", "tfidf"]
+__all__ = ["WordVectorizer", "checked_texts", "distinctive", "group_profiles"]
 
 # A word counts if so many texts have it; of fewer than a thousand texts, one in 200.
 LEAST, FEW = 5, 1000
 VECTORS = ("pass ", Parameter("vectorizer", "passthrough"), " for vectors")
 
 
-def tfidf(n_texts: int = FEW, stop_words: Any = "english", **options: Any) -> TfidfVectorizer:
-    """The vectorizer of this package, for so many texts."""
-    options = {"min_df": min(LEAST, max(1, n_texts // 200)), "max_df": 0.5} | options
-    return TfidfVectorizer(stop_words=stop_words, sublinear_tf=True, dtype=np.float32, **options)
+class WordVectorizer(TfidfVectorizer):
+    """scikit-learn's tf-idf, with settings that suit groups of texts of any number.
 
+    Parameters
+    ----------
+    stop_words : "english", list of str or None, default="english"
+        Words that do not count.
+    vocabulary : list of str, optional
+        Words that count; by default those in at least 5 texts (of less than a thousand texts, in
+        one of 200), and at most in half of them.
+    """
 
-def counted_words(texts: Iterable[str], stop_words: Any = "english") -> tuple[TfidfVectorizer, Any]:
-    """A fitted vectorizer, and the tf-idf rows of the texts, which are read once."""
-    texts = iter(texts)
-    first = list(itertools.islice(texts, FEW))
-    vectorizer = tfidf(len(first), stop_words)
-    try:
-        return vectorizer, vectorizer.fit_transform(itertools.chain(first, texts))
-    except ValueError as error:
-        if "no terms remain" not in str(error) and "empty vocabulary" not in str(error):
-            raise
-    found = f"No word is in at least {vectorizer.min_df} texts and in at most half of them"
-    raise DataError(found, remedy="pass more texts, or vectors of them") from None
+    def __init__(self, *, stop_words: Any = "english", vocabulary: Any = None) -> None:
+        super().__init__(
+            stop_words=stop_words,
+            vocabulary=vocabulary,
+            max_df=0.5,
+            sublinear_tf=True,
+            dtype=np.float32,
+        )
+
+    def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> Any:
+        """Learn the words, and return tf-idf rows; the texts are read once.
+
+        Parameters
+        ----------
+        raw_documents : iterable of str
+        y : ignored
+
+        Returns
+        -------
+        X : sparse matrix of shape (n_texts, n_words)
+
+        Raises
+        ------
+        DataError
+            If no word counts.
+        """
+        texts = iter(raw_documents)
+        first = list(itertools.islice(texts, FEW))
+        self.min_df = min(LEAST, max(1, len(first) // 200))
+        try:
+            return super().fit_transform(itertools.chain(first, texts), y)
+        except ValueError as error:
+            if "no terms remain" not in str(error) and "empty vocabulary" not in str(error):
+                raise
+        found = f"No word is in at least {self.min_df} texts and in at most half of them"
+        raise DataError(found, remedy="pass more texts, or vectors of them") from None
 
 
 def checked_texts(texts: Any) -> Iterator[str]:
@@ -58,3 +88,14 @@ def distinctive(profiles: Array, group: int, words: Any, n: int) -> list[tuple[s
     ahead = profiles[group] - (others.mean(axis=0) if len(others) else 0)
     top = np.argsort(-ahead, kind="stable")[:n]
     return [(str(words[k]), float(ahead[k])) for k in top if ahead[k] > 0]
+
+
+def group_profiles(
+    X: Any, labels: Labels, words: Any
+) -> Callable[[int, int], list[tuple[str, float]]]:
+    """As `TextClusters.words`, for groups that were found without words; X has rows of words."""
+    known = np.flatnonzero(labels >= 0)
+    shape = (int(labels.max(initial=0)) + 1, len(labels))
+    members = sparse.csr_array((np.ones(len(known), X.dtype), (labels[known], known)), shape)
+    profiles = unit_rows((members @ X).toarray())[0]
+    return lambda group, n: distinctive(profiles, group, words, n)
