@@ -219,7 +219,9 @@ class TextClusters(ClusterMixin, MatrixTransformer):
             X = self.vectorizer_.fit_transform(checked_texts(X))
         else:
             X = self.vectorizer_.transform(checked_texts(X))
-        return check_matrix(self, X, reset=reset, in_memory=True)
+        X = check_matrix(self, X, reset=reset, in_memory=True)
+        # In one order the sums over a row are the same whenever it is seen.
+        return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
 
     def _nearest(self, X: Any) -> Nearest:
         U = None if self.refine else self.components_.T

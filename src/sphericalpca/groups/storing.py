@@ -110,5 +110,5 @@ def _tfidf_from(vocabulary: Array, idf: Array, m: int) -> WordVectorizer:
         raise ValueError("the weights of words are of another form")
     words = vocabulary.tobytes().decode().split("\n")
     vectorizer = WordVectorizer(vocabulary=words, stop_words=None)
-    vectorizer.idf_ = idf.astype(np.float32)  # fails if there are more or fewer words
+    vectorizer.idf_ = idf  # fails if there are more or fewer words
     return vectorizer

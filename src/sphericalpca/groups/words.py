@@ -38,6 +38,7 @@ class WordVectorizer(TfidfVectorizer):
             vocabulary=vocabulary,
             max_df=0.5,
             sublinear_tf=True,
+            norm=None,  # rows are scaled where they are used
             dtype=np.float32,
         )
 
