@@ -179,8 +179,9 @@ class TextClusters(ClusterMixin, MatrixTransformer):
             meaning = "number of texts with a known word"
             least = 2 if self.n_clusters == "auto" else self.n_clusters
             check_at_most("n_clusters", least, int(useful.sum()), meaning)
-            V = self._find(unit_copy(X, rows)[0], tell)
-            self.embedding_ = np.zeros((len(useful), V.shape[1]), V.dtype)
+            # In float64 rounding errors, which other processors make elsewhere, move no text.
+            V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], tell)
+            self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
             self.embedding_[useful] = V
             tell("assigning texts")
             self._number(self._nearest(X))
