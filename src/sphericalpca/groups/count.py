@@ -42,7 +42,9 @@ def choose_count(
     most = min(MOST, Z.shape[0] // 8, *Z.shape)
     if most < 2:
         return min(2, Z.shape[0]), []
-    V = SphericalPCA(min(int(WIDER * most), *Z.shape), tol=1e-3, random_state=int(rng.integers(2**31))).fit_transform(Z)
+    V = SphericalPCA(
+        min(int(WIDER * most), *Z.shape), tol=1e-3, random_state=int(rng.integers(2**31))
+    ).fit_transform(Z)
     seeds = rng.integers(2**31, size=(2, most + 1))
     counts = range(2, most + 1)
     found = np.array(spread(partial(_stability, V, seeds[0], shapeless=False), counts))
@@ -51,7 +53,9 @@ def choose_count(
     means, errors = (np.interp(counts, tried, null[:, column]) for column in (0, 1))
     score = found[:, 0] - means
     half = WIDTH * np.hypot(found[:, 1], errors)
-    curve = zip(counts, score.tolist(), (score - half).tolist(), (score + half).tolist(), strict=True)
+    curve = zip(
+        counts, score.tolist(), (score - half).tolist(), (score + half).tolist(), strict=True
+    )
     return int(np.argmax(score)) + 2, list(curve)
 
 

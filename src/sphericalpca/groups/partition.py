@@ -20,7 +20,17 @@ from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.rows import Matrix, as_rows
 
-__all__ = ["CHUNK", "PARTS", "Nearest", "centre_tree", "cut", "drift", "find_centres", "nearest", "summary_of"]
+__all__ = [
+    "CHUNK",
+    "PARTS",
+    "Nearest",
+    "centre_tree",
+    "cut",
+    "drift",
+    "find_centres",
+    "nearest",
+    "summary_of",
+]
 
 # Into so many parts work is divided, see `parallel`.
 PARTS = 4

@@ -125,7 +125,9 @@ class Report:
             ],
             "tree": found.tree().tolist() if len(groups) > 1 else [],
             "curve": found.curve_,
-            "problems": {k: {"count": n, "first": first} for k, (n, first) in self.problems.items()},
+            "problems": {
+                k: {"count": n, "first": first} for k, (n, first) in self.problems.items()
+            },
             "settings": dict(self.settings),
             "versions": versions(),
         }

@@ -105,7 +105,9 @@ class Texts:
         for kind, (count, places) in self.problems.items():
             more = ", ..." if count > len(places) else ""
             where = f"{self.unit}{'s' if count > 1 else ''} {', '.join(map(str, places))}{more}"
-            found.append(f"{count:,} {kind if count > 1 else kind.replace('s ', ' ', 1).removesuffix('s')} ({where}).")
+            found.append(
+                f"{count:,} {kind if count > 1 else kind.replace('s ', ' ', 1).removesuffix('s')} ({where})."
+            )
         return found
 
     def _chosen(self) -> Iterator[Record]:
@@ -138,8 +140,13 @@ class Texts:
         assert self.file is not None
         try:
             # CSV files need their line ends as they are.
-            file = opener(self.path, "rt", encoding=self.encoding, errors="surrogateescape",
-                          newline="" if self.suffix in (".csv", ".tsv") else None)
+            file = opener(
+                self.path,
+                "rt",
+                encoding=self.encoding,
+                errors="surrogateescape",
+                newline="" if self.suffix in (".csv", ".tsv") else None,
+            )
         except LookupError:
             found = Parameter("encoding", self.encoding)
             raise ParameterError(found, "must be an encoding such as utf-8 or latin-1") from None
