@@ -8,14 +8,17 @@ TEST_GROUPS ?= test
 CONSTRAINTS ?=
 INSTALL = $(BIN)/python -m pip install --quiet $(CONSTRAINTS:%=--constraint %)
 WHEEL_TEST ?= build/from-wheel
+# What an installation is made of: it compiles the kernels, if there is a compiler.
+PARTS := pyproject.toml hatch_build.py $(wildcard src/sphericalpca/kernels/*.[ch])
 
-.PHONY: help demo check test test-slow lint audit format docs bench bench-scale reproduce dist test-wheel clean
+.PHONY: help demo check test test-slow test-kernels lint audit format docs bench bench-scale reproduce dist test-wheel clean
 
 help:
 	@echo "make demo       a small run of the paper's experiments, with a page in $(OUT)/"
 	@echo "make check      lint, and the tests that belong to the files you changed: under a minute"
 	@echo "make test       the test suite, without what takes long: four minutes on two cores"
 	@echo "make test-slow  the rest: browser, cluster of processes, killed programs, built site, whole experiments"
+	@echo "make test-kernels  tests of sparse products with the other instruction sets, and with scipy's products"
 	@echo "make lint       style, types and architecture"
 	@echo "make audit      known weaknesses of the packages used; asks a server"
 	@echo "make format     let ruff rewrite what it can"
@@ -32,19 +35,19 @@ help:
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	touch $@
 
-.venv/demo.stamp: .venv/pip.stamp pyproject.toml
+.venv/demo.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' --group paper
 	touch $@
 
-.venv/test.stamp: .venv/pip.stamp pyproject.toml
+.venv/test.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' $(TEST_GROUPS:%=--group %)
 	touch $@
 
-.venv/lint.stamp: .venv/pip.stamp pyproject.toml
+.venv/lint.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' --group lint
 	touch $@
 
-.venv/docs.stamp: .venv/pip.stamp pyproject.toml
+.venv/docs.stamp: .venv/pip.stamp $(PARTS)
 	$(INSTALL) --editable '.[cli,pages]' --group docs
 	touch $@
 
@@ -67,6 +70,16 @@ test: .venv/test.stamp
 
 test-slow: .venv/test.stamp
 	$(PYTEST) -m slow $(COVERAGE)
+
+# What sparse products may change: briefly with each instruction set but the best, which all other
+# tests use (and tests/kernels tries them all), at length without compiled kernels.
+SPARSE_TESTS = tests/rows/test_rows.py tests/test_problem.py tests/hostile/test_layouts.py
+MORE_SPARSE_TESTS = tests/solvers tests/hostile/test_spherical_pca.py tests/estimators/test_sparse_frames.py
+
+test-kernels: .venv/test.stamp
+	sets="$$($(BIN)/python -c 'import sphericalpca.kernels as k; print(*k.instruction_sets()[1:-1])')"; \
+	    for set in $$sets; do SPHERICALPCA_KERNELS=$$set $(PYTEST) -q -m "not slow" $(SPARSE_TESTS) || exit 1; done
+	SPHERICALPCA_KERNELS=scipy $(PYTEST) -q -m "not slow" $(SPARSE_TESTS) $(MORE_SPARSE_TESTS)
 
 # 5: all tests that belong to the change are slow ones.
 check: lint
@@ -129,4 +142,5 @@ test-wheel: dist
 
 clean:
 	rm -rf .venv "$(OUT)" "$(REPRODUCTION)" build dist docs/api docs/drawn docs/gallery .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -f src/sphericalpca/kernels/libkernels.*
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -31,6 +31,7 @@ PUBLIC = {
     "choose_components",
     "evaluate",
     "open_rows",
+    "show_versions",
 }
 
 

@@ -30,8 +30,8 @@ FIRST = (
 )
 # Inner workings, which may change at any time.  Commands have a page of their own.
 INNER = (
-    *("__main__", "baselines", "cli", "curvature", "exceptions", "files", "linalg", "modelfile"),
-    *("pages", "parallel", "registry", "version", "writing"),
+    *("__main__", "baselines", "cli", "curvature", "exceptions", "files", "kernels", "linalg"),
+    *("modelfile", "pages", "parallel", "registry", "system", "version", "writing"),
 )
 
 # Where short names on the other pages live: `open_rows`, `truncate`.

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sphericalpca.exceptions import ShortfallWarning as ShortfallWarning
     from sphericalpca.groups import TextClusters as TextClusters
     from sphericalpca.rows import open_rows as open_rows
+    from sphericalpca.system import show_versions as show_versions
 
 # Rooms, and the public names in them.
 _ROOMS = {
@@ -43,6 +44,7 @@ _ROOMS = {
     ),
     "groups": ("TextClusters",),
     "rows": ("open_rows",),
+    "system": ("show_versions",),
 }
 _PLACES = dict(sorted((name, room) for room, names in _ROOMS.items() for name in names))
 __all__ = list(_PLACES)

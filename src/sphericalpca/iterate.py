@@ -62,15 +62,25 @@ class Start:
     V : array, shape (n, r), or None
         For Algorithm 1.
     is_svd : bool
-        Whether U is the SVD, to which `svd_ratio_` refers.
+        Whether U is the SVD, to which `svd_ratio_` refers, or was found from it.
     curvature : Curvature or None
         How f curves, as far as the SVD tells.
+    span : array, shape (m, k), or None
+        An orthonormal basis of directions in which a better start may be found, such as those among
+        which the SVD was.
+    coordinates : array, shape (k, r), or None
+        Of U within the span.
+    svd_value : float or None
+        f at the SVD, if the start is better than that.
     """
 
     U: Array
     V: Array | None = None
     is_svd: bool = False
     curvature: Curvature | None = None
+    span: Array | None = None
+    coordinates: Array | None = None
+    svd_value: float | None = None
 
 
 class State(Protocol):

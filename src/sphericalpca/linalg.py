@@ -7,6 +7,7 @@ were first brought near one, or redone that way when they left the safe range.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,9 +17,11 @@ from sphericalpca.products import Array, Labels, inner_products, pieces, product
 
 __all__ = [
     "Array",
+    "Inner",
     "Labels",
     "Polar",
     "canonical_rotation",
+    "column_basis",
     "fix_signs",
     "frobenius",
     "in_range",
@@ -47,6 +50,10 @@ def real_array(values: Any) -> Array:
     except (TypeError, ValueError):
         given = f"a {type(values).__name__} of other things"
     raise TypeError(given)
+
+
+# Inner products A'B of columns; coordinates of another basis have others than their numbers tell.
+Inner = Callable[[Array, Array], Array]
 
 
 class Polar(NamedTuple):
@@ -122,64 +129,74 @@ def in_range(A: Array) -> tuple[Array, float]:
     return (np.asarray(A, dtype=np.float64) / peak).astype(A.dtype), peak
 
 
-def polar(M: Array) -> Polar:
+def polar(M: Array, inner: Inner = inner_products) -> Polar:
     """Orthonormal polar factor of M (m x r, m >= r): the U that maximises <U, M>.
 
     Computed through the r x r matrix M'M, many times cheaper than an SVD of M.  That
     squares the condition number, so a nearly rank-deficient M is taken to float64, and
     then to the SVD, which also completes the factor to r orthonormal columns.
+
+    Raises
+    ------
+    LinAlgError
+        If M is rank-deficient up to rounding, and `inner` is not the inner product of its numbers.
     """
     M, size = in_range(M)
-    eigenvalues, Q = np.linalg.eigh(np.asarray(inner_products(M, M), dtype=np.float64))
+    eigenvalues, Q = np.linalg.eigh(np.asarray(inner(M, M), dtype=np.float64))
+    eps = float(np.finfo(M.dtype).eps)
     # Squares below this share of the largest leave too few digits for the factor.
-    if eigenvalues[0] <= np.sqrt(np.finfo(M.dtype).eps) * eigenvalues[-1]:
+    if inner is inner_products and eigenvalues[0] <= np.sqrt(eps) * eigenvalues[-1]:
         if M.dtype != np.float64:
             factor, nuclear_norm = polar(M.astype(np.float64))
             return Polar(factor.astype(M.dtype), size * nuclear_norm)
         A, singular, Bt = scipy.linalg.svd(M, full_matrices=False, check_finite=False)
         return Polar(A @ Bt, size * float(singular.sum()))
+    if eigenvalues[0] <= 100 * eps * eigenvalues[-1]:
+        raise np.linalg.LinAlgError("columns are linearly dependent up to rounding")
     singular = np.sqrt(eigenvalues)
     factor = product(M, ((Q / singular) @ Q.T).astype(M.dtype))
     if eigenvalues[0] < 0.1 * eigenvalues[-1]:
-        factor = refined(factor)
+        factor = refined(factor, inner)
+    if eigenvalues[0] <= np.sqrt(eps) * eigenvalues[-1]:
+        factor = refined(factor, inner)
     return Polar(factor, size * float(singular.sum()))
 
 
-def refined(Q: Array) -> Array:
+def refined(Q: Array, inner: Inner = inner_products) -> Array:
     """One Newton-Schulz step: nearly orthonormal columns become so to the last digits."""
     r = Q.shape[1]
-    return product(Q, 1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * inner_products(Q, Q))
+    return product(Q, 1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * inner(Q, Q))
 
 
-def orthonormal_outside(S: Array, R: Array) -> Array:
+def orthonormal_outside(S: Array, R: Array, inner: Inner = inner_products) -> Array:
     """An orthonormal basis of R - S S'R, for an R from which S S'R was taken once already.
 
     That left rounding errors within the span of S, which grow when columns are made
     longer; here they are removed.  Directions that drown in them are left out.  Squares of R
     must be safe: see `in_range`.
     """
-    D = _column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75)
+    D = column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75, inner)
     if D.shape[1] == 0:
         return D
-    within = inner_products(S, D)
+    within = inner(S, D)
     D -= product(S, within)
     # What lost half its length lay within the span.
-    D = _column_basis(D, 0.25, 1.0)
+    D = column_basis(D, 0.25, inner, 1.0)
     if frobenius(within) > 0.1:
         # Much of R was rounding error.  Made longer once more, what is left of it could double
         # from one call to the next.
-        D -= product(S, inner_products(S, D))
-        D = refined(D)
+        D -= product(S, inner(S, D))
+        D = refined(D, inner)
     return D
 
 
-def _column_basis(R: Array, cutoff: float, full: float = 0.0) -> Array:
+def column_basis(R: Array, cutoff: float, inner: Inner, full: float = 0.0) -> Array:
     """An orthonormal basis of the columns' span through R'R, longest directions last.
 
     Directions with less than the share `cutoff` of the largest square, or of `full` if
     that is larger, are left out.
     """
-    squares, Q = np.linalg.eigh(np.asarray(inner_products(R, R), dtype=np.float64))
+    squares, Q = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64))
     kept = squares > cutoff * max(squares[-1], full, np.finfo(np.float64).tiny)
     return product(R, (Q[:, kept] / np.sqrt(squares[kept])).astype(R.dtype))
 

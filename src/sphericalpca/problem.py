@@ -11,7 +11,7 @@ n x m residual is ever formed, and one pass over the rows gives value and gradie
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -20,6 +20,7 @@ import numpy as np
 
 from sphericalpca.linalg import (
     Array,
+    Inner,
     canonical_rotation,
     fix_signs,
     frobenius,
@@ -27,7 +28,7 @@ from sphericalpca.linalg import (
     refined,
     row_norms,
 )
-from sphericalpca.products import inner_products, product, times
+from sphericalpca.products import inner_products, product, scalar_products, times
 from sphericalpca.rows import Block, Rows, as_rows
 
 __all__ = [
@@ -79,6 +80,11 @@ class Point:
         """Whether f did not fall from `other` to here, up to rounding errors of the data's type."""
         rounding = roundings * float(np.finfo(self.U.dtype).eps)
         return self.value >= other.value * (1.0 - rounding)
+
+    @property
+    def basis(self) -> Array:
+        """Orthonormal columns that span the subspace, shape (m, r)."""
+        return self.U
 
     @cached_property
     def pull(self) -> Array:
@@ -144,6 +150,19 @@ class Problem:
     def __init__(self, rows: Rows, *, auxiliary: bool = False) -> None:
         self.rows = rows
         self._auxiliary = auxiliary
+
+    @property
+    def inner(self) -> Inner:
+        """A'B as a function of matrices whose columns stand for vectors of m numbers."""
+        return inner_products
+
+    def scalar_products(self, A: Array, matrices: Sequence[Array]) -> Array:
+        """<A, B> for every such matrix B, in float64."""
+        return scalar_products(A, matrices)
+
+    def random(self, columns: int, rng: np.random.Generator) -> Array:
+        """A matrix of random columns, from which the SVD may start."""
+        return rng.standard_normal((self.rows.shape[1], columns), dtype=self.rows.dtype.type)
 
     def loss(self, alignment: float, components_energy: float | None = None) -> float:
         """The loss h from the alignment sum_j w_j <U'x_j, v_j>; at the best V that is f(U).
@@ -217,6 +236,10 @@ class Problem:
         kernel = partial(_covariance_times, Q=self._cast(Q), factor=self._factors(factor))
         return np.asarray(self.rows.sweep(kernel, columns=2 * Q.shape[1])[0])
 
+    def quadratic(self, S: Array, Q: Array) -> Array:
+        """S'X'WX Q; see `covariance_times`."""
+        return self.inner(S, self.covariance_times(Q).astype(S.dtype, copy=False))
+
     def cosines(self) -> Array:
         """Cosines between all rows, shape (n, n), for few rows."""
         K = np.empty((self.rows.shape[0],) * 2)
@@ -224,6 +247,10 @@ class Problem:
             for b in self.rows.blocks():
                 K[a.span, b.span] = a.cosines(b)
         return symmetric(K)
+
+    def projections(self, S: Array) -> Array:
+        """X S, shape (n, k); half a pass."""
+        return self.rows.project(S)
 
     def restrict(self, Z: Array) -> Problem:
         """The same problem for U = S C, with S'S = I: rows Z = X S, not normalised again."""
@@ -253,10 +280,11 @@ def _evaluate(
     block: Block, U: Array, *, Z: Array | None = None, auxiliary: bool = False
 ) -> tuple[Any, ...]:
     # The oracle of every solver: one block-sized array serves as Y, V and WV in turn.
-    if Z is None:
+    if Z is None and block.is_compiled:
         V, lengths = block.unit_projections(U)
     else:
-        V, lengths = block.directions(times(Z[block.span], U), overwrite=True)
+        Y = block.project(U) if Z is None else times(Z[block.span], U)
+        V, lengths = block.directions(Y, overwrite=True)
     if auxiliary:
         return block.value(lengths), np.nan, block.correlate(V, overwrite=True), np.nan
     moment = block.moment(V)  # before V is overwritten
@@ -264,7 +292,7 @@ def _evaluate(
 
 
 def _hessian(block: Block, U: Array, D: Array) -> tuple[Any, ...]:
-    V, lengths = block.unit_projections(U)
+    V, lengths = block.directions(block.project(U), overwrite=True)
     return (block.correlate(block.turned(V, lengths, block.project(D))),)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from sphericalpca.curvature import Model
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem, symmetric
+from sphericalpca.rowspace import LeavesRowSpace, RowSpace
 
 __all__ = ["way_up"]
 
@@ -24,7 +25,17 @@ def way_up(problem: Problem, U: Array) -> Array | None:
 
     U is meant to be critical.  Lanczos' method looks for the direction in which the second-order
     model bends upwards most, from a random one: symmetric data hide it from any other.
+
+    Raises
+    ------
+    LeavesRowSpace
+        With the better subspace, for which that problem has no coordinates.
     """
+    if isinstance(problem, RowSpace):
+        up = way_up(Problem(problem.rows), U)
+        if up is not None:
+            raise LeavesRowSpace(up)
+        return None
     here = problem.evaluate(U)
     rounding = ROUNDING * float(np.finfo(here.U.dtype).eps)
     # Nothing is better than a subspace that has all rows.

@@ -19,6 +19,7 @@ from sphericalpca.cli import app as application
 from sphericalpca.cli.app import COMMANDS, app
 from sphericalpca.cli.console import Commands
 from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.system import describe_system
 
 
 def program(*words, **options):
@@ -60,6 +61,16 @@ def test_help_everywhere_with_examples_and_whole_sentences(run):
         assert f"\n    sphericalpca {' '.join(words)}".rstrip() in result.stdout
         assert "Examples:\n" in result.stdout
         assert "..." not in result.stdout.partition("Commands:\n")[2].partition("\n\n")[0]
+
+
+def test_system(run, monkeypatch):
+    """Also where the choice of kernels is wrong: that is what is to be found out."""
+    assert run("--system").stdout == f"{describe_system()}\n"
+    assert run("--system", "fit").exit_code == 0
+    monkeypatch.setenv("SPHERICALPCA_KERNELS", "mmx")
+    result = run("--system")
+    assert result.exit_code == 0
+    assert "SPHERICALPCA_KERNELS=mmx is not available" in result.stdout
 
 
 def test_version(capsys):

@@ -164,6 +164,13 @@ def test_what_was_killed():
     assert f"| {sum(int(row['rounds']) for row in rows)} rounds |" in shown
 
 
+def test_the_kernels_under_sanitizers():
+    (row,) = read("reliability/results/sanitize.csv")
+    assert f"{row['passed']} tests, without a report" in text_of("docs/reliability.md")
+    assert f"under sanitizers | {row['passed']} tests" in text_of("docs/reliability.md")
+    assert (row["failed"], row["reports"]) == ("0", "0")
+
+
 def test_what_was_fuzzed_and_drawn():
     shown = text_of("docs/reliability.md")
     runs = sum(int(row["runs"]) for row in read("reliability/results/fuzz.csv"))

@@ -15,6 +15,9 @@ from sphericalpca.rows import as_rows
 from sphericalpca.solvers import Alternating, Anderson, Start
 from sphericalpca.solvers.anderson import _History
 
+# The inner products of plain numbers.
+PLAIN = Problem(as_rows(np.eye(2)))
+
 
 def _problem(seed=0):
     return Problem(as_rows(np.random.default_rng(seed).standard_normal((200, 20))))
@@ -46,9 +49,9 @@ def test_a_linear_recurrence_is_solved_after_as_many_steps_as_dimensions(dimensi
     history, x = _History(), rng.standard_normal((dimension, 1))
     for _ in range(dimension + 1):
         image = A @ x + b
-        history = history.after(image, image - x, memory=8)
+        history = history.after(PLAIN, image, image - x, memory=8)
         x = image
-    np.testing.assert_allclose(image - history.correction(), fixed_point, atol=1e-7)
+    np.testing.assert_allclose(image - history.correction(PLAIN), fixed_point, atol=1e-7)
 
 
 def test_a_history_without_news_corrects_nothing(float_type, rng):
@@ -56,11 +59,11 @@ def test_a_history_without_news_corrects_nothing(float_type, rng):
     image = rng.standard_normal((5, 2)).astype(float_type)
     history = _History()
     for _ in range(4):
-        history = history.after(image, 1e-8 * image, memory=8)
-    np.testing.assert_array_equal(history.correction(), 0)
+        history = history.after(PLAIN, image, 1e-8 * image, memory=8)
+    np.testing.assert_array_equal(history.correction(PLAIN), 0)
     # One change among nothing: the others still add nothing.
-    history = history.after(image + 1, 1e-8 * image + 1, memory=8)
-    assert np.isfinite(history.correction()).all()
+    history = history.after(PLAIN, image + 1, 1e-8 * image + 1, memory=8)
+    assert np.isfinite(history.correction(PLAIN)).all()
 
 
 @pytest.mark.parametrize("seed", range(2))

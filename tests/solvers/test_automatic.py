@@ -19,18 +19,26 @@ def _rows(n, m, *, per_row=None, dtype=np.float64, in_memory=True, local=True):
     """What `automatic` may know of rows: their shape, their type, how much they hold."""
     stored, dtype = n * (per_row or m), np.dtype(dtype)
     room = max(2**28, stored * dtype.itemsize if in_memory else 0)
-    return SimpleNamespace(shape=(n, m), dtype=dtype, stored=stored, room=room, local=local)
+    known = {"shape": (n, m), "dtype": dtype, "stored": stored, "room": room, "local": local}
+    totals = SimpleNamespace(longest=1.0)
+    return SimpleNamespace(**known, totals=totals, in_memory=in_memory and local)
 
 
 @pytest.mark.parametrize("tol", [0.0, 1e-3, 1e-6])
 def test_long_rows_and_few_components_are_for_the_subspace_others_for_anderson(float_type, tol):
     dense = _rows(5_000, 3_000, dtype=float_type)
-    text = _rows(20_000, 70_000, per_row=100, dtype=float_type)
+    text = _rows(20_000, 10_000, per_row=100, dtype=float_type)
     for rows in (dense, text):
         assert isinstance(automatic(rows, 10, tol), Subspace)
     assert isinstance(automatic(_rows(50_000, 30), 5, tol), Anderson)
     assert isinstance(automatic(dense, 1_000, tol), Anderson)
-    assert isinstance(automatic(_rows(50_000, 70_000, per_row=3), 10, tol), Anderson)
+    assert isinstance(automatic(_rows(70_000, 50_000, per_row=3), 10, tol), Anderson)
+
+
+def test_wide_rows_in_memory_are_for_anderson_which_knows_their_coordinates(float_type):
+    text = {"n": 20_000, "m": 70_000, "per_row": 100, "dtype": float_type}
+    assert isinstance(automatic(_rows(**text), 10, 1e-4), Anderson)
+    assert isinstance(automatic(_rows(**text, in_memory=False), 10, 1e-4), Subspace)
 
 
 def test_projections_that_do_not_fit_are_for_anderson():
@@ -72,5 +80,5 @@ def test_a_fitted_model_tells_what_was_chosen(rng):
     assert model.solver == "auto"
     assert SphericalPCA(2, tol=1e-10).fit(X).solver_ == Newton()
     assert SphericalPCA(2, tol=1e-5).fit(X.astype(np.float32)).solver_ == Anderson()
-    wide = rng.standard_normal((30, 2_000))
-    assert model.fit(wide).solver_ == Subspace()  # chosen anew for other data
+    long = rng.standard_normal((2_500, 2_000))
+    assert model.fit(long).solver_ == Subspace()  # chosen anew for other data

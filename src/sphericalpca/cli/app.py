@@ -151,6 +151,12 @@ def _describe(error: Exception) -> str:
     return f"{name} (unexpected; --debug shows where)"
 
 
+def _show_system(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
+    if wanted and not ctx.resilient_parsing:
+        click.echo(resolve("sphericalpca.system:describe_system")())
+        ctx.exit()
+
+
 @click.group(
     cls=App,
     table=COMMANDS,
@@ -166,5 +172,13 @@ def _describe(error: Exception) -> str:
 )
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__)
+@click.option(
+    "--system",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_system,
+    help="Show versions, libraries and the kernels in use, and exit.",
+)
 def app(debug: bool) -> None:
     """Spherical PCA: components of unit length, so that distance is angle."""

@@ -12,7 +12,8 @@ from sphericalpca.exceptions import ParameterError
 __all__ = ["VARIABLE", "instruction_set", "instruction_sets", "library"]
 
 VARIABLE = "SPHERICALPCA_KERNELS"
-NAMES = ("libkernels.so", "libkernels.dylib", "libkernels.dll")
+# Python would take "libkernels.so" for a module, and fail to import it.
+NAMES = ("libkernels.c.so", "libkernels.dylib")
 
 
 def library() -> ctypes.CDLL | None:

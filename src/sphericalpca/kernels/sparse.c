@@ -55,6 +55,15 @@
 #include "types.h"
 #endif
 
+/* Part of every such processor, with more registers than others have: wider strips than "generic". */
+#if defined(__aarch64__)
+#define SET neon
+#define WIDE 16
+#define TARGET
+#define UNITS 14
+#include "types.h"
+#endif
+
 /* Instruction sets that this processor has, best first. */
 const char *instruction_sets(void) {
 #if defined(__x86_64__)

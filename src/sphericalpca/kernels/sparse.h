@@ -143,7 +143,11 @@ INLINE TARGET double NAME(unit_row)(T *restrict row, int64_t columns) {
     for (; k < columns; k++) part[0] += (double)row[k] * (double)row[k];
     const double square = ((part[0] + part[1]) + (part[2] + part[3])) +
                           ((part[4] + part[5]) + (part[6] + part[7]));
-    if (square == 0) return 0;
+    if (square == 0) { /* a zero row, or squares that are too small */
+        for (k = 0; k < columns; k++)
+            if (row[k] != 0) return -1;
+        return 0;
+    }
     const double length = sqrt(square);
     const T divisor = (T)length;
     if (!(square > SMALLEST_SQUARE && square < LARGEST_SQUARE && divisor > 0)) return -1;

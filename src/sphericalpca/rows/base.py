@@ -36,12 +36,14 @@ class Rows(ABC):
     stored : how many numbers the rows hold; zeros of sparse rows are not held
     room : how many bytes may be kept beside the rows for the sake of speed
     local : whether kernels run in this process, and so may write to arrays of n rows
+    in_memory : whether a read of half a pass costs half of one: there is no file behind it
     passes : reads that make both products, X U and X' V; one that makes one of them counts half
     flops : floating-point operations of the products made with the rows
     watch : called from any thread after each block, with the number of rows read; or None
     """
 
     local = True
+    in_memory = False
     _stats: RowStats
 
     def __init__(
@@ -141,6 +143,14 @@ class Rows(ABC):
 
         self.sweep(store, columns=U.shape[1], passes=0.5)
         return Y
+
+    def correlate(self, V: Array) -> Array:
+        """X'V for an array with a row for each of these rows, shape (m, r)."""
+
+        def part(block: Block) -> tuple[Array]:
+            return (block.correlate(V[block.span], np.ones(len(block.weight))),)
+
+        return np.asarray(self.sweep(part, columns=V.shape[1], passes=0.5)[0])
 
     def components(self, U: Array) -> Array:
         """Unit-norm components of all rows, shape (n, r); zero rows where no direction is left."""

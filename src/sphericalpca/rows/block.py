@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.kernels import CompressedRows
+from sphericalpca.kernels import CompressedRows, library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.products import inner_products, pieces, times
@@ -78,9 +78,16 @@ class Block:
         """Factors of the rows, to be multiplied with; None where all are one."""
         return None if (factor == 1).all() else factor.astype(dtype or self.matrix.dtype)[:, None]
 
+    @property
+    def is_compiled(self) -> bool:
+        """Whether unit projections come from one compiled kernel."""
+        return self._compressed is not None
+
     @cached_property
-    def _compressed(self) -> CompressedRows:
-        return CompressedRows(self.matrix)
+    def _compressed(self) -> CompressedRows | None:
+        """The matrix for compiled kernels, if it is sparse and there are any."""
+        compiled = sparse.issparse(self.matrix) and library() is not None
+        return CompressedRows(self.matrix) if compiled else None
 
     @cached_property
     def all_unit(self) -> bool:
@@ -94,17 +101,19 @@ class Block:
 
     def project(self, U: Array) -> Array:
         """X U for this block's rows, shape (b, r)."""
-        if sparse.issparse(self.matrix):
-            return self._compressed.times(U, **self._placement(U))
+        if self._compressed is not None:
+            return self._compressed.times(U, *self._placement(U))
         Y = times(self.matrix, U)
+        if self.shift is not None:
+            Y -= times(self.shift, U)
         if self._scales is not None:
             Y *= self._scales
         return np.asarray(Y)
 
-    def _placement(self, U: Array) -> dict[str, Array | None]:
-        """Scale and shift of the products of sparse rows."""
+    def _placement(self, U: Array) -> tuple[Array | None, Array | None]:
+        """Scale and shift of the product with U, for compiled kernels."""
         scale = None if self._scales is None else self._scales[:, 0]
-        return {"scale": scale, "shift": None if self.shift is None else times(self.shift, U)}
+        return scale, None if self.shift is None else times(self.shift, U)
 
     def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
@@ -149,8 +158,8 @@ class Block:
 
     def unit_projections(self, U: Array) -> tuple[Array, Array]:
         """Best components V at U, and the lengths of the projections X U; see `directions`."""
-        if sparse.issparse(self.matrix):
-            return self._completed(*self._compressed.unit_times(U, **self._placement(U)))
+        if self._compressed is not None:
+            return self._completed(*self._compressed.unit_times(U, *self._placement(U)))
         return self.directions(self.project(U), overwrite=True)
 
     def _completed(self, V: Array, lengths: Array) -> tuple[Array, Array]:

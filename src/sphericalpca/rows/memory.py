@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sphericalpca.kernels import CompressedRows
+from sphericalpca.kernels import CompressedRows, library
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
@@ -34,6 +34,8 @@ class MemoryRows(Rows):
     the size of the data decides.  Where `stats` are known already, `weight` and `normalize` have
     no effect.  For messages, `first` is which row of a larger whole the first one is.
     """
+
+    in_memory = True
 
     def __init__(
         self,
@@ -122,7 +124,7 @@ def _is_mapped(X: Matrix) -> bool:
 def _bytes(X: Matrix) -> int:
     """How much memory a matrix takes."""
     indices = X.indices.itemsize if sparse.issparse(X) else 0
-    return stored_numbers(X) * (X.dtype.itemsize + indices)
+    return stored_numbers(X) * int(X.dtype.itemsize + indices)
 
 
 def _shares(spans: list[slice], count: int) -> list[list[slice]]:
@@ -195,12 +197,11 @@ class SparseRows(MemoryRows):
             self._stored = np.where(full, mean, 0).astype(X.dtype)
             self._implied = np.where(full, 0, mean).astype(X.dtype)
         super().__init__(X, mean=mean, **options)
-        # One block, whose products use all threads, if a transposed copy may be kept, and a copy of
-        # the numbers where a mean is subtracted from them.
+        # One block, whose products use all threads, where kernels are compiled, and a transposed
+        # copy may be kept, and one of the numbers if a mean is subtracted from them.
         copies = _bytes(X) + (0 if self._blocks_are_views() else X.data.nbytes)
-        self._whole = len(self._spans) == 1 or (
-            "block_rows" not in options and copies + 8 * X.shape[1] <= self.room
-        )
+        fits = "block_rows" not in options and copies + 8 * X.shape[1] <= self.room
+        self._whole = fits and library() is not None
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """All rows as one block, or as blocks for several threads."""

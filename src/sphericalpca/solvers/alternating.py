@@ -29,7 +29,7 @@ class Alternating:
 
     def step(self, problem: Problem, state: PointState) -> PointState:
         """The exact U step, then the exact V step."""
-        return PointState(problem.evaluate(polar(state.point.gradient).factor))
+        return PointState(problem.evaluate(polar(state.point.gradient, problem.inner).factor))
 
     def saved(self, state: PointState) -> dict[str, Array]:
         """A state as arrays."""

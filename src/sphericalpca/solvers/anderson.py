@@ -16,7 +16,7 @@ alternation but Newton's iteration with that guess, which needs half the passes 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -25,7 +25,7 @@ from sphericalpca.curvature import Curvature
 from sphericalpca.iterate import Start
 from sphericalpca.linalg import Array, frobenius, polar
 from sphericalpca.problem import Point, Problem
-from sphericalpca.products import combination, product, scalar_products
+from sphericalpca.products import combination, product
 from sphericalpca.solvers.base import PointState, check_count
 from sphericalpca.solvers.start import start_of_U
 
@@ -48,7 +48,9 @@ class _History:
     last_step: Array | None = None
     guessed: bool = False
 
-    def after(self, image: Array, step: Array, memory: int, *, guessed: bool = False) -> _History:
+    def after(
+        self, problem: Problem, image: Array, step: Array, memory: int, *, guessed: bool = False
+    ) -> _History:
         """The history once `image` and `step` were seen; the oldest is forgotten.
 
         Guessed steps and exact ones belong to different iterations: either begins anew.
@@ -61,16 +63,18 @@ class _History:
         products = np.empty((len(steps), len(steps)))
         kept = len(steps) - 1
         products[:kept, :kept] = self.products[len(self.steps) - kept :, len(self.steps) - kept :]
-        products[kept, :] = products[:, kept] = scalar_products(change, steps)
+        products[kept, :] = products[:, kept] = problem.scalar_products(change, steps)
         return _History(images, steps, products, image, step, guessed)
 
-    def candidates(self) -> list[Array]:
+    def candidates(self, problem: Problem) -> Iterator[Array]:
         """Where to go instead of the exact step, the boldest first."""
         assert self.last_image is not None
         if self.steps:
-            correction = self.correction()
-            return [self.last_image - correction, self.last_image + correction]
-        return [self.last_image] if self.guessed else []
+            correction = self.correction(problem)
+            yield self.last_image - correction
+            yield self.last_image + correction
+        elif self.guessed:
+            yield self.last_image
 
     def saved(self) -> dict[str, Array]:
         """The history as arrays."""
@@ -99,10 +103,10 @@ class _History:
         """Only where it stands now: the past misled, or there is none."""
         return replace(self, images=(), steps=(), products=np.empty((0, 0)))
 
-    def correction(self) -> Array:
+    def correction(self, problem: Problem) -> Array:
         """The latest image minus the combination whose combined step is shortest."""
         assert self.last_step is not None
-        right = scalar_products(self.last_step, self.steps)
+        right = problem.scalar_products(self.last_step, self.steps)
         size = np.sqrt(np.diag(self.products))
         # Steps that differ by rounding only, or in parallel, say nothing new.
         eps = float(np.finfo(self.last_step.dtype).eps)
@@ -163,21 +167,21 @@ class Anderson:
         guess = None if curvature is None else curvature.step(here)
         if guess is not None and not frobenius(guess) < SHORT_GUESS:
             guess = None
-        step = _exact_step(here) if guess is None else guess
-        history = state.history.after(here.U + step, step, self.memory, guessed=guess is not None)
-        for candidate in history.candidates():
-            ahead = problem.evaluate(polar(candidate).factor)
+        step, guessed = (_exact_step(problem, here), False) if guess is None else (guess, True)
+        history = state.history.after(problem, here.U + step, step, self.memory, guessed=guessed)
+        for candidate in history.candidates(problem):
+            ahead = problem.evaluate(polar(candidate, problem.inner).factor)
             if ahead.not_below(here):
                 return AndersonState(ahead, history, curvature)
         if history.guessed:
             # A guess that fails without the help of a history fails again.
             curvature = curvature if history.steps else None
-            step = _exact_step(here)
-        exact = problem.evaluate(polar(here.U + step).factor)
+            step = _exact_step(problem, here)
+        exact = problem.evaluate(polar(here.U + step, problem.inner).factor)
         return AndersonState(exact, history.forgotten(), curvature)
 
 
-def _exact_step(here: Point) -> Array:
+def _exact_step(problem: Problem, here: Point) -> Array:
     """From U to a basis of the span of G, where exact alternation goes.
 
     G H^-1 = U + R H^-1, with H = U'G and R the part of G outside U, has that span and is the
@@ -188,6 +192,7 @@ def _exact_step(here: Point) -> Array:
     eigenvalues, Q = np.linalg.eigh(np.asarray(H, dtype=np.float64))
     if eigenvalues[0] > np.sqrt(np.finfo(R.dtype).eps) * eigenvalues[-1]:
         step = product(R, ((Q / eigenvalues) @ Q.T).astype(R.dtype))
-        if frobenius(step) < SHORT_STEP:
+        if problem.scalar_products(step, [step])[0] < SHORT_STEP**2:
             return step.astype(here.U.dtype, copy=False)
-    return np.subtract(polar(here.gradient).factor, here.U, dtype=here.U.dtype)
+    factor = polar(here.gradient, problem.inner).factor
+    return np.subtract(factor, here.U, dtype=here.U.dtype)

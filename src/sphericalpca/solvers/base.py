@@ -23,7 +23,7 @@ class PointState:
     @property
     def U(self) -> Array:
         """The subspace, shape (m, r)."""
-        return self.point.U
+        return self.point.basis
 
     @property
     def value(self) -> float:

@@ -21,7 +21,7 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.files import check_writable, replacing
-from sphericalpca.iterate import Resumable, Run, Solution, State, StateT, StopReason
+from sphericalpca.iterate import Resumable, Run, Solution, Start, State, StateT, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS, with_current_names
@@ -101,8 +101,21 @@ class MultiStart(Generic[StateT]):
     best: Solution[State] | None = None  # of the starts before
     svd_value: float = math.nan  # f at the SVD start, NaN if no run began there
     at_svd: bool = False  # not in the file, where `svd_value` is known already
+    found_at_svd: float | None = None  # f there, if the run began at something better
     rng: dict[str, Any] = field(default_factory=dict)  # state after this start was drawn
     seconds: float = 0.0
+
+    def begin(self, number: int, start: Start | Run[StateT], rng: np.random.Generator) -> None:
+        """Go on with a start, or with the run of the file."""
+        self.number, self.rng = number, dict(rng.bit_generator.state) if rng else {}
+        self.at_svd = isinstance(start, Start) and start.is_svd
+        self.found_at_svd = start.svd_value if isinstance(start, Start) else None
+
+    def went_on(self, run: Run[StateT], seconds: float) -> None:
+        """An iteration was made, or a run was begun."""
+        self.run, self.seconds = run, seconds
+        if self.at_svd:
+            self.svd_value = run.start_value if self.found_at_svd is None else self.found_at_svd
 
 
 class Checkpoint:

@@ -29,12 +29,15 @@ from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
+from sphericalpca.rowspace import LeavesRowSpace, RowSpace
 from sphericalpca.saddle import way_up
+from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.checkpoint import Checkpoint, MultiStart
 from sphericalpca.solvers.newton import Newton
 from sphericalpca.solvers.start import starts
 from sphericalpca.solvers.subspace import Subspace
+from sphericalpca.solvers.within import improved
 
 __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
@@ -72,6 +75,8 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
     fast or the only one that fits, and for very small `tol` Newton's method.
     """
     n, m = rows.shape
+    if RowSpace.suits(rows):
+        return Anderson()
     subspace = Subspace()
     columns = subspace.capacity(n_components)
     length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST)
@@ -144,6 +149,12 @@ def solve(
     -------
     outcome : Outcome
     """
+    if checkpoint is None and _suits_row_space(problem, solver, init):
+        options = {"solver": solver, "n_init": n_init, "tol": tol, "max_iter": max_iter, "rng": rng}
+        found = _in_row_space(problem, n_components, monitor=monitor, **options)
+        if isinstance(found, Outcome):
+            return found
+        init = found
     search: MultiStart[StateT] = MultiStart()
     totals = problem.rows.totals
     rounding = float(np.finfo(problem.rows.dtype).eps) * (totals.energy + totals.weight)
@@ -154,22 +165,18 @@ def solve(
         began = time.perf_counter() - search.seconds  # drawing starts takes time too
 
         def keep(run: Run[StateT]) -> None:
-            search.run, search.seconds = run, time.perf_counter() - began
-            if search.at_svd:
-                search.svd_value = run.start_value
+            search.went_on(run, time.perf_counter() - began)
             if checkpoint is not None:
                 checkpoint.save(problem, resumable, search)
 
-        ahead: Iterator[Start | Run[StateT]] = starts(problem, n_components, init, n_init, rng)
+        drawn = starts(problem, n_components, init, n_init, rng)
+        ahead: Iterator[Start | Run[StateT]] = (improved(problem, start) for start in drawn)
         if search.run is not None:
             left = max(n_init - 1 - search.number, 0)
             later = islice(starts(problem, n_components, "random", n_init, rng), left)
             ahead = chain([search.run], later)
         for number, start in enumerate(ahead, search.number):
-            search.number = number
-            search.at_svd = isinstance(start, Start) and start.is_svd
-            if checkpoint is not None:
-                search.rng = dict(rng.bit_generator.state)
+            search.begin(number, start, rng)
             found = iterate(
                 problem,
                 solver,
@@ -182,15 +189,36 @@ def solve(
                 began=began,
                 keep=keep,
             )
-            if search.best is None or found.value > search.best.value:
-                search.best = found
+            search.best = max((search.best or found, found), key=lambda solution: solution.value)
             if found.stop_reason is StopReason.CALLBACK:
                 break
     best = search.best
     assert best is not None
-    ratio = search.svd_value / best.value if best.value > 0 else math.nan
-    by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(problem.rows.dtype).eps)
-    return Outcome(best, 1.0 if by_rounding else ratio)
+    return Outcome(best, _ratio(search.svd_value, best.value, problem.rows.dtype))
+
+
+def _ratio(svd_value: float, value: float, dtype: np.dtype[Any]) -> float:
+    """What f at the SVD is of f reached; not above 1 by rounding."""
+    ratio = svd_value / value if value > 0 else math.nan
+    by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(dtype).eps)
+    return 1.0 if by_rounding else ratio
+
+
+def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcome | Any:
+    """The same in coordinates of the rows, or where to start where those do not suffice."""
+    try:
+        return solve(RowSpace(problem.rows), n_components, **options)
+    except LeavesRowSpace as place:
+        return "svd" if place.U is None else place.U
+    except np.linalg.LinAlgError:  # the rows span too few dimensions
+        return "svd"
+
+
+def _suits_row_space(problem: Problem, solver: Solver[StateT], init: Any) -> bool:
+    """Whether to search in coordinates of the rows; the solver must leave them to the problem."""
+    svd = isinstance(init, str) and init in ("auto", "svd")
+    able = isinstance(solver, (Anderson, Alternating)) and not isinstance(problem, RowSpace)
+    return svd and able and RowSpace.suits(problem.rows)
 
 
 def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:

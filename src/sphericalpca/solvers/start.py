@@ -13,6 +13,7 @@ from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.iterate import Start
 from sphericalpca.linalg import (
     Array,
+    column_basis,
     frobenius,
     in_range,
     leading_eigenvectors,
@@ -24,6 +25,7 @@ from sphericalpca.linalg import (
 )
 from sphericalpca.problem import Problem
 from sphericalpca.products import inner_products, product
+from sphericalpca.rowspace import GRAM_FEATURES, LeavesRowSpace, RowSpace
 
 __all__ = [
     "GRAM_FEATURES",
@@ -36,15 +38,16 @@ __all__ = [
     "svd_start",
 ]
 
-# Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
-# than the passes of a randomized SVD.
-GRAM_FEATURES = 1024
 # Curvature is guessed along this many directions per component: those beyond matter little.
 KNOWN_DIRECTIONS = 2
 
-# As many reads as scikit-learn's TruncatedSVD makes by default, for an SVD as exact.
-KRYLOV_READS = 6
+# Reads of the data for the SVD.  On text f is then good to 2e-4; that of scikit-learn's
+# TruncatedSVD, from as many reads, is 2e-3 to 4e-3 too low.  Up to so many components every
+# power joins the basis, beyond it every second one.
 FEW_COMPONENTS = 40
+KRYLOV_READS, MORE_READS = 6, 8
+# Columns of a block beyond the components that are asked for.
+OVERSAMPLING = 8
 
 
 def leading(start: Start, count: int) -> Start:
@@ -90,11 +93,13 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
         values, vectors = leading_eigenvectors(A, min(KNOWN_DIRECTIONS * n_components, len(A)))
         curvature = Curvature(vectors, values.astype(np.float64))
         return Start(curvature.vectors[:, :n_components], is_svd=True, curvature=curvature)
-    return Start(_krylov_svd(problem, n_components, rng), is_svd=True)
+    return _krylov_svd(problem, n_components, rng)
 
 
 def random_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
-    """A subspace drawn uniformly."""
+    """A subspace drawn uniformly; in the row space, the span of random sums of rows."""
+    if isinstance(problem, RowSpace):
+        return Start(polar(problem.random(n_components, rng), problem.inner).factor)
     return Start(orthonormal(rng.standard_normal((problem.rows.shape[1], n_components))))
 
 
@@ -148,7 +153,48 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
     return matrix
 
 
-def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
+def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
+    """Block Lanczos: the best directions within the span of Q, AQ, A^2 Q, ..., for A = X'WX.
+
+    One read of the data per power.  They are more exact than the last power alone, for the same
+    number of reads.  Of many components only every second power joins the basis, whose upkeep
+    grows with its square.
+    """
+    inner, limit = problem.inner, min(problem.rows.shape)
+    few = n_components <= FEW_COMPONENTS
+    stride, blocks = (1, KRYLOV_READS) if few else (2, MORE_READS // 2)
+    width = min(n_components + OVERSAMPLING, limit)
+    columns = min(blocks * width, limit)
+    Q = _basis(problem, problem.random(width, rng))
+    for _ in range(stride - 1):
+        Q = _basis(problem, problem.covariance_times(Q))
+    basis = np.empty((len(Q), columns), Q.dtype)
+    T, k = np.zeros((columns, columns)), 0  # T = S'AS, of which the upper triangle is filled
+    for block in range(blocks):
+        last, k = k, k + Q.shape[1]
+        basis[:, last:k] = Q
+        S, room = basis[:, :k], min(columns - k, width)
+        if block == blocks - 1 or room == 0:
+            T[:k, last:k] = problem.quadratic(S, Q)
+            break
+        Q = problem.covariance_times(Q)
+        coordinates = inner(S, Q)
+        T[:k, last:k] = coordinates
+        for _ in range(stride - 1):
+            Q = problem.covariance_times(_basis(problem, Q))
+            coordinates = inner(S, Q)
+        R = Q - product(S, coordinates)
+        if isinstance(problem, RowSpace) and _is_rounding(problem, R, Q):
+            raise LeavesRowSpace
+        Q = _basis(problem, R, S)[:, -room:]
+        Q = _filled(problem, Q, room, S, rng)
+    _, E = np.linalg.eigh(T[:k, :k], UPLO="U")
+    C = E[:, ::-1][:, :n_components].astype(S.dtype)
+    span = S if isinstance(problem, RowSpace) else None
+    return Start(refined(product(S, C), inner), is_svd=True, span=span, coordinates=C)
+
+
+def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
     """Q, filled up to `columns` with random ones that are orthonormal to it and to S.
 
     A block that lost columns, where the data have few strong directions, would explore little.
@@ -156,44 +202,25 @@ def _filled(Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array
     missing = columns - Q.shape[1]
     if missing == 0:
         return Q
+    if isinstance(problem, RowSpace):
+        raise LeavesRowSpace
     SQ = np.hstack([S, Q])
-    R = rng.standard_normal((len(Q), missing), dtype=Q.dtype)
-    return np.hstack([Q, orthonormal_outside(SQ, R - product(SQ, inner_products(SQ, R)))])
+    R = problem.random(missing, rng)
+    R = orthonormal_outside(SQ, R - product(SQ, problem.inner(SQ, R)), problem.inner)
+    return np.hstack([Q, R])
 
 
-def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Array:
-    """Block Lanczos: one read of the data per power, and no n x r memory.
+def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
+    """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
+    inner, dtype = problem.inner, problem.rows.dtype
+    Q = column_basis(Q.astype(dtype, copy=False), float(np.finfo(dtype).eps) ** 0.75, inner)
+    # 1e-5 in single precision: what is left does no harm.
+    if S is not None and frobenius(inner(S, Q)) > float(np.finfo(dtype).eps) ** 0.7:
+        return orthonormal_outside(S, Q, inner)
+    return Q
 
-    The best r directions within the span of Q, AQ, A^2 Q, ... for a random Q and A = X'WX:
-    more exact than the last power alone, for the same number of reads.  Of many
-    components only every second power joins the basis, whose upkeep grows with its square.
-    """
-    (_, m), dtype = problem.rows.shape, problem.rows.dtype
-    stride = 1 if n_components <= FEW_COMPONENTS else 2
 
-    def square(Q: Array) -> Array:
-        return problem.covariance_times(Q).astype(dtype, copy=False)
-
-    Q = polar(rng.standard_normal((m, n_components), dtype=dtype)).factor
-    for _ in range(stride - 1):
-        Q = polar(square(Q)).factor
-    basis = np.empty((m, min(KRYLOV_READS // stride, m // n_components) * n_components), dtype)
-    T, k = np.zeros((basis.shape[1],) * 2), 0
-    while Q.shape[1] > 0:
-        last, k = k, k + Q.shape[1]
-        basis[:, last:k] = Q
-        S = basis[:, :k]
-        Q = square(Q)
-        # T = S'AS, of which this fills the upper triangle.
-        coordinates = inner_products(S, Q)
-        T[:k, last:k] = coordinates
-        room = basis.shape[1] - k
-        if room == 0:
-            break
-        for _ in range(stride - 1):
-            Q = square(polar(Q).factor)
-            coordinates = inner_products(S, Q)
-        Q = orthonormal_outside(S, Q - product(S, coordinates))[:, -room:]
-        Q = _filled(Q, min(n_components, room), S, rng)
-    _, E = np.linalg.eigh(T[:k, :k], UPLO="U")
-    return refined(product(S, E[:, ::-1][:, :n_components].astype(dtype)))
+def _is_rounding(problem: Problem, R: Array, Q: Array) -> bool:
+    """Whether what is left of Q is no more than its rounding errors: the rows span no more."""
+    (left,), (whole,) = problem.scalar_products(R, [R]), problem.scalar_products(Q, [Q])
+    return not left > float(np.finfo(Q.dtype).eps) * whole

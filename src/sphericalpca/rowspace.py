@@ -1,0 +1,179 @@
+"""The problem of wide data in coordinates of the rows: n numbers for each of m.
+
+Only the span of the rows matters, so that U = X'A for some A (n x r).  A is kept together with
+Y = XU, stacked in one array [A; Y] of 2n rows: sums, and products with small matrices from the
+right, do to both what they do to U.  The inner product of X'A and X'B is A'(XX'B), so that nothing
+of m rows is needed but one workspace for each pass.
+
+At U, with the best components V, weights W, B = WV and H = Y'B = U'G, the part of the gradient
+G = X'B that turns the subspace is X'D with D = B - A H.  It is made directly, with all its digits,
+and not as a difference of large matrices.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.linalg import Array, Inner, frobenius, refined
+from sphericalpca.problem import Point, Problem, symmetric
+from sphericalpca.products import inner_products, product, scalar_products
+from sphericalpca.rows import Block, Rows
+
+__all__ = ["GRAM_FEATURES", "LeavesRowSpace", "RowSpace"]
+
+# Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
+# than the passes of a randomized SVD.
+GRAM_FEATURES = 1024
+
+
+class LeavesRowSpace(np.linalg.LinAlgError):
+    """The way leads to a U without coordinates, or the rows span too few dimensions (None)."""
+
+    def __init__(self, U: Array | None = None) -> None:
+        super().__init__()
+        self.U = U
+
+
+class RowSpace(Problem):
+    """The same problem as that of its rows, for U in their span.
+
+    Where the rows span less than r dimensions there are no coordinates: `LeavesRowSpace` is raised.
+    """
+
+    @staticmethod
+    def suits(rows: Rows) -> bool:
+        """Whether it is worth it, and safe: lengths of rows are squared, and squared again."""
+        (n, m), longest = rows.shape, rows.totals.longest
+        return rows.in_memory and n < m and m > GRAM_FEATURES and 1e-3 < longest < 1e3
+
+    @property
+    def _n(self) -> int:
+        return self.rows.shape[0]
+
+    def pair(self, A: Array) -> Array:
+        """[A; XX'A], what stands for U = X'A; one pass."""
+        stacked = np.empty((2 * self._n, A.shape[1]), dtype=self.rows.dtype)
+        stacked[: self._n] = A
+        self.rows.project(self.rows.correlate(stacked[: self._n]), out=stacked[self._n :])
+        return stacked
+
+    def basis(self, U: Array) -> Array:
+        """Orthonormal columns that span the subspace, shape (m, r); half a pass."""
+        return refined(self.rows.correlate(U[: self._n]).astype(self.rows.dtype, copy=False))
+
+    @property
+    def inner(self) -> Inner:
+        """The inner products of X'A and X'B."""
+        return self._inner
+
+    def _inner(self, A: Array, B: Array) -> Array:
+        found = inner_products(A[: self._n], B[self._n :])
+        return symmetric(found) if A is B else found
+
+    def scalar_products(self, A: Array, matrices: Sequence[Array]) -> Array:
+        """Traces of inner products."""
+        return scalar_products(A[: self._n], [B[self._n :] for B in matrices])
+
+    def random(self, columns: int, rng: np.random.Generator) -> Array:
+        """Random sums of rows; one pass."""
+        return self.pair(rng.standard_normal((self._n, columns), dtype=self.rows.dtype.type))
+
+    def covariance_times(self, Q: Array, factor: Array | None = None) -> Array:
+        """X'WX U, without the heaviest weight; one pass."""
+        assert factor is None
+        return self.pair(self.weighted(Q[self._n :]))
+
+    def quadratic(self, S: Array, Q: Array) -> Array:
+        """(XS)'W(XQ); no pass."""
+        return inner_products(S[self._n :], self.weighted(Q[self._n :]))
+
+    def projections(self, S: Array) -> Array:
+        """X S; no pass."""
+        return S[self._n :]
+
+    def weighted(self, Y: Array) -> Array:
+        """W Y, without the heaviest weight."""
+        shares = self.rows.stats.weight / self.rows.heaviest
+        return Y if (shares == 1).all() else Y * shares.astype(Y.dtype)[:, None]
+
+    def evaluate(self, U: Array) -> Point:
+        """Everything at U, from one pass at most: the other half is made when it is asked for."""
+        V = np.empty((self._n, U.shape[1]), dtype=self.rows.dtype)
+
+        def components(block: Block) -> tuple[Any, ...]:
+            V[block.span], lengths = block.directions(U[self._n :][block.span])
+            return block.sums(lengths)
+
+        value, cosines = self.rows.sweep(components, passes=0.0)
+        return RowPoint(self, U, V, value, cosines)
+
+
+class RowPoint(Point):
+    """What is known at U.  Gradients lack the factor of the heaviest weight."""
+
+    def __init__(self, space: RowSpace, U: Array, V: Array, value: float, cosines: float) -> None:
+        loss = space.loss(value)
+        known = {"U": U, "value": value, "cosines": cosines, "loss": loss, "_space": space, "_V": V}
+        vars(self).update(known)
+
+    _space: RowSpace
+    _V: Array
+
+    @property
+    def basis(self) -> Array:
+        """Orthonormal columns that span the subspace; half a pass."""
+        return self._space.basis(self.U)
+
+    @cached_property
+    def _B(self) -> Array:
+        return self._space.weighted(self._V)
+
+    @cached_property
+    def moment(self) -> Array:
+        """V'WV, in float64."""
+        found = inner_products(self._V, self._B).astype(np.float64)
+        return symmetric(found) * self._space.rows.heaviest
+
+    @cached_property
+    def pull(self) -> Array:
+        """H = U'G."""
+        return symmetric(inner_products(self.U[len(self._V) :], self._B))
+
+    @cached_property
+    def _outside(self) -> tuple[Array, Array]:
+        """D, and X'D, shape (m, r)."""
+        D = self._B - product(self.U[: len(self._V)], self.pull)
+        return D, self._space.rows.correlate(D)
+
+    @cached_property
+    def residual(self) -> float:
+        """Relative Riemannian gradient."""
+        outside = frobenius(self._outside[1])
+        size = math.hypot(outside, frobenius(self.pull))
+        return outside / size if size > 0 else 0.0
+
+    @cached_property
+    def tangent(self) -> Array:
+        """R = G - U H."""
+        D, P = self._outside
+        Q = self._space.rows.project(P)
+        return np.vstack([D, Q])
+
+    @cached_property
+    def gradient(self) -> Array:
+        """G = R + U H."""
+        return self.tangent + product(self.U, self.pull)
+
+    @cached_property
+    def delta(self) -> float:
+        """||G||_* - f(U) >= 0."""
+        P = self._outside[1]
+        H = np.asarray(self.pull, dtype=np.float64)
+        squares = np.linalg.eigvalsh(H @ H + inner_products(P, P))
+        nuclear_norm = float(np.sqrt(np.maximum(squares, 0.0)).sum()) * self._space.rows.heaviest
+        return max(0.0, nuclear_norm - self.value)

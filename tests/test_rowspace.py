@@ -1,0 +1,165 @@
+"""Wide data in coordinates of the rows: everything is as in the column space."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca import SphericalPCA
+from sphericalpca.iterate import Start, iterate
+from sphericalpca.linalg import polar, principal_angles
+from sphericalpca.parallel import parallel
+from sphericalpca.problem import Problem
+from sphericalpca.rows import as_rows
+from sphericalpca.rowspace import LeavesRowSpace, RowSpace
+from sphericalpca.solvers import solve
+from sphericalpca.solvers.alternating import Alternating
+from sphericalpca.solvers.anderson import Anderson
+
+SHAPE, R = (60, 1300), 4
+
+
+def _text(rng, shape=SHAPE, dtype=np.float64):
+    """Sparse rows with a common word, like those of texts."""
+    X = sparse.random_array(shape, density=0.03, rng=rng, format="csr", dtype=np.float64)
+    X = X + sparse.csr_array(
+        (np.ones(shape[0]), (np.arange(shape[0]), np.zeros(shape[0], int))), shape
+    )
+    return sparse.csr_array(X, dtype=dtype)
+
+
+def _weighted(rng):
+    return {"X": _text(rng), "weight": rng.uniform(0.1, 3.0, SHAPE[0])}
+
+
+def _heavy(rng):
+    weight = np.ones(SHAPE[0])
+    weight[3] = 1e30
+    return {"X": _text(rng), "weight": weight}
+
+
+def _centred(rng):
+    X = _text(rng)
+    return {"X": X, "mean": np.asarray(X.mean(axis=0)).ravel()}
+
+
+def _duplicates(rng):
+    X = _text(rng, (20, SHAPE[1]))
+    return {"X": sparse.csr_array(sparse.vstack([X, X, X]))}
+
+
+def _zero_rows(rng):
+    X = _text(rng).toarray()
+    X[[0, 7, 30]] = 0.0
+    return {"X": sparse.csr_array(X)}
+
+
+def _scaled(rng):
+    scale = sparse.diags_array(rng.uniform(0.1, 10.0, SHAPE[0]))
+    return {"X": sparse.csr_array(scale @ _text(rng)), "normalize": False}
+
+
+CASES = {
+    "text": lambda rng: {"X": _text(rng)},
+    "dense": lambda rng: {"X": rng.standard_normal(SHAPE)},
+    "weighted": _weighted,
+    "one heavy row": _heavy,
+    "centred": _centred,
+    "duplicates": _duplicates,
+    "zero rows": _zero_rows,
+    "own lengths": _scaled,
+    "float32": lambda rng: {"X": _text(rng, dtype=np.float32)},
+}
+
+
+@pytest.fixture(params=CASES)
+def spaces(request):
+    rng = np.random.default_rng(3)
+    rows = as_rows(**CASES[request.param](rng))
+    space = RowSpace(rows)
+    with parallel():
+        U = polar(space.random(R, rng), space.inner).factor
+    return space, Problem(rows), U
+
+
+def _digits(problem):
+    return 200 * np.sqrt(SHAPE[0]) * float(np.finfo(problem.rows.dtype).eps)
+
+
+def test_a_point_is_what_it_is_in_the_column_space(spaces):
+    space, problem, U = spaces
+    here, there = space.evaluate(U), problem.evaluate(space.basis(U))
+    digits = _digits(problem)
+    heaviest = problem.rows.heaviest
+    size = np.linalg.norm(there.gradient)
+    assert here.value == pytest.approx(there.value, rel=digits)
+    assert here.cosines == pytest.approx(there.cosines, rel=digits)
+    assert here.residual == pytest.approx(there.residual, abs=digits)
+    np.testing.assert_allclose(here.moment, there.moment, atol=digits * np.abs(there.moment).max())
+    # From squares, of which small ones keep half their digits.
+    assert here.delta == pytest.approx(there.delta, abs=np.sqrt(digits) * there.value)
+    np.testing.assert_allclose(
+        space.rows.correlate(here.gradient[: SHAPE[0]]) * heaviest,
+        there.gradient,
+        atol=digits * size,
+    )
+    np.testing.assert_allclose(
+        space.rows.correlate(here.tangent[: SHAPE[0]]) * heaviest, there.tangent, atol=digits * size
+    )
+    # The second halves are the projections of the first.
+    for pair in (U, here.gradient, here.tangent):
+        projections = problem.rows.project(problem.rows.correlate(pair[: SHAPE[0]]))
+        scale = np.abs(pair).max() + np.abs(projections).max()
+        np.testing.assert_allclose(pair[SHAPE[0] :], projections, atol=10 * digits * scale)
+
+
+@pytest.mark.parametrize("solver", [Anderson(), Alternating()])
+def test_both_spaces_lead_to_the_same_subspace(spaces, solver):
+    space, problem, U = spaces
+    if problem.rows.heaviest > 1e9:
+        pytest.skip("one row is all there is: no coordinates for more components")
+    tol = 1e-4 if problem.rows.dtype == np.float32 else 1e-7
+    options = {"tol": tol, "max_iter": 3000}
+    with parallel():
+        here = iterate(space, solver, Start(U), **options)
+        there = iterate(problem, solver, Start(space.basis(U)), **options)
+    digits = 1e-5 if problem.rows.dtype == np.float32 else 1e-10
+    assert here.value == pytest.approx(there.value, rel=digits)
+    assert principal_angles(here.U, there.U).max() < 30 * tol
+    # What is reported is what the column space finds at the same subspace.
+    check = problem.evaluate(here.U)
+    assert check.residual <= 1.5 * tol + _digits(problem)
+    np.testing.assert_allclose(here.U.T @ here.U, np.eye(R), atol=_digits(problem))
+
+
+def test_rows_that_project_to_nothing_leave_the_saddle_there_too():
+    e = np.eye(3, 1300)
+    X = np.vstack([[e[0]] * 10, [e[1]] * 9])
+    found = solve(Problem(as_rows(X)), 1, solver=Anderson(), rng=np.random.default_rng(0))
+    assert found.solution.value > 13.4
+
+
+def test_more_components_than_the_rows_span_are_found_in_the_column_space():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 1300))
+    with pytest.raises(np.linalg.LinAlgError), parallel():
+        polar(RowSpace(as_rows(X)).random(5, rng), RowSpace(as_rows(X)).inner)
+    model = SphericalPCA(5, random_state=0).fit(X)
+    assert model.mean_cosine_ == pytest.approx(1.0)
+    np.testing.assert_allclose(model.components_ @ model.components_.T, np.eye(5), atol=1e-10)
+
+
+def test_a_way_that_leaves_the_row_space_is_told():
+    assert LeavesRowSpace(np.eye(2)).U.shape == (2, 2)
+    assert LeavesRowSpace().U is None
+
+
+@pytest.mark.parametrize("float_type", [np.float32, np.float64])
+def test_a_fit_of_wide_rows_is_as_good_as_that_of_another_solver(float_type):
+    X = _text(np.random.default_rng(1), (300, 2000), float_type)
+    model = SphericalPCA(5, random_state=0, tol=1e-5).fit(X)
+    other = SphericalPCA(5, random_state=0, tol=1e-5, solver="newton", init=model.components_.T)
+    assert RowSpace.suits(as_rows(X))
+    assert other.fit(X).mean_cosine_ == pytest.approx(model.mean_cosine_, rel=1e-5)
+    np.testing.assert_allclose(model.fit_transform(X), model.transform(X), atol=1e-6)
