@@ -25,7 +25,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
   // On the plane, what is under the pointer stays there.
   const zoomBy = (factor, x = view.width / 2, y = view.height / 2) => {
     if (view.flat > 0.5) {
-      const flatZoom = between(...[ZOOMS[0], view.flatZoom * factor, ZOOMS[1]]);
+      const flatZoom = between(ZOOMS[0], view.flatZoom * factor, ZOOMS[1]);
       const shift = (1 / view.flatZoom - 1 / flatZoom) / view.half;
       map.change({
         flatZoom,
@@ -45,7 +45,6 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
     pointers.set(event.pointerId, at(event));
     stage.setPointerCapture(event.pointerId);
     if (pointers.size === 1) travelled = 0;
-    view.held = true;
   });
   stage.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
@@ -73,7 +72,6 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
     stage.addEventListener(name, (event) => {
       const tapped = name === "pointerup" && pointers.has(event.pointerId) && pointers.size === 1 && travelled < 4;
       pointers.delete(event.pointerId);
-      view.held = pointers.size > 0;
       if (tapped) choose(...at(event));
       map.ask();
     });

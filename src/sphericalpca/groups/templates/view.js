@@ -10,11 +10,11 @@ const ease = (t) => t * t * (3 - 2 * t);
 const makeView = (stage, points, middles) => {
   const [back, front] = [stage.querySelector(".back"), stage.querySelector(".front")];
   let renderer = makeRenderer(stage.querySelector(".points"), points);
-  const start = facing(meanOf(middles));
+  const start = facing(busiest(middles));
   const view = {
     ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0, flat: 0,
-    width: 1, height: 1, half: 1, ratio: 1, size: 4, matrix: new Float32Array(9),
-    turning: !STILL.matches, paused: false, moving: false, labels: true,
+    width: 1, height: 1, half: 1, ratio: 1, size: 4, dimmed: 4, matrix: new Float32Array(9),
+    turning: !STILL.matches, paused: false, labels: true,
   };
   let paint = new Uint8Array(4 * points.n);
   let theme = null;
@@ -23,7 +23,7 @@ const makeView = (stage, points, middles) => {
   let frame = 0;
   let last = 0;
   let visible = true;
-  let shown = { hover: -1, chosen: -1, groups: null };
+  const shown = { hover: -1, chosen: -1, middles };
 
   const lookAgain = () => {
     const { clientWidth: width, clientHeight: height } = stage;
@@ -42,7 +42,10 @@ const makeView = (stage, points, middles) => {
     const [sp, cp] = [Math.sin(view.pitch), Math.cos(view.pitch)];
     view.matrix.set([-sy, -sp * cy, cp * cy, cy, -sp * sy, cp * sy, 0, cp, sp]);   // columns
     const zoom = view.flat > 0.5 ? view.flatZoom : view.zoom;
-    view.size = between(2.2, 0.72 * Math.sqrt((view.width * view.height) / (points.n + 1)), 8) * zoom ** 0.4;
+    const total = shown.middles.reduce((sum, { count }) => sum + count, 1);
+    const room = (n) => between(2.2, 0.72 * Math.sqrt((view.width * view.height) / n), 8) * zoom ** 0.4;
+    // Few among many are a little larger.
+    Object.assign(view, { size: room(Math.sqrt(total * (points.n + 1))), dimmed: 0.8 * room(points.n + 1) });
     stamp += 1;
   };
 
@@ -128,11 +131,10 @@ const makeView = (stage, points, middles) => {
   const step = (now) => {
     frame = 0;
     advance(now);
-    view.moving = goesOn() || view.held;
     aim();
     paintGlobe(back, view, theme);
     renderer.draw(view, project);
-    paintLabels(front, view, theme, { middles, place, shown, points, project });
+    paintLabels(front, view, theme, { place, shown, points, project });
     last = now;
     if (goesOn()) ask();
     else last = 0;
@@ -183,7 +185,7 @@ const makeView = (stage, points, middles) => {
   stage.addEventListener("webglcontextlost", () => {
     const fresh = stage.querySelector(".points").cloneNode();
     stage.querySelector(".points").replaceWith(fresh);
-    renderer = pathRenderer(fresh, points);
+    renderer = pixelRenderer(fresh, points);
     renderer.repaint(paint);
     ask();
   }, true);
@@ -200,10 +202,9 @@ const facing = ({ x, y, z }) => ({
   yaw: Math.atan2(y, x),
   pitch: between(-1.35, Math.asin(between(-1, z / (Math.hypot(x, y, z) || 1), 1)), 1.35),
 });
-const meanOf = (middles) => {
-  const sum = { x: 0, y: 0, z: 0 };
-  for (const { x, y, z, count } of middles) {
-    for (const [axis, value] of Object.entries({ x, y, z })) sum[axis] += value * count;
-  }
-  return sum;
+// Of the middles of groups, the one with most points on its side of the sphere.
+const busiest = (middles) => {
+  const around = (m) =>
+    middles.reduce((sum, { x, y, z, count }) => sum + count * Math.max(0, m.x * x + m.y * y + m.z * z), 0);
+  return middles.reduce((best, m) => (around(m) > around(best) ? m : best), middles[0] ?? { x: 1, y: 0, z: 0 });
 };
