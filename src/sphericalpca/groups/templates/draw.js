@@ -65,8 +65,10 @@ const compile = (gl) => {
 
 // `paint` holds red, green, blue and whether the filter shows it, for each point.
 const webglRenderer = (canvas, points) => {
-  const gl = canvas.getContext("webgl", { alpha: true, antialias: false, depth: false });
+  const gl = canvas.getContext("webgl", { antialias: false, depth: false, failIfMajorPerformanceCaveat: true });
   if (!gl) return null;
+  const name = gl.getParameter(gl.getExtension("WEBGL_debug_renderer_info")?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER);
+  if (/swiftshader|llvmpipe|software|basic render/i.test(name)) throw new Error("emulated WebGL: pixels are faster");
   const program = compile(gl);
   const interleave = (names) => {
     const flat = new Float32Array(points.n * names.length);

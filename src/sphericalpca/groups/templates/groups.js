@@ -19,6 +19,7 @@
     mark.style.color = `var(--g${group % facts.colours})`;
     return mark;
   };
+  const isUncertain = (i) => points.group[i] !== NO_GROUP && points.margin[i] < facts.uncertain;
   const groupLine = (i) => {
     const group = points.group[i];
     const line = make("p", { class: "of" });
@@ -27,7 +28,7 @@
     return line;
   };
   const measures = (i) => {
-    const doubt = points.margin[i] < facts.uncertain ? " · uncertain" : "";
+    const doubt = isUncertain(i) ? " · uncertain" : "";
     return points.group[i] === NO_GROUP ? "" : `cosine ${shareText(points.cosine[i])} · margin ${shareText(points.margin[i])}${doubt}`;
   };
 
@@ -94,7 +95,7 @@
   // While something is looked for, the legend counts what was found.
   const countHits = (hit) => {
     const looking = chosen.query || chosen.uncertain;
-    const found = middlesOf(points, (i) => hit(i) && (!chosen.uncertain || points.margin[i] < facts.uncertain));
+    const found = middlesOf(points, (i) => hit(i) && (!chosen.uncertain || isUncertain(i)));
     buttons(".legend-list .size b").forEach((node, group) => {
       node.textContent = looking ? `${found[group].count.toLocaleString("en")} of ` : "";
     });
@@ -104,7 +105,7 @@
     const hit = chosen.query && lower ? search(chosen.query, lower) : () => true;
     const { groups, uncertain } = chosen;
     shows = (i) =>
-      (!groups.size || groups.has(points.group[i])) && hit(i) && (!uncertain || points.margin[i] < facts.uncertain);
+      (!groups.size || groups.has(points.group[i])) && hit(i) && (!uncertain || isUncertain(i));
     buttons("[data-group]").forEach((button) => {
       button.setAttribute("aria-pressed", String(groups.has(Number(button.dataset.group))));
     });

@@ -122,7 +122,7 @@ const makeView = (stage, points, middles) => {
     if (view.turning && !view.paused && view.flat < 1 && last) view.yaw += 0.00012 * Math.min(now - last, 50);
     flights = flights.filter(({ key, from, to, since }) => {
       const t = STILL.matches ? 1 : between(0, (now - since) / FLIGHT, 1);
-      view[key] = from + (to - from) * ease(t);
+      view[key] = t < 1 ? from + (to - from) * ease(t) : to;
       return t < 1;
     });
   };
