@@ -68,7 +68,8 @@ class CurvePoint(NamedTuple):
     high: float
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True)
+class Problem:
     """What was counted while reading, with the numbers of a few lines where it was seen."""
 
     count: int
