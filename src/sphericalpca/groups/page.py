@@ -189,8 +189,8 @@ def _points(data: PageData, rows: NDArray[np.int64], index: Mapping[int, int]) -
     plane = np.nan_to_num(np.asarray(data.plane, dtype=np.float64)[rows])
     known = np.asarray(data.group)[rows] >= 0
     if known.any():
-        plane = plane - np.median(plane[known], axis=0)
-        plane /= np.quantile(np.hypot(*plane[known].T), 0.995) or 1.0
+        low, high = np.quantile(plane[known], (0.005, 0.995), axis=0)
+        plane = (plane - (low + high) / 2) / (float(np.max(high - low)) / 2 or 1.0)
     columns = (
         (np.asarray(data.sphere)[rows], SPHERE_SCALE),
         (plane, PLANE_SCALE),

@@ -104,7 +104,7 @@ const webglRenderer = (canvas, points) => {
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clear(gl.COLOR_BUFFER_BIT);
       gl.uniformMatrix3fv(turn, false, view.matrix);
-      gl.uniform4f(camera, view.flat, view.zoom, view.flatZoom, view.half);
+      gl.uniform4f(camera, view.flat, view.zoom, view.fit * view.flatZoom, view.half);
       gl.uniform2f(pan, view.panX, view.panY);
       gl.uniform2f(extent, view.width, view.height);
       gl.uniform2f(size, view.size * view.ratio, view.dimmed * view.ratio);
@@ -124,7 +124,8 @@ const WIDTHS = [
   (t) => 1 - Math.abs(t),
 ];
 // Where a shape has pixels, counted from its middle.
-const pixelsOf = (shape, radius, width) => {
+const pixelsOf = (shape, size, width) => {
+  const radius = size + 0.35;   // pixels that are mostly covered
   const reach = Math.ceil(radius);
   const found = [];
   for (let dy = -reach; dy <= reach; dy += 1) {
@@ -145,7 +146,7 @@ const pixelRenderer = (canvas, points) => {
     const radius = (view.ratio * (layer ? view.size : view.dimmed)) / 2;
     const forms = SHAPES.map((_, shape) => pixelsOf(shape, radius, width));
     const opacity = Math.round(255 * [0.14, BEHIND, 0.9][layer]) << 24;
-    const edge = Math.ceil(radius);
+    const edge = Math.ceil(radius + 1);
     for (let i = 0; i < points.n; i += 1) {
       const of = paint[4 * i + 3] === 0 ? 0 : screen.depth[i] > 0 ? 2 : 1;
       if (of !== layer || points.group[i] === NO_GROUP) continue;

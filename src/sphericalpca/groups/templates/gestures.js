@@ -15,7 +15,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
   };
   const drag = (dx, dy) => {
     if (view.flat > 0.5) {
-      const pixels = view.half * view.flatZoom;
+      const pixels = view.half * view.fit * view.flatZoom;
       map.change({ panX: view.panX - dx / pixels, panY: view.panY + dy / pixels });
     } else {
       const pixels = view.half * view.zoom;
@@ -26,7 +26,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
   const zoomBy = (factor, x = view.width / 2, y = view.height / 2) => {
     if (view.flat > 0.5) {
       const flatZoom = between(ZOOMS[0], view.flatZoom * factor, ZOOMS[1]);
-      const shift = (1 / view.flatZoom - 1 / flatZoom) / view.half;
+      const shift = (1 / view.flatZoom - 1 / flatZoom) / (view.half * view.fit);
       map.change({
         flatZoom,
         panX: view.panX + (x - view.width / 2) * shift,

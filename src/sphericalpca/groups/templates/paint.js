@@ -97,22 +97,30 @@ const paintLabels = (canvas, view, theme, { place, shown, points, project }) => 
   pen.globalAlpha = 1;
 };
 
+// Two words, or one where two would cover another label.
 const paintLabel = (pen, view, theme, { x, y, z, u, v, group }, place, taken) => {
   const [across, down, depth] = place(x, y, z, u, v);
   const alpha = between(0, (depth - 0.2) / 0.1, 1);
-  if (!alpha) return;
-  const text = facts.words[group].slice(0, view.width < 560 ? 1 : 2).join(" · ") || titleOf(group);
-  const width = pen.measureText(text).width + 26;
-  const left = between(4, across - width / 2, view.width - width - 4);
   const [top, height] = [down - 11, 22];
-  const covers = (box) =>
-    left < box[0] + box[2] + 3 && box[0] < left + width + 3 && top < box[1] + height + 3 && box[1] < top + height + 3;
-  if (top < 2 || top + height > view.height - 2 || taken.some(covers)) return;
-  taken.push([left, top, width]);
+  if (!alpha || top < 2 || top + height > view.height - 2) return;
+  for (const words of view.width < 560 ? [1] : [2, 1]) {
+    const text = facts.words[group].slice(0, words).join(" · ") || titleOf(group);
+    const width = pen.measureText(text).width + 26;
+    const left = between(4, across - width / 2, view.width - width - 4);
+    const covers = (box) =>
+      left < box[0] + box[2] + 3 && box[0] < left + width + 3 && top < box[1] + height + 3 && box[1] < top + height + 3;
+    if (taken.some(covers)) continue;
+    taken.push([left, top, width]);
+    paintPill(pen, theme, { text, left, top, width, height, alpha, group });
+    return;
+  }
+};
+
+const paintPill = (pen, theme, { text, left, top, width, height, alpha, group }) => {
   pen.globalAlpha = 0.86 * alpha;
   pen.fillStyle = theme.paper;
   pen.beginPath();
-  pen.roundRect(left, top, width, height, 11);
+  pen.roundRect(left, top, width, height, height / 2);
   pen.fill();
   pen.globalAlpha = alpha;
   pen.strokeStyle = theme.line;
@@ -120,8 +128,8 @@ const paintLabel = (pen, view, theme, { x, y, z, u, v, group }, place, taken) =>
   pen.stroke();
   pen.fillStyle = theme.groups[group];
   pen.beginPath();
-  outline(pen, shapeOf(group), left + 11, down, 4.5);
+  outline(pen, shapeOf(group), left + 11, top + height / 2, 4.5);
   pen.fill();
   pen.fillStyle = theme.text;
-  pen.fillText(text, left + 19, down + 0.5);
+  pen.fillText(text, left + 19, top + height / 2 + 0.5);
 };

@@ -13,9 +13,11 @@ const makeView = (stage, points, middles) => {
   const start = facing(busiest(middles));
   const view = {
     ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0, flat: 0,
-    width: 1, height: 1, half: 1, ratio: 1, size: 4, dimmed: 4, matrix: new Float32Array(9),
+    width: 1, height: 1, half: 1, fit: 1, ratio: 1, size: 4, dimmed: 4, matrix: new Float32Array(9),
     turning: !STILL.matches, paused: false, labels: true,
   };
+  // How far the plane reaches in both directions, up to a few outliers.
+  const reach = Object.fromEntries(["u", "v"].map((axis) => [axis, farOut(points[axis])]));
   let paint = new Uint8Array(4 * points.n);
   let theme = null;
   let flights = [];         // what changes by itself: { key, from, to, since }
@@ -28,7 +30,9 @@ const makeView = (stage, points, middles) => {
   const lookAgain = () => {
     const { clientWidth: width, clientHeight: height } = stage;
     const ratio = Math.min(devicePixelRatio || 1, 2);
-    Object.assign(view, { width, height, ratio, half: 0.43 * Math.min(width, height) });
+    const half = 0.43 * Math.min(width, height);
+    const fit = (0.45 * Math.min(width / reach.u, height / reach.v)) / half;
+    Object.assign(view, { width, height, ratio, half, fit });
     for (const canvas of stage.querySelectorAll("canvas")) {
       const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
       if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
@@ -53,8 +57,8 @@ const makeView = (stage, points, middles) => {
     const m = view.matrix;
     const depth = m[2] * x + m[5] * y + m[8] * z;
     const scale = (1 - view.flat) * view.zoom * (EYE / (EYE - depth));
-    const across = scale * (m[0] * x + m[3] * y + m[6] * z) + view.flat * view.flatZoom * (u - view.panX);
-    const up = scale * (m[1] * x + m[4] * y + m[7] * z) + view.flat * view.flatZoom * (v - view.panY);
+    const across = scale * (m[0] * x + m[3] * y + m[6] * z) + view.flat * view.fit * view.flatZoom * (u - view.panX);
+    const up = scale * (m[1] * x + m[4] * y + m[7] * z) + view.flat * view.fit * view.flatZoom * (v - view.panY);
     return [view.width / 2 + view.half * across, view.height / 2 - view.half * up, Math.max(depth, view.flat)];
   };
 
@@ -64,7 +68,7 @@ const makeView = (stage, points, middles) => {
     const { x, y, z, u, v } = points;
     const [a, b, c, d, e, f, g, h, k] = view.matrix;
     const [flat, half, panX, panY] = [view.flat, view.half, view.panX, view.panY];
-    const [globe, chart] = [(1 - flat) * view.zoom * EYE, flat * view.flatZoom];
+    const [globe, chart] = [(1 - flat) * view.zoom * EYE, flat * view.fit * view.flatZoom];
     for (let i = 0; i < points.n; i += 1) {
       const depth = c * x[i] + f * y[i] + k * z[i];
       const scale = globe / (EYE - depth);
@@ -198,6 +202,10 @@ const makeView = (stage, points, middles) => {
   return api;
 };
 
+const farOut = (values) => {
+  const sizes = values.map(Math.abs).sort();
+  return Math.max(sizes[Math.floor(0.99 * (sizes.length - 1))] ?? 0, 0.1);
+};
 const facing = ({ x, y, z }) => ({
   yaw: Math.atan2(y, x),
   pitch: between(-1.35, Math.asin(between(-1, z / (Math.hypot(x, y, z) || 1), 1)), 1.35),
