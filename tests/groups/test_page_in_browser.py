@@ -181,20 +181,23 @@ def test_the_map_draws_turns_zooms_and_flattens(visit, made, renderer):
     page = visit(made(), *[BELIEVE] * (renderer == "WebGL"))
     assert page.locator("#stage").get_attribute("data-drawn") == renderer
     seen = [picture(page)]
-    page.get_by_role("button", name="Flat").click()
-    seen.append(picture(page))
-    page.get_by_role("button", name="Zoom in").click()
-    seen.append(picture(page))
+
+    def looks_new():
+        # A loaded machine may draw a little late.
+        seen.append(next((new for _ in range(20) if (new := picture(page)) not in seen), b""))
+        return seen[-1]
+
+    for name in ("Flat", "Zoom in"):
+        page.get_by_role("button", name=name).click()
+        assert looks_new()
     page.get_by_role("button", name="Sphere").click()
     page.locator("#stage").focus()
     for key in ("ArrowLeft", "ArrowUp", "+"):
         page.keyboard.press(key)
-        seen.append(picture(page))
-    assert len(set(seen)) == len(seen)
+        assert looks_new()
     page.keyboard.press("0")
     page.evaluate("document.activeElement.blur()")
-    # Emulated WebGL may be a frame late.
-    assert any(picture(page) == seen[0] for _ in range(10))
+    assert any(picture(page) == seen[0] for _ in range(20))
 
 
 @pytest.mark.parametrize("flat", [False, True])
