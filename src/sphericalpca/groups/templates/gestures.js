@@ -14,7 +14,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
     return [event.clientX - box.left, event.clientY - box.top];
   };
   const drag = (dx, dy) => {
-    if (view.flat > 0.5) {
+    if (view.chart) {
       const pixels = view.half * view.fit * view.flatZoom;
       map.change({ panX: view.panX - dx / pixels, panY: view.panY + dy / pixels });
     } else {
@@ -24,7 +24,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
   };
   // On the plane, what is under the pointer stays there.
   const zoomBy = (factor, x = view.width / 2, y = view.height / 2) => {
-    if (view.flat > 0.5) {
+    if (view.chart) {
       const flatZoom = between(ZOOMS[0], view.flatZoom * factor, ZOOMS[1]);
       const shift = (1 / view.flatZoom - 1 / flatZoom) / (view.half * view.fit);
       map.change({
@@ -38,7 +38,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
     // With one finger, a page scrolls; a map that is zoomed moves.
     stage.style.touchAction = zoomNow() > 1.01 ? "none" : "pan-y";
   };
-  const zoomNow = () => (view.flat > 0.5 ? view.flatZoom : view.zoom);
+  const zoomNow = () => (view.chart ? view.flatZoom : view.zoom);
 
   stage.addEventListener("pointerdown", (event) => {
     if (event.button) return;

@@ -12,7 +12,8 @@ const makeView = (stage, points, middles) => {
   let renderer = makeRenderer(stage.querySelector(".points"), points);
   const start = facing(busiest(middles));
   const view = {
-    ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0, flat: 0,
+    ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0,
+    chart: false, flat: 0,   // what is wanted, and how far it is reached
     width: 1, height: 1, half: 1, fit: 1, ratio: 1, size: 4, dimmed: 4, matrix: new Float32Array(9),
     turning: !STILL.matches, paused: false, labels: true,
   };
@@ -183,7 +184,10 @@ const makeView = (stage, points, middles) => {
       });
     },
     reset: () => fly({ ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0 }),
-    flatten: (on) => fly({ flat: on ? 1 : 0 }),
+    flatten: (on) => {
+      view.chart = on;
+      fly({ flat: on ? 1 : 0 });
+    },
   };
 
   stage.addEventListener("webglcontextlost", () => {
