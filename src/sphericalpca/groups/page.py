@@ -68,7 +68,8 @@ class CurvePoint(NamedTuple):
     high: float
 
 
-class Problem(NamedTuple):
+@dataclass(frozen=True)
+class Problem:
     """What was counted while reading, with the numbers of a few lines where it was seen."""
 
     count: int
@@ -100,14 +101,14 @@ class PageData:
     group: NDArray[Any]  # n labels, -1 for texts without a known word
     cosine: NDArray[Any]  # n, to the centre of the group
     margin: NDArray[Any]  # n, over the second-best centre
-    excerpts: Sequence[str]  # cut at 300 characters
+    excerpts: Sequence[str]  # the page cuts them at 300 characters, with a sign
     ids: Sequence[str]
     n_texts: int  # all of them, also where the points are a sample
-    mean_cosine: float
+    mean_cosine: float  # of all texts to the centres of their groups
     svd_ratio: float | None = None
     sampled: bool = False  # whether the points are a sample of the texts
     uncertain: float = 0.01  # texts whose margin is below this are marked
-    tree: NDArray[Any] | None = None  # scipy's linkage of the centres, heights in degrees
+    tree: NDArray[Any] | None = None  # scipy's linkage in degrees; leaves in order of labels
     curve: Sequence[CurvePoint] | None = None  # of `-k auto`
     settings: Mapping[str, Any] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -159,8 +160,10 @@ def _render(data: PageData, rows: NDArray[np.int64]) -> str:
         sampled=data.sampled or len(rows) < len(data.ids),
         n_uncertain=int(np.sum(margins < data.uncertain)),
         n_margins=len(margins),
+        n_without=max(len(data.unassigned), data.n_texts - sum(g.size for g in data.groups)),
         share=share,
-        word=lambda word: _clean(word, WORD),
+        clean=_clean,
+        limits={"excerpt": EXCERPT, "id": ID, "word": WORD},
         look=lambda position: (position % COLOURS, SHAPES[position // COLOURS % len(SHAPES)]),
         listed=LISTED,
     )
@@ -175,6 +178,7 @@ def _facts(data: PageData, count: int) -> dict[str, Any]:
         "words": [[_clean(word, WORD) for word, _ in group.words[:3]] for group in data.groups],
         "colours": COLOURS,
         "uncertain": data.uncertain,
+        "leaves": np.argsort([group.label for group in data.groups]).tolist(),
         "tree": [] if data.tree is None else np.asarray(data.tree)[:, :3].tolist(),
         "curve": [[x if np.isfinite(x) else None for x in point] for point in data.curve or ()],
     }
@@ -182,11 +186,11 @@ def _facts(data: PageData, count: int) -> dict[str, Any]:
 
 def _points(data: PageData, rows: NDArray[np.int64], index: Mapping[int, int]) -> bytes:
     """Sphere, plane, cosine and margin as int16, one column after the other; groups as uint16."""
-    plane = np.asarray(data.plane, dtype=np.float64)[rows]
+    plane = np.nan_to_num(np.asarray(data.plane, dtype=np.float64)[rows])
     known = np.asarray(data.group)[rows] >= 0
     if known.any():
-        plane = plane - np.median(plane[known], axis=0)
-        plane /= np.quantile(np.hypot(*plane[known].T), 0.995) or 1.0
+        low, high = np.quantile(plane[known], (0.005, 0.995), axis=0)
+        plane = (plane - (low + high) / 2) / (float(np.max(high - low)) / 2 or 1.0)
     columns = (
         (np.asarray(data.sphere)[rows], SPHERE_SCALE),
         (plane, PLANE_SCALE),

@@ -36,9 +36,12 @@ const histogram = (box, points) => {
   const BARS = 48;
   const known = points.margin.filter((_, i) => points.group[i] !== NO_GROUP).sort();
   if (!box || !known.length) return () => {};
-  const low = Math.min(0, known[0]);
-  const high = Math.max(known[Math.floor(0.995 * (known.length - 1))], low + 1e-3);
-  const width = (high - low) / BARS;
+  const least = Math.min(0, known[0]);
+  const large = Math.max(known[Math.floor(0.995 * (known.length - 1))], least + 1e-3);
+  const width = (large - least) / BARS;
+  // Bars end where uncertainty ends.
+  const low = facts.uncertain - Math.ceil((facts.uncertain - least) / width) * width;
+  const high = low + BARS * width;
   const count = (shows) => {
     const counts = new Float64Array(BARS);
     for (let i = 0; i < points.n; i += 1) {
@@ -93,12 +96,13 @@ const tree = (box, leafButton) => {
     return `M${angle[a] - nearest} ${row[a]}H${height - nearest}V${row[b]}H${angle[b] - nearest}`;
   });
   const list = make("ul", { class: "leaves" });
-  order.forEach((leaf) => list.append(make("li", {}, leafButton(leaf))));
+  order.forEach((leaf) => list.append(make("li", {}, leafButton(facts.leaves[leaf]))));
   const side = make("div", { class: "branches" });
   const picture = canvasFor(side, widest - nearest, n, "Tree of groups: the further right two branches meet, the larger the angle between them");
   const ticks = roundSteps(nearest, widest, 6);
   ticks.forEach((x) => makeSvg("path", { d: `M${x - nearest} 0V${n}`, class: "rule" }, picture));
   makeSvg("path", { d: path.join(""), class: "branch" }, picture);
+  picture.style.height = `calc(${n} * var(--row))`;
   ticksOn(side, ticks.map((x) => [(100 * (x - nearest)) / (widest - nearest), `${Math.round(x)}°`]));
   box.append(list, side);
 };

@@ -1,4 +1,4 @@
-// Points on a canvas: by WebGL, or where there is none, by two-dimensional paths.
+// Points on a canvas: by WebGL, or where there is none, pixel by pixel.
 "use strict";
 
 const EYE = 4;                                          // its distance, in radii of the sphere
@@ -16,7 +16,8 @@ const VERTEX = `
   uniform mat3 turn;
   uniform vec4 camera;   // flatness; zoom on the sphere; zoom and half of the canvas on the plane
   uniform vec2 pan, canvas;
-  uniform float size, front;
+  uniform vec2 size;     // of points that the filter shows, of others
+  uniform float front;
   varying vec4 colour;
   varying float form, radius;
   void main() {
@@ -28,7 +29,7 @@ const VERTEX = `
     bool isFront = shown > 0.5 && depth > 0.0;
     bool here = isFront == (front > 0.5) && shape >= 0.0;
     gl_Position = here ? vec4(p * camera.w * 2.0 / canvas, 0.0, 1.0) : vec4(9.0, 9.0, 9.0, 1.0);
-    radius = size * mix(mix(0.75, 1.0, depth) * near, 1.0, camera.x) * (shown > 0.5 ? 1.0 : 0.8);
+    radius = (shown > 0.5 ? size.x : size.y) * mix(mix(0.75, 1.0, depth) * near, 1.0, camera.x);
     gl_PointSize = radius + 1.0;
     float alpha = shown > 0.5 ? mix(${BEHIND}, 0.88, depth) : 0.16 * mix(0.4, 1.0, depth);
     colour = vec4(paint.rgb * alpha, alpha);
@@ -64,8 +65,10 @@ const compile = (gl) => {
 
 // `paint` holds red, green, blue and whether the filter shows it, for each point.
 const webglRenderer = (canvas, points) => {
-  const gl = canvas.getContext("webgl", { alpha: true, antialias: false, depth: false });
+  const gl = canvas.getContext("webgl", { antialias: false, depth: false, failIfMajorPerformanceCaveat: true });
   if (!gl) return null;
+  const name = gl.getParameter(gl.getExtension("WEBGL_debug_renderer_info")?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER);
+  if (/swiftshader|llvmpipe|software|basic render/i.test(name)) throw new Error("emulated WebGL: pixels are faster");
   const program = compile(gl);
   const interleave = (names) => {
     const flat = new Float32Array(points.n * names.length);
@@ -101,10 +104,10 @@ const webglRenderer = (canvas, points) => {
       gl.viewport(0, 0, canvas.width, canvas.height);
       gl.clear(gl.COLOR_BUFFER_BIT);
       gl.uniformMatrix3fv(turn, false, view.matrix);
-      gl.uniform4f(camera, view.flat, view.zoom, view.flatZoom, view.half);
+      gl.uniform4f(camera, view.flat, view.zoom, view.fit * view.flatZoom, view.half);
       gl.uniform2f(pan, view.panX, view.panY);
       gl.uniform2f(extent, view.width, view.height);
-      gl.uniform1f(size, view.size * view.ratio);
+      gl.uniform2f(size, view.size * view.ratio, view.dimmed * view.ratio);
       for (const pass of [0, 1]) {
         gl.uniform1f(front, pass);
         gl.drawArrays(gl.POINTS, 0, points.n);
@@ -113,65 +116,70 @@ const webglRenderer = (canvas, points) => {
   };
 };
 
-const outline = (pen, shape, x, y, r) => {
-  if (shape === 0) {
-    pen.moveTo(x + r, y);
-    pen.arc(x, y, r, 0, 2 * Math.PI);
-  } else if (shape === 1) {
-    pen.rect(x - 0.85 * r, y - 0.85 * r, 1.7 * r, 1.7 * r);
-  } else {
-    const corners = shape === 2 ? [[0, -1], [1, 0.75], [-1, 0.75]] : [[0, -1], [1, 0], [0, 1], [-1, 0]];
-    corners.forEach(([a, b], i) => (i ? pen.lineTo(x + r * a, y + r * b) : pen.moveTo(x + r * a, y + r * b)));
-    pen.closePath();
+// Half the width of a shape, at a height from -1 (top) to 1, in radii.
+const WIDTHS = [
+  (t) => Math.sqrt(Math.max(0, 1 - t * t)),
+  (t) => (Math.abs(t) <= 0.85 ? 0.85 : 0),
+  (t) => (t <= 0.75 ? (t + 1) / 1.75 : 0),
+  (t) => 1 - Math.abs(t),
+];
+// Where a shape has pixels, counted from its middle.
+const pixelsOf = (shape, size, width) => {
+  const radius = size + 0.35;   // pixels that are mostly covered
+  const reach = Math.ceil(radius);
+  const found = [];
+  for (let dy = -reach; dy <= reach; dy += 1) {
+    const half = Math.abs(dy) < radius ? radius * WIDTHS[shape](dy / radius) : 0;
+    for (let dx = Math.ceil(-half); dx < half; dx += 1) found.push(dy * width + dx);
   }
+  return Int32Array.from(found);
 };
 
-// One path per group and layer; while something moves, at most so many points.
-const MOST_MOVING = 20000;
-const pathRenderer = (canvas, points) => {
+// Pixel by pixel: what is left out first, then what is behind the sphere, then its front.
+const pixelRenderer = (canvas, points) => {
   const pen = canvas.getContext("2d");
-  const order = Uint32Array.from(points.group.keys()).sort((a, b) => points.group[a] - points.group[b]);
+  const shapes = facts.labels.map((_, group) => shapeOf(group));
   let paint = new Uint8Array(4 * points.n);
-  const drawLayer = (view, screen, layer, step) => {
-    const radius = view.size / 2;
-    const opacity = [0.12, BEHIND, 0.85][layer];
-    let group = -1;
-    for (let k = 0; k < points.n; k += step) {
-      const i = order[k];
-      if (points.group[i] === NO_GROUP) break;
-      const of = paint[4 * i + 3] ? (screen.depth[i] > 0 ? 2 : 1) : 0;
-      if (of !== layer) continue;
-      if (points.group[i] !== group) {
-        if (group >= 0) pen.fill();
-        group = points.group[i];
-        pen.beginPath();
-        pen.fillStyle = `rgb(${paint[4 * i]} ${paint[4 * i + 1]} ${paint[4 * i + 2]} / ${opacity})`;
-      }
-      if (radius < 2) pen.rect(screen.x[i] - radius, screen.y[i] - radius, 2 * radius, 2 * radius);
-      else outline(pen, shapeOf(group), screen.x[i], screen.y[i], radius);
+  let image = null;
+  const drawLayer = (pixels, view, screen, layer) => {
+    const { width, height } = image;
+    const radius = (view.ratio * (layer ? view.size : view.dimmed)) / 2;
+    const forms = SHAPES.map((_, shape) => pixelsOf(shape, radius, width));
+    const opacity = Math.round(255 * [0.14, BEHIND, 0.9][layer]) << 24;
+    const edge = Math.ceil(radius + 1);
+    for (let i = 0; i < points.n; i += 1) {
+      const of = paint[4 * i + 3] === 0 ? 0 : screen.depth[i] > 0 ? 2 : 1;
+      if (of !== layer || points.group[i] === NO_GROUP) continue;
+      const [x, y] = [(screen.x[i] * view.ratio + 0.5) | 0, (screen.y[i] * view.ratio + 0.5) | 0];
+      if (x < edge || y < edge || x >= width - edge || y >= height - edge) continue;
+      const colour = opacity | (paint[4 * i + 2] << 16) | (paint[4 * i + 1] << 8) | paint[4 * i];
+      const form = forms[shapes[points.group[i]]];
+      const middle = y * width + x;
+      for (let k = 0; k < form.length; k += 1) pixels[middle + form[k]] = colour;
     }
-    if (group >= 0) pen.fill();
   };
   return {
     name: "canvas",
     repaint: (fresh) => { paint = fresh; },
     draw: (view, project) => {
-      pen.setTransform(view.ratio, 0, 0, view.ratio, 0, 0);
-      pen.clearRect(0, 0, view.width, view.height);
-      const step = view.moving ? Math.ceil(points.n / MOST_MOVING) : 1;
+      if (image?.width !== canvas.width || image?.height !== canvas.height) {
+        image = pen.createImageData(canvas.width, canvas.height);
+      }
+      const pixels = new Uint32Array(image.data.buffer).fill(0);
       const screen = project();
-      for (const layer of [0, 1, 2]) drawLayer(view, screen, layer, step);
+      for (const layer of [0, 1, 2]) drawLayer(pixels, view, screen, layer);
+      pen.putImageData(image, 0, 0);
     },
   };
 };
 
 const makeRenderer = (canvas, points) => {
   try {
-    return webglRenderer(canvas, points) ?? pathRenderer(canvas, points);
+    return webglRenderer(canvas, points) ?? pixelRenderer(canvas, points);
   } catch {
-    // A canvas keeps its first kind of context, so paths need another one.
+    // A canvas keeps its first kind of context, so pixels need another one.
     const fresh = canvas.cloneNode();
     canvas.replaceWith(fresh);
-    return pathRenderer(fresh, points);
+    return pixelRenderer(fresh, points);
   }
 };

@@ -14,8 +14,8 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
     return [event.clientX - box.left, event.clientY - box.top];
   };
   const drag = (dx, dy) => {
-    if (view.flat > 0.5) {
-      const pixels = view.half * view.flatZoom;
+    if (view.chart) {
+      const pixels = view.half * view.fit * view.flatZoom;
       map.change({ panX: view.panX - dx / pixels, panY: view.panY + dy / pixels });
     } else {
       const pixels = view.half * view.zoom;
@@ -24,9 +24,9 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
   };
   // On the plane, what is under the pointer stays there.
   const zoomBy = (factor, x = view.width / 2, y = view.height / 2) => {
-    if (view.flat > 0.5) {
-      const flatZoom = between(...[ZOOMS[0], view.flatZoom * factor, ZOOMS[1]]);
-      const shift = (1 / view.flatZoom - 1 / flatZoom) / view.half;
+    if (view.chart) {
+      const flatZoom = between(ZOOMS[0], view.flatZoom * factor, ZOOMS[1]);
+      const shift = (1 / view.flatZoom - 1 / flatZoom) / (view.half * view.fit);
       map.change({
         flatZoom,
         panX: view.panX + (x - view.width / 2) * shift,
@@ -38,14 +38,13 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
     // With one finger, a page scrolls; a map that is zoomed moves.
     stage.style.touchAction = zoomNow() > 1.01 ? "none" : "pan-y";
   };
-  const zoomNow = () => (view.flat > 0.5 ? view.flatZoom : view.zoom);
+  const zoomNow = () => (view.chart ? view.flatZoom : view.zoom);
 
   stage.addEventListener("pointerdown", (event) => {
     if (event.button) return;
     pointers.set(event.pointerId, at(event));
     stage.setPointerCapture(event.pointerId);
     if (pointers.size === 1) travelled = 0;
-    view.held = true;
   });
   stage.addEventListener("pointermove", (event) => {
     const [x, y] = at(event);
@@ -73,7 +72,6 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
     stage.addEventListener(name, (event) => {
       const tapped = name === "pointerup" && pointers.has(event.pointerId) && pointers.size === 1 && travelled < 4;
       pointers.delete(event.pointerId);
-      view.held = pointers.size > 0;
       if (tapped) choose(...at(event));
       map.ask();
     });

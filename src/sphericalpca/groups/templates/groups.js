@@ -14,21 +14,21 @@
   let colours = [];
   const PAGE = 30;
 
-  const nameOf = (group) => facts.words[group].join(", ") || "no distinctive words";
   const swatch = (group) => {
     const mark = make("i", { class: `swatch ${SHAPES[shapeOf(group)]}`, "aria-hidden": "true" });
     mark.style.color = `var(--g${group % facts.colours})`;
     return mark;
   };
+  const isUncertain = (i) => points.group[i] !== NO_GROUP && points.margin[i] < facts.uncertain;
   const groupLine = (i) => {
     const group = points.group[i];
     const line = make("p", { class: "of" });
     if (group === NO_GROUP) line.append("No group: no known word");
-    else line.append(swatch(group), `Group ${facts.labels[group]} · ${nameOf(group)}`);
+    else line.append(swatch(group), [titleOf(group), nameOf(group)].filter(Boolean).join(" · "));
     return line;
   };
   const measures = (i) => {
-    const doubt = points.margin[i] < facts.uncertain ? " · uncertain" : "";
+    const doubt = isUncertain(i) ? " · uncertain" : "";
     return points.group[i] === NO_GROUP ? "" : `cosine ${shareText(points.cosine[i])} · margin ${shareText(points.margin[i])}${doubt}`;
   };
 
@@ -92,19 +92,35 @@
     }
   };
 
+  // While something is looked for, the legend counts what was found.
+  const countHits = (hit) => {
+    const looking = chosen.query || chosen.uncertain;
+    const found = middlesOf(points, (i) => hit(i) && (!chosen.uncertain || isUncertain(i)));
+    buttons(".legend-list .size b").forEach((node, group) => {
+      node.textContent = looking ? `${found[group].count.toLocaleString("en")} of ` : "";
+    });
+  };
+
   const apply = () => {
     const hit = chosen.query && lower ? search(chosen.query, lower) : () => true;
     const { groups, uncertain } = chosen;
     shows = (i) =>
-      (!groups.size || groups.has(points.group[i])) && hit(i) && (!uncertain || points.margin[i] < facts.uncertain);
+      (!groups.size || groups.has(points.group[i])) && hit(i) && (!uncertain || isUncertain(i));
     buttons("[data-group]").forEach((button) => {
       button.setAttribute("aria-pressed", String(groups.has(Number(button.dataset.group))));
     });
     document.body.classList.toggle("some", groups.size > 0);
-    map.show({ groups: groups.size ? groups : null, hover: -1 });
+    map.show({ middles: middlesOf(points, shows), hover: -1 });
+    countHits(hit);
     repaint();
     showMargins(shows);
     listTexts();
+  };
+
+  const face = (middle) => {
+    if (!middle.count) return;
+    stopTurning();
+    map.face(middle);
   };
 
   const chooseGroup = (group, add) => {
@@ -115,10 +131,7 @@
     else if (!alone) chosen.groups.add(group);
     chosen.more = 0;
     apply();
-    if (chosen.groups.size === 1 && middles[group]?.count) {
-      stopTurning();
-      map.face(middles[[...chosen.groups][0]]);
-    }
+    if (chosen.groups.size === 1) face(middles[[...chosen.groups][0]]);
   };
 
   const chooseText = (i, { fly = false } = {}) => {
@@ -150,7 +163,7 @@
   const setTurning = (on) => {
     map.change({ turning: on });
     turn.setAttribute("aria-pressed", String(on));
-    turn.textContent = on ? "Stop turning" : "Turn slowly";
+    turn.textContent = on ? "Stop" : "Turn";
   };
   const stopTurning = () => {
     if (map.view.turning) setTurning(false);
@@ -188,6 +201,7 @@
     pending = setTimeout(() => {
       Object.assign(chosen, { query: box.value.trim(), more: 0 });
       apply();
+      if (chosen.query) face(busiest(middlesOf(points, shows)));
     }, 120);
   });
   addEventListener("keydown", (event) => {
@@ -220,7 +234,7 @@
   curve(byId("curve"));
   tree(byId("tree"), (group) => {
     const button = make("button", { type: "button", "data-group": group, "aria-pressed": "false" }, swatch(group));
-    button.append(make("span", {}, nameOf(group)));
+    button.append(make("span", {}, nameOf(group) || titleOf(group)));
     return button;
   });
   new MutationObserver(repaint).observe(document.documentElement, { attributeFilter: ["data-theme"] });

@@ -56,16 +56,31 @@ const paintGlobe = (canvas, view, theme) => {
   pen.globalAlpha = 1;
 };
 
-// A name at the middle of each group, the largest group first; none covers another.
-const paintLabels = (canvas, view, theme, { middles, place, shown, points, project }) => {
+// The shape of a group.
+const outline = (pen, shape, x, y, r) => {
+  if (shape === 0) {
+    pen.moveTo(x + r, y);
+    pen.arc(x, y, r, 0, 2 * Math.PI);
+  } else if (shape === 1) {
+    pen.rect(x - 0.85 * r, y - 0.85 * r, 1.7 * r, 1.7 * r);
+  } else {
+    const corners = shape === 2 ? [[0, -1], [1, 0.75], [-1, 0.75]] : [[0, -1], [1, 0], [0, 1], [-1, 0]];
+    corners.forEach(([a, b], i) => (i ? pen.lineTo(x + r * a, y + r * b) : pen.moveTo(x + r * a, y + r * b)));
+    pen.closePath();
+  }
+};
+
+// A name at the middle of what is shown of each group, the largest first; none covers another.
+const paintLabels = (canvas, view, theme, { place, shown, points, project }) => {
   const pen = penFor(canvas, view);
   if (view.labels) {
     const taken = [];
     pen.font = `600 ${view.width < 560 ? 11 : 12.5}px system-ui, sans-serif`;
     pen.textBaseline = "middle";
-    middles
+    const total = shown.middles.reduce((sum, { count }) => sum + count, 0);
+    shown.middles
       .map((middle, group) => ({ ...middle, group }))
-      .filter(({ count, group }) => count && (!shown.groups || shown.groups.has(group)))
+      .filter(({ count }) => count > 0.002 * total)
       .sort((a, b) => b.count - a.count)
       .forEach((middle) => paintLabel(pen, view, theme, middle, place, taken));
   }
@@ -82,22 +97,30 @@ const paintLabels = (canvas, view, theme, { middles, place, shown, points, proje
   pen.globalAlpha = 1;
 };
 
+// Two words, or one where two would cover another label.
 const paintLabel = (pen, view, theme, { x, y, z, u, v, group }, place, taken) => {
   const [across, down, depth] = place(x, y, z, u, v);
-  const alpha = between(0, (depth - 0.12) / 0.25, 1);
-  if (!alpha) return;
-  const text = facts.words[group].slice(0, view.width < 560 ? 1 : 2).join(" · ") || `Group ${facts.labels[group]}`;
-  const width = pen.measureText(text).width + 26;
-  const left = between(4, across - width / 2, view.width - width - 4);
+  const alpha = between(0, (depth - 0.2) / 0.1, 1);
   const [top, height] = [down - 11, 22];
-  const covers = (box) =>
-    left < box[0] + box[2] + 3 && box[0] < left + width + 3 && top < box[1] + height + 3 && box[1] < top + height + 3;
-  if (top < 2 || top + height > view.height - 2 || taken.some(covers)) return;
-  taken.push([left, top, width]);
+  if (!alpha || top < 2 || top + height > view.height - 2) return;
+  for (const words of view.width < 560 ? [1] : [2, 1]) {
+    const text = facts.words[group].slice(0, words).join(" · ") || titleOf(group);
+    const width = pen.measureText(text).width + 26;
+    const left = between(4, across - width / 2, view.width - width - 4);
+    const covers = (box) =>
+      left < box[0] + box[2] + 3 && box[0] < left + width + 3 && top < box[1] + height + 3 && box[1] < top + height + 3;
+    if (taken.some(covers)) continue;
+    taken.push([left, top, width]);
+    paintPill(pen, theme, { text, left, top, width, height, alpha, group });
+    return;
+  }
+};
+
+const paintPill = (pen, theme, { text, left, top, width, height, alpha, group }) => {
   pen.globalAlpha = 0.86 * alpha;
   pen.fillStyle = theme.paper;
   pen.beginPath();
-  pen.roundRect(left, top, width, height, 11);
+  pen.roundRect(left, top, width, height, height / 2);
   pen.fill();
   pen.globalAlpha = alpha;
   pen.strokeStyle = theme.line;
@@ -105,8 +128,8 @@ const paintLabel = (pen, view, theme, { x, y, z, u, v, group }, place, taken) =>
   pen.stroke();
   pen.fillStyle = theme.groups[group];
   pen.beginPath();
-  outline(pen, shapeOf(group), left + 11, down, 4.5);
+  outline(pen, shapeOf(group), left + 11, top + height / 2, 4.5);
   pen.fill();
   pen.fillStyle = theme.text;
-  pen.fillText(text, left + 19, down + 0.5);
+  pen.fillText(text, left + 19, top + height / 2 + 0.5);
 };

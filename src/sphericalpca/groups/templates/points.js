@@ -33,12 +33,13 @@ const readPoints = async () => {
   return { n, x, y, z, u, v, cosine, margin, group };
 };
 
-// The middle of each group: a direction on the sphere, a place on the plane, how many points.
-const middlesOf = (points) => {
+// The middle of what a filter shows of each group: a direction on the sphere, a place on the plane,
+// how many points.
+const middlesOf = (points, shows = () => true) => {
   const middles = facts.labels.map(() => ({ x: 0, y: 0, z: 0, u: 0, v: 0, count: 0 }));
   for (let i = 0; i < points.n; i += 1) {
     const middle = middles[points.group[i]];
-    if (!middle) continue;
+    if (!middle || !shows(i)) continue;
     for (const axis of ["x", "y", "z", "u", "v"]) middle[axis] += points[axis][i];
     middle.count += 1;
   }
@@ -50,6 +51,9 @@ const middlesOf = (points) => {
   }
   return middles;
 };
+
+const titleOf = (group) => `Group ${facts.labels[group]}`;
+const nameOf = (group) => facts.words[group].join(", ");
 
 // Which points have every word of a query in their text or their id.
 const search = (query, lower) => {

@@ -10,12 +10,15 @@ const ease = (t) => t * t * (3 - 2 * t);
 const makeView = (stage, points, middles) => {
   const [back, front] = [stage.querySelector(".back"), stage.querySelector(".front")];
   let renderer = makeRenderer(stage.querySelector(".points"), points);
-  const start = facing(meanOf(middles));
+  const start = facing(busiest(middles));
   const view = {
-    ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0, flat: 0,
-    width: 1, height: 1, half: 1, ratio: 1, size: 4, matrix: new Float32Array(9),
-    turning: !STILL.matches, paused: false, moving: false, labels: true,
+    ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0,
+    chart: false, flat: 0,   // what is wanted, and how far it is reached
+    width: 1, height: 1, half: 1, fit: 1, ratio: 1, size: 4, dimmed: 4, matrix: new Float32Array(9),
+    turning: !STILL.matches, paused: false, labels: true,
   };
+  // How far the plane reaches in both directions, up to a few outliers.
+  const reach = Object.fromEntries(["u", "v"].map((axis) => [axis, farOut(points[axis])]));
   let paint = new Uint8Array(4 * points.n);
   let theme = null;
   let flights = [];         // what changes by itself: { key, from, to, since }
@@ -23,12 +26,14 @@ const makeView = (stage, points, middles) => {
   let frame = 0;
   let last = 0;
   let visible = true;
-  let shown = { hover: -1, chosen: -1, groups: null };
+  const shown = { hover: -1, chosen: -1, middles };
 
   const lookAgain = () => {
     const { clientWidth: width, clientHeight: height } = stage;
     const ratio = Math.min(devicePixelRatio || 1, 2);
-    Object.assign(view, { width, height, ratio, half: 0.43 * Math.min(width, height) });
+    const half = 0.43 * Math.min(width, height);
+    const fit = (0.45 * Math.min(width / reach.u, height / reach.v)) / half;
+    Object.assign(view, { width, height, ratio, half, fit });
     for (const canvas of stage.querySelectorAll("canvas")) {
       const [w, h] = [Math.round(width * ratio), Math.round(height * ratio)];
       if (canvas.width !== w || canvas.height !== h) Object.assign(canvas, { width: w, height: h });
@@ -42,7 +47,10 @@ const makeView = (stage, points, middles) => {
     const [sp, cp] = [Math.sin(view.pitch), Math.cos(view.pitch)];
     view.matrix.set([-sy, -sp * cy, cp * cy, cy, -sp * sy, cp * sy, 0, cp, sp]);   // columns
     const zoom = view.flat > 0.5 ? view.flatZoom : view.zoom;
-    view.size = between(2.2, 0.72 * Math.sqrt((view.width * view.height) / (points.n + 1)), 8) * zoom ** 0.4;
+    const total = shown.middles.reduce((sum, { count }) => sum + count, 1);
+    const room = (n) => between(2.2, 0.72 * Math.sqrt((view.width * view.height) / n), 8) * zoom ** 0.4;
+    // Few among many are a little larger.
+    Object.assign(view, { size: room(Math.sqrt(total * (points.n + 1))), dimmed: 0.8 * room(points.n + 1) });
     stamp += 1;
   };
 
@@ -50,8 +58,8 @@ const makeView = (stage, points, middles) => {
     const m = view.matrix;
     const depth = m[2] * x + m[5] * y + m[8] * z;
     const scale = (1 - view.flat) * view.zoom * (EYE / (EYE - depth));
-    const across = scale * (m[0] * x + m[3] * y + m[6] * z) + view.flat * view.flatZoom * (u - view.panX);
-    const up = scale * (m[1] * x + m[4] * y + m[7] * z) + view.flat * view.flatZoom * (v - view.panY);
+    const across = scale * (m[0] * x + m[3] * y + m[6] * z) + view.flat * view.fit * view.flatZoom * (u - view.panX);
+    const up = scale * (m[1] * x + m[4] * y + m[7] * z) + view.flat * view.fit * view.flatZoom * (v - view.panY);
     return [view.width / 2 + view.half * across, view.height / 2 - view.half * up, Math.max(depth, view.flat)];
   };
 
@@ -61,7 +69,7 @@ const makeView = (stage, points, middles) => {
     const { x, y, z, u, v } = points;
     const [a, b, c, d, e, f, g, h, k] = view.matrix;
     const [flat, half, panX, panY] = [view.flat, view.half, view.panX, view.panY];
-    const [globe, chart] = [(1 - flat) * view.zoom * EYE, flat * view.flatZoom];
+    const [globe, chart] = [(1 - flat) * view.zoom * EYE, flat * view.fit * view.flatZoom];
     for (let i = 0; i < points.n; i += 1) {
       const depth = c * x[i] + f * y[i] + k * z[i];
       const scale = globe / (EYE - depth);
@@ -119,7 +127,7 @@ const makeView = (stage, points, middles) => {
     if (view.turning && !view.paused && view.flat < 1 && last) view.yaw += 0.00012 * Math.min(now - last, 50);
     flights = flights.filter(({ key, from, to, since }) => {
       const t = STILL.matches ? 1 : between(0, (now - since) / FLIGHT, 1);
-      view[key] = from + (to - from) * ease(t);
+      view[key] = t < 1 ? from + (to - from) * ease(t) : to;
       return t < 1;
     });
   };
@@ -128,11 +136,10 @@ const makeView = (stage, points, middles) => {
   const step = (now) => {
     frame = 0;
     advance(now);
-    view.moving = goesOn() || view.held;
     aim();
     paintGlobe(back, view, theme);
     renderer.draw(view, project);
-    paintLabels(front, view, theme, { middles, place, shown, points, project });
+    paintLabels(front, view, theme, { place, shown, points, project });
     last = now;
     if (goesOn()) ask();
     else last = 0;
@@ -177,13 +184,16 @@ const makeView = (stage, points, middles) => {
       });
     },
     reset: () => fly({ ...start, zoom: 1, flatZoom: 1, panX: 0, panY: 0 }),
-    flatten: (on) => fly({ flat: on ? 1 : 0 }),
+    flatten: (on) => {
+      view.chart = on;
+      fly({ flat: on ? 1 : 0 });
+    },
   };
 
   stage.addEventListener("webglcontextlost", () => {
     const fresh = stage.querySelector(".points").cloneNode();
     stage.querySelector(".points").replaceWith(fresh);
-    renderer = pathRenderer(fresh, points);
+    renderer = pixelRenderer(fresh, points);
     renderer.repaint(paint);
     ask();
   }, true);
@@ -196,14 +206,17 @@ const makeView = (stage, points, middles) => {
   return api;
 };
 
+const farOut = (values) => {
+  const sizes = values.map(Math.abs).sort();
+  return Math.max(sizes[Math.floor(0.99 * (sizes.length - 1))] ?? 0, 0.1);
+};
 const facing = ({ x, y, z }) => ({
   yaw: Math.atan2(y, x),
   pitch: between(-1.35, Math.asin(between(-1, z / (Math.hypot(x, y, z) || 1), 1)), 1.35),
 });
-const meanOf = (middles) => {
-  const sum = { x: 0, y: 0, z: 0 };
-  for (const { x, y, z, count } of middles) {
-    for (const [axis, value] of Object.entries({ x, y, z })) sum[axis] += value * count;
-  }
-  return sum;
+// Of the middles of groups, the one with most points on its side of the sphere.
+const busiest = (middles) => {
+  const around = (m) =>
+    middles.reduce((sum, { x, y, z, count }) => sum + count * Math.max(0, m.x * x + m.y * y + m.z * z), 0);
+  return middles.reduce((best, m) => (around(m) > around(best) ? m : best), middles[0] ?? { x: 1, y: 0, z: 0 });
 };
