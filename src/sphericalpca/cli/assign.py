@@ -10,19 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from sphericalpca.cli.cluster import open_texts, read_vectors, tell_of_texts, text_options
-from sphericalpca.cli.console import (
-    COUNT,
-    FILE,
-    common_options,
-    counted,
-    examples,
-    printing_warnings,
-    showing_status,
-    write_line,
-)
+from sphericalpca.cli.console import FILE, common_options, examples, showing_status, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import reading_options
 from sphericalpca.exceptions import NoDirectionWarning, ParameterError
@@ -31,6 +21,12 @@ if TYPE_CHECKING:
     from sphericalpca.groups.texts import Texts
 
 __all__ = ["assign"]
+
+SENTENCE = """\
+{output}: {n_texts:,} texts in {n_groups} groups.
+Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
+5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
+groups differ by {moved:.1%}."""
 
 
 @click.command(
@@ -44,44 +40,45 @@ __all__ = ["assign"]
 @click.argument("texts", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=FILE, required=True, help="Table to write: .csv or .parquet.")
 @text_options
-@click.option("--merge", type=COUNT, metavar="N", help="Join the nearest groups until N are left.")
 @reading_options
 @common_options("force", "json", "quiet")
 def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     """Put new texts into the groups that 'cluster' found.
 
-    Texts are streamed.  Texts of the first run get the numbers that they had.  How well the new
-    ones fit is compared with the first run: where cosines are lower, the groups are out of date.
+    Texts are streamed; those of the first run get the numbers that they had.  It also tells how
+    well the texts fit the groups, compared with those of the first run.
     """
-    from sphericalpca import TextClusters  # noqa: PLC0415 - slow to import
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    from sphericalpca import TextClusters  # noqa: PLC0415
     from sphericalpca.files import replacing  # noqa: PLC0415
     from sphericalpca.groups.partition import Nearest, drift  # noqa: PLC0415
     from sphericalpca.groups.report import open_table  # noqa: PLC0415
 
     if output.suffix.lower() not in (".csv", ".parquet"):
         raise ParameterError(f"{output} is neither .csv nor .parquet", remedy="rename it")
-    check_output(output, force=options["force"], reads=[model])
+    check_output(output, force=options["force"], reads=[model, texts])
     clusters = TextClusters.load(model)
     if options["merge"] is not None:
         clusters = clusters.merge(options["merge"])
     source = open_texts(texts, options)
-    parts = []
+    parts: list[Nearest] = []
     with (
-        printing_warnings(),
+        warnings.catch_warnings(),
         showing_status("Reading ...", quiet=options["quiet"]) as show,
         replacing(output) as temporary,
         open_table(temporary, output.suffix) as add,
     ):
         warnings.simplefilter("ignore", NoDirectionWarning)  # they are counted below
         for ids, X in _chunks(texts, source, options):
-            parts.append(clusters.nearest(X))
+            parts.append(clusters.assign(X))
             add(ids, parts[-1])
             if show is not None:
                 show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
     nearest = Nearest(*map(np.concatenate, zip(*parts, strict=True)))
     found = {"output": str(output), "n_texts": len(nearest.labels), **drift(nearest, clusters)}
     tell_of_texts(source, nearest.labels)
-    write_line(json.dumps(found) if options["as_json"] else _sentence(found))
+    write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
 
 
 def _chunks(
@@ -90,23 +87,14 @@ def _chunks(
     """Names and texts, or vectors, as many at a time as the first run took."""
     from sphericalpca.groups.partition import CHUNK  # noqa: PLC0415 - slow to import
 
-    X = read_vectors(path, options) if options["vectors"] else None
-    names = map(str, itertools.count()) if source is None else None
+    vectors = read_vectors(path, options) if options["vectors"] else None
     texts = iter(source or ())
     for first in itertools.count(0, CHUNK):
         chunk = list(itertools.islice(texts, CHUNK))
-        rows = [item.text for item in chunk] if X is None else X[first : first + CHUNK]
-        size = len(rows) if X is None else rows.shape[0]
+        X: Any = (
+            [item.text for item in chunk] if vectors is None else vectors[first : first + CHUNK]
+        )
+        size = len(chunk) if vectors is None else X.shape[0]
         if size == 0:
             return
-        yield [item.id for item in chunk] or list(itertools.islice(names or (), size)), rows
-
-
-def _sentence(found: dict[str, Any]) -> str:
-    low, moved = found["share_below_first_5_percent"], found["share_moved_between_groups"]
-    return (
-        f"{found['output']}: {counted(found['n_texts'], 'text')} in {found['n_groups']} groups.\n"
-        f"Mean cosine {found['mean_cosine']:.3f}, in the first run "
-        f"{found['first_mean_cosine']:.3f}; {low:.1%} are below what 5 % were below then; shares "
-        f"of groups differ by {moved:.1%}."
-    )
+        yield [item.id for item in chunk] or [str(first + row) for row in range(size)], X

@@ -15,18 +15,10 @@ from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.baselines.lloyd import unit_copy
+from sphericalpca.estimators import validation
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_of_zero_rows
 from sphericalpca.estimators.spherical_pca import SphericalPCA
-from sphericalpca.estimators.validation import (
-    Interval,
-    MatrixTransformer,
-    check_at_most,
-    check_lengths,
-    check_matrix,
-    check_rank,
-    generator,
-)
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.groups import partition
 from sphericalpca.groups.count import choose_count
@@ -36,15 +28,16 @@ from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import parallel
 from sphericalpca.rows import as_rows
 
-__all__ = ["UNCERTAIN", "TextClusters"]
+__all__ = ["TextClusters"]
 
-# Texts whose margin is below this could as well be in the next group.
-UNCERTAIN = 0.01
 # Components for each group, and when there are many groups.
 COMPONENTS, MANY = 5, 120
+COUNT = [validation.Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]
+OBJECTS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
+VECTORIZERS = [StrOptions({"tfidf", "passthrough"}), *OBJECTS]
 
 
-class TextClusters(ClusterMixin, MatrixTransformer):
+class TextClusters(ClusterMixin, validation.MatrixTransformer):
     """Groups of texts by angle: the same ones every time, and every text in one of them.
 
     Texts become tf-idf rows, and these `SphericalPCA` components.  Many runs of spherical k-means
@@ -70,24 +63,18 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         The group of each text, -1 if it has no known word.  Groups are numbered as they appear.
     cosines_, margins_ : ndarray of shape (n_samples,)
         Cosine with the centre, and by how much that is above the cosine with the next group's.
-    second_ : ndarray of int of shape (n_samples,)
-        The next group.
-    embedding_ : ndarray of shape (n_samples, n_components)
-        Components of the texts, as `transform` returns them.
     cluster_centers_ : ndarray of shape (n_clusters, n_features) or (n_clusters, n_components)
         Unit vectors; the latter if `refine` is False.
     sizes_, merged_ : ndarray of int of shape (n_clusters,)
-        How many texts were nearest to each centre; and its group, for several centres the same one
-        after `merge`.
-    components_ : ndarray of shape (n_components, n_features)
-    svd_ratio_ : float
+        How many texts are nearest to each centre; its group, which several share after `merge`.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Components of the texts, as `transform` returns them.
+    components_, svd_ratio_ : ndarray of shape (n_components, n_features), float
         As of `SphericalPCA`.
     vectorizer_ : object or None
         The fitted vectorizer.
     curve_ : list of (k, score, low, high) or None
         If `n_clusters` is "auto", how stable k groups are, with a 95 % interval.
-    summary_ : dict of float
-        Of the cosines, to compare other texts with.
     n_features_in_ : int
 
     Examples
@@ -103,13 +90,9 @@ class TextClusters(ClusterMixin, MatrixTransformer):
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
-        "n_clusters": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
-        "vectorizer": [
-            StrOptions({"tfidf", "passthrough"}),
-            HasMethods(["fit_transform", "transform"]),
-            HasMethods(["encode"]),
-        ],
+        "n_clusters": COUNT,
+        "n_components": COUNT,
+        "vectorizer": VECTORIZERS,
         "refine": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -143,11 +126,6 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         Returns
         -------
         self : TextClusters
-
-        Raises
-        ------
-        DataError
-            If no word is left, or there are fewer texts with words than groups.
         """
         self._validate_params()
         tell = progress or (lambda _: None)
@@ -156,36 +134,20 @@ class TextClusters(ClusterMixin, MatrixTransformer):
             X = self._rows_of(X, reset=True)
             rows = as_rows(X)
             useful = rows.stats.weight > 0
-            check_lengths(useful.astype(np.float64), "zero or without a known word")
+            validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
             least = 1 if self.n_clusters == "auto" else self.n_clusters
-            check_at_most("n_clusters", least, int(useful.sum()), "number of rows with a direction")
+            meaning = "number of rows with a direction"
+            validation.check_at_most("n_clusters", least, int(useful.sum()), meaning)
             # In float64 the rounding errors of other processors move no text.
             V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], tell)
+            self.components_ = self.components_.astype(X.dtype)
+            self.cluster_centers_ = self.cluster_centers_.astype(X.dtype)
             self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
             self.embedding_[useful] = V
             tell("assigning texts")
-            self._number(self._nearest_rows(X))
+            self._number(X)
         warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
         return self
-
-    def _find(self, Z: Any, tell: Callable[[str], None]) -> Any:
-        """Components and centres of unit rows; returns the components of these."""
-        rng = generator(self.random_state)
-        k, r, self.curve_ = self.n_clusters, self.n_components, None
-        if k == "auto":
-            tell("counting groups")
-            k, self.curve_ = choose_count(Z, rng)
-        if r == "auto":
-            r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
-        check_rank(r, Z.shape)
-        tell("reducing")
-        model = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
-        V = model.fit_transform(Z)
-        self.components_, self.svd_ratio_ = model.components_, model.svd_ratio_
-        tell("grouping")
-        self.cluster_centers_ = partition.find_centres(Z if self.refine else V, V, k, rng)
-        self.merged_ = np.arange(k, dtype=np.int32)
-        return V
 
     def _rows_of(self, X: Any, *, reset: bool = False) -> Any:
         """Rows, checked; the vectorizer learns from texts if a fit is about to `reset` it."""
@@ -195,24 +157,37 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         elif not isinstance(given, str) and hasattr(given, "encode"):
             self.vectorizer_, X = given, given.encode(list(checked_texts(X)))
         elif reset:
-            vectorizer = WordVectorizer() if given == "tfidf" else clone(given, safe=False)
-            X = vectorizer.fit_transform(checked_texts(X))
-            self.vectorizer_ = vectorizer
+            self.vectorizer_ = learner = WordVectorizer() if given == "tfidf" else clone(given)
+            X = learner.fit_transform(checked_texts(X))
         else:
-            vectorizer = self.vectorizer_
-            X = vectorizer.transform(checked_texts(X))
-        X = check_matrix(self, X, reset=reset, in_memory=True)
+            X = vars(self)["vectorizer_"].transform(checked_texts(X))
+        X = validation.check_matrix(self, X, reset=reset, in_memory=True)
         # In one order the sums over a row are the same whenever it is seen.
         return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
 
-    def _nearest_rows(self, X: Any) -> partition.Nearest:
-        U = None if self.refine else self.components_.T
-        return partition.nearest(X, self.cluster_centers_, self.merged_, U)
+    def _find(self, Z: Any, tell: Callable[[str], None]) -> Any:
+        """Components and centres of unit rows; returns the components of these."""
+        rng = validation.generator(self.random_state)
+        k, r, self.curve_ = self.n_clusters, self.n_components, None
+        if k == "auto":
+            tell("counting groups")
+            k, self.curve_ = choose_count(Z, rng)
+        if r == "auto":
+            r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
+        validation.check_rank(r, Z.shape)
+        tell("reducing")
+        model = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
+        V = model.fit_transform(Z)
+        self.components_, self.svd_ratio_ = model.components_, model.svd_ratio_
+        tell("grouping")
+        self.cluster_centers_ = partition.find_centres(Z if self.refine else V, V, k, rng)
+        self.merged_ = np.arange(k, dtype=np.int32)
+        return V
 
-    def _number(self, found: partition.Nearest) -> None:
-        """Number groups in the order in which a text is certainly in them."""
-        k = len(self.cluster_centers_)
-        certain = np.where(found.margins >= UNCERTAIN, found.labels, -1)
+    def _number(self, X: Any) -> None:
+        """Assign the rows, and number groups as they appear, not counting doubtful texts."""
+        found, k = self._nearest(X), len(self.cluster_centers_)
+        certain = np.where(found.margins >= partition.UNCERTAIN, found.labels, -1)
         seen = np.concatenate([certain, found.labels, np.arange(k)])
         order = np.argsort([int(np.argmax(seen == label)) for label in range(k)])
         place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
@@ -221,11 +196,16 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
         self.summary_ = partition.summary_of(found)
 
-    def _keep(self, found: partition.Nearest) -> None:
-        self.labels_, self.cosines_, self.margins_, self.second_ = found
+    def _nearest(self, X: Any) -> partition.Nearest:
+        U = None if self.refine else self.components_.T
+        return partition.nearest(X, self.cluster_centers_, self.merged_, U)
 
-    def nearest(self, X: Any) -> partition.Nearest:
-        """As `predict`, with cosines and margins.
+    def _keep(self, found: partition.Nearest) -> None:
+        self.nearest_ = found
+        self.labels_, self.cosines_, self.margins_, _ = found
+
+    def assign(self, X: Any) -> partition.Nearest:
+        """As `predict`, with more about each text.
 
         Parameters
         ----------
@@ -233,11 +213,11 @@ class TextClusters(ClusterMixin, MatrixTransformer):
 
         Returns
         -------
-        nearest : named tuple of labels, cosines, margins and second
+        nearest : named tuple of labels, cosines, margins and second, the next group
         """
         check_is_fitted(self)
         with parallel(parts=partition.PARTS):
-            return self._nearest_rows(self._rows_of(X))
+            return self._nearest(self._rows_of(X))
 
     def predict(self, X: Any) -> Labels:
         """The group of each text, -1 if it has no known word.
@@ -250,7 +230,7 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         -------
         labels : ndarray of int of shape (n_samples,)
         """
-        return self.nearest(X).labels
+        return self.assign(X).labels
 
     def transform(self, X: Any) -> Array:
         """Components of the texts: unit vectors, zero for a text without a known word.
@@ -265,36 +245,33 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         """
         check_is_fitted(self)
         with parallel(parts=partition.PARTS):
-            X = self._rows_of(X)
-            return as_rows(X).components(self.components_.T.astype(X.dtype))
+            return as_rows(self._rows_of(X)).components(self.components_.T)
 
     def words(self, cluster: int, n: int = 10) -> list[tuple[str, float]]:
         """Words that tell a group from the others.
 
         Parameters
         ----------
-        cluster : int
-        n : int, default=10
-            At most so many.
+        cluster, n : int
+            The group, and how many words at most.
 
         Returns
         -------
         words : list of (word, weight)
-            By how much the word's weight is above the mean of the other groups.  Empty if the
+            With what the word weighs more than in the mean of the other groups.  Empty if the
             vectorizer knows no words.
         """
-        self._check_cluster(cluster)
+        self._check("cluster", cluster)
         known = getattr(self.vectorizer_, "get_feature_names_out", None)
-        return [] if known is None else distinctive(self._directions(), cluster, known(), n)
+        return [] if known is None else distinctive(self._directions(), cluster, n, known())
 
     def examples(self, cluster: int, n: int = 5, *, borderline: bool = False) -> Labels:
         """Which of the fitted texts are typical of a group.
 
         Parameters
         ----------
-        cluster : int
-        n : int, default=5
-            At most so many.
+        cluster, n : int
+            The group, and how many texts at most.
         borderline : bool, default=False
             Those with the smallest margins, rather than those with the largest cosines.
 
@@ -302,7 +279,8 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         -------
         indices : ndarray of int
         """
-        self._check_cluster(cluster, "labels_")
+        check_is_fitted(self, "labels_")
+        self._check("cluster", cluster)
         inside = np.flatnonzero(self.labels_ == cluster)
         key = self.margins_[inside] if borderline else -self.cosines_[inside]
         return inside[np.argsort(key, kind="stable")[:n]]
@@ -320,31 +298,21 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         Returns
         -------
         clusters : TextClusters
-            This estimator is left as it is.
-
-        Raises
-        ------
-        ParameterError
-            If there are not so many groups.
         """
-        check_is_fitted(self)
-        k = int(self.merged_.max()) + 1
-        if not 1 <= n_clusters <= k:
-            raise ParameterError(Parameter("merge", n_clusters), f"must be from 1 to {k}")
+        self._check("merge", n_clusters, 1)
         joined = copy(self)
-        for name in ("labels_", "cosines_", "margins_", "second_"):
+        for name in ("labels_", "cosines_", "margins_", "nearest_"):
             joined.__dict__.pop(name, None)
-        if n_clusters < k:
+        if n_clusters <= self.merged_.max():
             joined.merged_ = partition.cut(self._tree(), n_clusters)[self.merged_]
         if X is not None:
-            joined._keep(joined.nearest(X))
+            joined._keep(joined.assign(X))
         return joined
 
-    def _check_cluster(self, cluster: int, attribute: str = "merged_") -> None:
-        check_is_fitted(self, attribute)
-        k = int(self.merged_.max()) + 1
-        if not 0 <= cluster < k:
-            raise ParameterError(Parameter("cluster", cluster), f"must be from 0 to {k - 1}")
+    def _check(self, name: str, value: int, least: int = 0) -> None:
+        check_is_fitted(self)
+        if not least <= value <= least + (last := int(self.merged_.max())):
+            raise ParameterError(Parameter(name, value), f"must be from {least} to {last + least}")
 
     def _directions(self) -> Any:
         """A unit vector for each group in the space of the rows."""
@@ -361,8 +329,7 @@ class TextClusters(ClusterMixin, MatrixTransformer):
         Parameters
         ----------
         path : str or Path
-            An older model is replaced.  What belongs to single texts is not saved, nor is a
-            vectorizer of your own.
+            Neither single texts nor vectorizers of your own are saved.
         """
         check_is_fitted(self)
         save_clusters(self, Path(path))
@@ -386,6 +353,6 @@ class TextClusters(ClusterMixin, MatrixTransformer):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        if self.vectorizer != "passthrough":
-            tags.input_tags.string, tags.input_tags.two_d_array = True, False
+        tags.input_tags.two_d_array = self.vectorizer == "passthrough"
+        tags.input_tags.string = not tags.input_tags.two_d_array
         return tags

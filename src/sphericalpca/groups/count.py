@@ -1,13 +1,12 @@
-"""How many groups: the number at which halves of the texts agree most, beyond what shapeless rows do.
+"""How many groups: where halves of the rows agree most, beyond what rows without groups do.
 
-Two halves are grouped apart from each other; the adjusted Rand index says how much both agree on
-all rows.  Few groups agree for no reason, so the same is done with Gaussian rows of the same mean
-and covariance, which have no groups, and subtracted.
+Two halves are grouped on their own, and the adjusted Rand index tells how much both agree on all
+rows.  Few groups agree for no reason, so the same is done with Gaussian rows of the same mean and
+covariance, and subtracted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score
 
 from sphericalpca.estimators.spherical_pca import SphericalPCA
-from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix
 
@@ -26,7 +25,7 @@ __all__ = ["choose_count"]
 WIDER = 1.5
 # The largest number that is tried; pairs of halves; rows of a half.
 MOST, PAIRS, HALF = 30, 5, 1000
-# Numbers of groups for which rows without groups are tried; between them a line is drawn.
+# Numbers for which rows without groups are tried; between them a line is drawn.
 NULLS = (2, 3, 4, 6, 9, 14, 20, 30)
 # Half the width of a 95 % interval, in standard errors.
 WIDTH = 1.96
@@ -34,52 +33,41 @@ WIDTH = 1.96
 Curve = list[tuple[int, float, float, float]]
 
 
-def choose_count(
-    Z: Matrix, rng: np.random.Generator, tell: Callable[[str], None]
-) -> tuple[int, Curve]:
+def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:
     """The number of groups of unit rows; and the score of each number, with an interval."""
-    tell("counting groups")
-    most = min(MOST, Z.shape[0] // 8, *Z.shape)
+    most = min(MOST, Z.shape[0] // 8, Z.shape[1])
     if most < 2:
-        return min(2, Z.shape[0]), []
-    V = SphericalPCA(
-        min(int(WIDER * most), *Z.shape), tol=1e-3, random_state=int(rng.integers(2**31))
-    ).fit_transform(Z)
-    seeds = rng.integers(2**31, size=(2, most + 1))
-    counts = range(2, most + 1)
-    found = np.array(spread(partial(_stability, V, seeds[0], shapeless=False), counts))
+        return 1, []
+    r = min(int(WIDER * most), *Z.shape)
+    V = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31))).fit_transform(Z)
+    seeds, counts = rng.integers(2**31, size=(2, most + 1)), range(2, most + 1)
     tried = sorted({*(k for k in NULLS if k < most), most})
+    found = np.array(spread(partial(_stability, V, seeds[0], shapeless=False), counts))
     null = np.array(spread(partial(_stability, V, seeds[1], shapeless=True), tried))
     means, errors = (np.interp(counts, tried, null[:, column]) for column in (0, 1))
-    score = found[:, 0] - means
-    half = WIDTH * np.hypot(found[:, 1], errors)
-    curve = zip(
-        counts, score.tolist(), (score - half).tolist(), (score + half).tolist(), strict=True
-    )
-    return int(np.argmax(score)) + 2, list(curve)
+    score, half = found[:, 0] - means, WIDTH * np.hypot(found[:, 1], errors)
+    points = np.column_stack([score, score - half, score + half]).tolist()
+    return counts[int(np.argmax(score))], [(k, *p) for k, p in zip(counts, points, strict=True)]
 
 
-def _stability(V: Array, seeds: Array, k: int, *, shapeless: bool) -> tuple[float, float]:
+def _stability(V: Array, seeds: Labels, k: int, *, shapeless: bool) -> tuple[float, float]:
     """Mean agreement of pairs of halves, and its standard error."""
     rng = np.random.default_rng(seeds[k])
     Z = unit_rows(V[:, : int(WIDER * k)])[0]
-    half = min(HALF, len(Z) // 2)
-    agreements = []
+    half, found = min(HALF, len(Z) // 2), []
     for _ in range(PAIRS):
         rows = _gaussian(Z, 2 * half, rng) if shapeless else Z[rng.permutation(len(Z))[: 2 * half]]
-        seed = int(rng.integers(2**31))
-        centers = [_centres(part, k, seed) for part in (rows[:half], rows[half:])]
-        agreements.append(adjusted_rand_score(*((rows @ C.T).argmax(axis=1) for C in centers)))
-    return float(np.mean(agreements)), float(np.std(agreements, ddof=1) / np.sqrt(PAIRS))
+        halves = [_centres(part, k, rng) for part in (rows[:half], rows[half:])]
+        found.append(adjusted_rand_score(*((rows @ C.T).argmax(axis=1) for C in halves)))
+    return float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(PAIRS))
 
 
 def _gaussian(Z: Array, n: int, rng: np.random.Generator) -> Array:
-    covariance = np.cov(Z.T) + 1e-12 * np.eye(Z.shape[1])
-    spread_out = rng.standard_normal((n, Z.shape[1])) @ np.linalg.cholesky(covariance).T
-    return unit_rows(Z.mean(axis=0) + spread_out)[0]
+    root = np.linalg.cholesky(np.cov(Z.T) + 1e-12 * np.eye(Z.shape[1]))
+    return unit_rows(Z.mean(axis=0) + rng.standard_normal((n, len(root))) @ root.T)[0]
 
 
-def _centres(Z: Array, k: int, seed: int) -> Array:
+def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
     """Spherical k-means of unit rows, from two starts.
 
     One is k-means++.  For the other, pivoted QR finds rows that are as different as can be, and the
@@ -88,16 +76,15 @@ def _centres(Z: Array, k: int, seed: int) -> Array:
     chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
     U, _, Vt = svd(Z[chosen].T, full_matrices=False)
     apart = np.eye(k)[np.abs(Z @ (U @ Vt)).argmax(axis=1)].T @ Z
-    runs = [_moved(Z, C) for C in (apart, kmeans_plusplus(Z, k, random_state=seed)[0])]
-    return max(runs, key=lambda centers: (Z @ centers.T).max(axis=1).sum())
+    drawn = kmeans_plusplus(Z, k, random_state=int(rng.integers(2**31)))[0]
+    runs = [_moved(Z, centers) for centers in (apart, drawn)]
+    return max(runs, key=lambda centers: float((Z @ centers.T).max(axis=1).sum()))
 
 
 def _moved(Z: Array, centers: Array) -> Array:
-    labels = None
     for _ in range(20):
-        centers = unit_rows(centers)[0]
-        before, labels = labels, (Z @ centers.T).argmax(axis=1)
-        if np.array_equal(before, labels):
+        before, centers = centers, unit_rows(centers)[0]
+        centers = np.eye(len(centers))[(Z @ centers.T).argmax(axis=1)].T @ Z
+        if np.array_equal(before, centers):
             break
-        centers = np.eye(len(centers))[labels].T @ Z
     return unit_rows(centers)[0]

@@ -1,4 +1,4 @@
-"""Where texts are drawn: on the sphere of three components, and on a plane with room for all groups.
+"""Where texts are drawn: on the sphere of three components, and in a plane with room for all.
 
 In the plane a group is a disc whose area is its share.  Near discs are near in angle, typical texts
 are in the middle of theirs, and a text lies towards the groups that it is nearest to.
@@ -23,7 +23,7 @@ PULL = 8.0
 def on_sphere(V: Array) -> Array:
     """Unit vectors in three dimensions of unit vectors in more; zero rows stay zero."""
     some = V[:: -(-len(V) // FITTED)]
-    model = SphericalPCA(min(3, V.shape[1], len(some)), tol=1e-3, random_state=0)
+    model = SphericalPCA(min(3, *some.shape), tol=1e-3, random_state=0)
     with silently(NoDirectionWarning):
         found = model.fit(some).transform(V)
     return np.pad(found, ((0, 0), (0, 3 - found.shape[1])))
@@ -31,33 +31,30 @@ def on_sphere(V: Array) -> Array:
 
 def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
     """Points in two dimensions for unit vectors V with groups; (0, 0) without a group."""
-    k = int(labels.max(initial=0)) + 1
-    inside = [np.flatnonzero(labels == group) for group in range(k)]
-    C = unit_rows(np.array([V[rows].sum(axis=0) for rows in inside]))[0]
-    radii = np.sqrt(np.array([len(rows) for rows in inside]) / max(len(V), 1))
-    anchors = _apart(_scaled(C), radii)
-    points = np.zeros((len(V), 2))
+    inside = [np.flatnonzero(labels == group) for group in range(labels.max(initial=0) + 1)]
+    C = unit_rows(np.array([V[rows].sum(axis=0) for rows in inside], dtype=np.float64))[0]
+    radii = np.sqrt([len(rows) / len(V) for rows in inside])
+    anchors, points = _apart(_scaled(C), radii), np.zeros((len(V), 2))
     for group, rows in enumerate(inside):
         near = np.exp(PULL * (V[rows] @ C.T))
         near[:, group] = 0
-        total = np.maximum(near.sum(axis=1, keepdims=True), 1e-9)
-        place = np.empty(len(rows))
-        place[np.argsort(-cosines[rows], kind="stable")] = np.arange(len(rows)) + 0.5
-        lengths = radii[group] * np.sqrt(place / max(len(rows), 1))
-        points[rows] = anchors[group] + lengths[:, None] * _round(near @ anchors / total)
+        towards = near @ anchors / np.maximum(near.sum(axis=1, keepdims=True), 1e-9)
+        rank = np.argsort(np.argsort(-cosines[rows], kind="stable"))
+        lengths = radii[group] * np.sqrt((rank + 0.5) / max(len(rows), 1))
+        points[rows] = anchors[group] + lengths[:, None] * _round(towards)
     return points
 
 
 def _round(points: Array) -> Array:
     """Directions from the middle of the points, as many to each side."""
-    centred = points - points.mean(axis=0)
-    values, axes = np.linalg.eigh(centred.T @ centred / max(len(points), 1))
+    centred = points - points.sum(axis=0) / max(len(points), 1)
+    values, axes = np.linalg.eigh(centred.T @ centred)
     return unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
 
 
 def _scaled(C: Array) -> Array:
     """Classical scaling of the angles between centres to the plane."""
-    squares = np.arccos(np.clip(C @ C.T, -1, 1).astype(np.float64)) ** 2
+    squares = np.arccos(np.clip(C @ C.T, -1, 1)) ** 2
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
     values, vectors = leading_eigenvectors(-centred / 2, min(2, len(C)))
     return np.pad(vectors * np.sqrt(np.maximum(values, 0)), ((0, 0), (0, 2 - len(values))))
@@ -65,16 +62,14 @@ def _scaled(C: Array) -> Array:
 
 def _apart(anchors: Array, radii: Array) -> Array:
     """Discs of these radii that do not overlap, drawn together as far as they can be."""
-    # Where centres fall together, a spiral keeps them apart.
-    turn = 2.4 * np.arange(len(radii))
+    turn = 2.4 * np.arange(len(radii))  # a spiral, where centres fall together
     points = anchors + 1e-3 * np.column_stack([np.cos(turn), np.sin(turn)])
     needed = 1.06 * (radii[:, None] + radii)
-    for _ in range(500):
-        points *= 0.99
-        for _ in range(4):
-            gaps = points[:, None] - points
-            distances = np.maximum(np.linalg.norm(gaps, axis=2), 1e-9)
-            overlap = np.maximum(needed - distances, 0)
-            np.fill_diagonal(overlap, 0)
-            points = points + 0.25 * (gaps * (overlap / distances)[..., None]).sum(axis=1)
+    for step in range(2000):
+        gaps = points[:, None] - points
+        distances = np.maximum(np.linalg.norm(gaps, axis=2), 1e-9)
+        pushed = np.maximum(needed / distances - 1, 0)
+        points = (0.99 if step % 4 == 0 else 1) * points + 0.25 * np.einsum(
+            "ij,ijk->ik", pushed, gaps
+        )
     return points

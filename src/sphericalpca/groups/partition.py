@@ -20,17 +20,7 @@ from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.rows import Matrix, as_rows
 
-__all__ = [
-    "CHUNK",
-    "PARTS",
-    "Nearest",
-    "centre_tree",
-    "cut",
-    "drift",
-    "find_centres",
-    "nearest",
-    "summary_of",
-]
+__all__ = ["CHUNK", "PARTS", "UNCERTAIN", "Nearest", "drift", "find_centres", "nearest"]
 
 # Into so many parts work is divided, see `parallel`.
 PARTS = 4
@@ -42,6 +32,8 @@ ROUNDS = 10
 SAMPLE, SAMPLE_PER_GROUP = 20_000, 200
 # Rows that are compared with the centres at a time.
 CHUNK = 4096
+# Texts whose margin is below this could as well be in the next group.
+UNCERTAIN = 0.01
 
 
 class Nearest(NamedTuple):
@@ -53,21 +45,19 @@ class Nearest(NamedTuple):
     second: Labels  # the group that comes next; its own if there is no other
 
 
-def find_centres(Z: Matrix, V: Array, n_clusters: int, rng: np.random.Generator) -> Array:
-    """Centres of unit length with a large sum of cosines with the unit rows Z.
+def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array:
+    """Centres of unit length for the unit rows Z, of which V has the components.
 
-    V holds the components of the same rows; pass it as Z, too, to stay in their space.
+    Pass these as Z, too, to stay in their space.
     """
-    n, size = len(V), max(SAMPLE, SAMPLE_PER_GROUP * n_clusters)
+    n, size = len(V), max(SAMPLE, SAMPLE_PER_GROUP * k)
     chosen = np.sort(rng.permutation(n)[:size]) if n > size else slice(None)
-    votes = sparse.hstack(list(_votes(V[chosen], n_clusters, rng)), format="csr")
-    common = SphericalPCA(min(n_clusters, *votes.shape), tol=1e-3, random_state=0)
-    W = common.fit_transform(votes)
-    runs = (_run(W, c, 1e-4) for c in starts(W, np.ones(len(W)), n_clusters, ROUNDS, rng))
+    votes = sparse.hstack(list(_votes(V[chosen], k, rng)), format="csr")
+    W = SphericalPCA(min(k, *votes.shape), tol=1e-3, random_state=0).fit_transform(votes)
+    runs = (_run(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
     best = min(runs, key=lambda run: run.inertia)
-    sums = _members(best.labels, n_clusters, V.dtype).T @ Z[chosen]
-    centers = unit_rows(sums.toarray() if sparse.issparse(sums) else sums)[0]
-    return _run(Z, centers, 1e-5).centers
+    sums = _members(best.labels, k).T @ Z[chosen]
+    return _run(Z, unit_rows(sums.toarray() if sparse.issparse(sums) else sums)[0], 1e-5).centers
 
 
 def _votes(V: Array, k: int, rng: np.random.Generator) -> Iterator[Matrix]:
@@ -75,17 +65,17 @@ def _votes(V: Array, k: int, rng: np.random.Generator) -> Iterator[Matrix]:
     for width in sorted({min(multiple * k, V.shape[1]) for multiple in MULTIPLES}):
         W = unit_rows(V[:, :width])[0]
         for centers in starts(W, np.ones(len(W)), k, STARTS, rng):
-            yield _members(_run(W, centers, 1e-2).labels, k, V.dtype)
+            yield _members(_run(W, centers, 1e-2).labels, k)
 
 
 def _run(Z: Matrix, centers: Array, tol: float) -> Assignment:
     return lloyd(Z, np.ones(Z.shape[0]), centers, tol=tol, max_iter=100).last
 
 
-def _members(labels: Labels, k: int, dtype: Any) -> Matrix:
+def _members(labels: Labels, k: int) -> Matrix:
     """The row of each text has a one in the column of its group."""
     n = len(labels)
-    return sparse.csr_array((np.ones(n, dtype), (np.arange(n), labels)), (n, k))
+    return sparse.csr_array((np.ones(n), (np.arange(n), labels)), (n, k))
 
 
 def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -> Nearest:
@@ -99,59 +89,50 @@ def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -
 
 
 def _nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None) -> Nearest:
-    rows = as_rows(X)
-    if U is not None:
-        rows = as_rows(rows.components(U))
-    cosines = rows.project(centers.T.astype(X.dtype))
-    if groups.max() + 1 < len(groups):  # some were merged: the nearest centre of each counts
-        each = [cosines[:, groups == k].max(axis=1) for k in range(groups.max() + 1)]
+    rows = as_rows(X) if U is None else as_rows(as_rows(X).components(U))
+    cosines, last = rows.project(centers.T.astype(X.dtype)), int(groups.max())
+    if last + 1 < len(groups):  # some were merged: the nearest centre of each counts
+        each = [cosines[:, groups == group].max(axis=1) for group in range(last + 1)]
         cosines = np.column_stack(each)
-    order = np.argpartition(-cosines, min(1, cosines.shape[1] - 1), axis=1)
-    best, second = order[:, 0], order[:, min(1, cosines.shape[1] - 1)]
-    every = np.arange(len(best))
-    top = cosines[every, best]
-    ahead = top - cosines[every, second] if cosines.shape[1] > 1 else top
+    order = np.argpartition(-cosines, min(1, last), axis=1)
+    best, second = order[:, 0], order[:, min(1, last)]
+    top, next_best = (np.take_along_axis(cosines, k[:, None], 1)[:, 0] for k in (best, second))
     known = rows.stats.norm > 0
-    labels = np.where(known, best, -1).astype(np.int32)
-    return Nearest(labels, top * known, ahead * known, np.where(known, second, -1))
+    margins = (top - next_best if last else top) * known
+    labels, others = (np.where(known, k, -1).astype(np.int32) for k in (best, second))
+    return Nearest(labels, top * known, margins, others)
 
 
 def summary_of(found: Nearest) -> dict[str, float]:
     """What later texts are compared with."""
-    cosines = found.cosines[found.labels >= 0]
-    mean, low = (cosines.mean(), np.quantile(cosines, 0.05)) if len(cosines) else (0.0, 0.0)
-    unknown = 1 - len(cosines) / max(len(found.labels), 1)
-    return {"mean_cosine": float(mean), "low_cosine": float(low), "unknown": unknown}
+    known = found.labels >= 0
+    cosines = found.cosines[known] if known.any() else np.zeros(1)
+    low, mean = float(np.quantile(cosines, 0.05)), float(cosines.mean())
+    return {"mean_cosine": mean, "low_cosine": low, "unknown": float((~known).mean())}
 
 
 def drift(found: Nearest, clusters: Any) -> dict[str, float]:
     """How texts fit groups that were found in others."""
-    first, now = clusters.first_run_, summary_of(found)
-    known, k = found.labels >= 0, int(clusters.merged_.max()) + 1
+    first, now, k = clusters.summary_, summary_of(found), int(clusters.merged_.max()) + 1
     then = np.bincount(clusters.merged_, weights=clusters.sizes_, minlength=k)
-    sizes = np.bincount(found.labels[known], minlength=k)
-    shares = [counts / max(counts.sum(), 1) for counts in (then, sizes)]
-    below = float((found.cosines[known] < first["low_cosine"]).mean()) if known.any() else 0.0
-    return {
-        "n_groups": k,
-        "mean_cosine": now["mean_cosine"],
-        "first_mean_cosine": first["mean_cosine"],
-        "share_below_first_5_percent": below,
-        "share_without_known_word": now["unknown"],
-        "first_share_without_known_word": first["unknown"],
-        "share_moved_between_groups": float(np.abs(shares[0] - shares[1]).sum() / 2),
-    }
+    sizes = np.bincount(found.labels[found.labels >= 0], minlength=k)
+    moved = np.abs(then / max(then.sum(), 1) - sizes / max(sizes.sum(), 1)).sum() / 2
+    below = ((found.cosines < first["low_cosine"]) & (found.labels >= 0)).sum() / max(
+        sizes.sum(), 1
+    )
+    earlier = {f"first_{name}": first[name] for name in ("mean_cosine", "unknown")}
+    return {"n_groups": k, "below": float(below), "moved": float(moved), **now, **earlier}
 
 
 def centre_tree(centers: Array) -> Array:
-    """scipy's linkage of the centres: average linkage by angle, heights in degrees."""
-    angles = np.degrees(np.arccos(np.clip(centers @ centers.T, -1, 1)).astype(np.float64))
-    np.fill_diagonal(angles, 0)
-    return np.asarray(linkage(squareform((angles + angles.T) / 2), "average"))
+    """The linkage of unit vectors: average linkage by angle, heights in degrees."""
+    angles = np.degrees(np.arccos(np.clip(centers @ centers.T, -1, 1), dtype=np.float64))
+    return np.asarray(linkage(squareform(angles + angles.T, checks=False) / 2, "average"))
 
 
 def cut(tree: Array, n_groups: int) -> Labels:
     """The group of each centre where the tree has so many branches, in order of appearance."""
-    found = fcluster(tree, n_groups, "maxclust")
-    _, first = np.unique(found, return_index=True)
-    return np.argsort(np.argsort(first))[found - 1].astype(np.int32)
+    _, first, found = np.unique(
+        fcluster(tree, n_groups, "maxclust"), return_index=True, return_inverse=True
+    )
+    return np.asarray(np.argsort(np.argsort(first))[found], dtype=np.int32)

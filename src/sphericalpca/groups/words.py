@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -13,52 +13,23 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.linalg import Array, Labels, unit_rows
 
-__all__ = ["WordVectorizer", "checked_texts", "distinctive", "group_profiles"]
+__all__ = ["WordVectorizer", "checked_texts", "distinctive", "profiles"]
 
 # A word counts if so many texts have it; of fewer than a thousand texts, one in 200.
 LEAST, FEW = 5, 1000
-VECTORS = ("pass ", Parameter("vectorizer", "passthrough"), " for vectors")
+VECTORS = ("pass a list of texts, or ", Parameter("vectorizer", "passthrough"), " for vectors")
 
 
 class WordVectorizer(TfidfVectorizer):
-    """scikit-learn's tf-idf, with settings that suit groups of texts of any number.
-
-    Parameters
-    ----------
-    stop_words : "english", list of str or None, default="english"
-        Words that do not count.
-    vocabulary : list of str, optional
-        Words that count; by default those in at least 5 texts (of less than a thousand texts, in
-        one of 200), and at most in half of them.
-    """
+    """scikit-learn's tf-idf without rare words, whatever the number of texts."""
 
     def __init__(self, *, stop_words: Any = "english", vocabulary: Any = None) -> None:
-        super().__init__(
-            stop_words=stop_words,
-            vocabulary=vocabulary,
-            max_df=0.5,
-            sublinear_tf=True,
-            norm=None,  # rows are scaled where they are used
-            dtype=np.float32,
-        )
+        # Rows are scaled where they are used.
+        options = {"max_df": 0.5, "sublinear_tf": True, "norm": None, "dtype": np.float32}
+        super().__init__(stop_words=stop_words, vocabulary=vocabulary, **options)
 
     def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> Any:
-        """Learn the words, and return tf-idf rows; the texts are read once.
-
-        Parameters
-        ----------
-        raw_documents : iterable of str
-        y : ignored
-
-        Returns
-        -------
-        X : sparse matrix of shape (n_texts, n_words)
-
-        Raises
-        ------
-        DataError
-            If no word counts.
-        """
+        """Learn the words of texts, which are read once, and return their rows."""
         texts = iter(raw_documents)
         first = list(itertools.islice(texts, FEW))
         self.min_df = min(LEAST, max(1, len(first) // 200))
@@ -68,35 +39,30 @@ class WordVectorizer(TfidfVectorizer):
             if "no terms remain" not in str(error) and "empty vocabulary" not in str(error):
                 raise
         found = f"No word is in at least {self.min_df} texts and in at most half of them"
-        raise DataError(found, remedy="pass more texts, or vectors of them") from None
+        raise DataError(found, remedy="pass more texts, or vectors of them")
 
 
 def checked_texts(texts: Any) -> Iterator[str]:
     """The texts one by one; the first thing that is not one is named."""
     if isinstance(texts, (str, bytes)) or hasattr(texts, "columns") or sparse.issparse(texts):
-        found = f"X is a {type(texts).__name__}"
-        raise DataError(found, "must be a list of texts", VECTORS)
+        raise DataError(f"X is a {type(texts).__name__}", "must be a list of texts", VECTORS)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
-            kind = type(text).__name__
-            raise DataError(f"X[{place}] is a {kind}", "must be a text", VECTORS)
+            raise DataError(f"X[{place}] is a {type(text).__name__}", "must be a text", VECTORS)
         yield text
 
 
-def distinctive(profiles: Array, group: int, words: Any, n: int) -> list[tuple[str, float]]:
-    """The words that have more weight in a group's profile than in the others' mean, with both."""
+def distinctive(profiles: Array, group: int, n: int, words: Any) -> list[tuple[str, float]]:
+    """The words that have more weight in a group's profile than in the others' mean."""
     others = np.delete(profiles, group, axis=0)
     ahead = profiles[group] - (others.mean(axis=0) if len(others) else 0)
     top = np.argsort(-ahead, kind="stable")[:n]
     return [(str(words[k]), float(ahead[k])) for k in top if ahead[k] > 0]
 
 
-def group_profiles(
-    X: Any, labels: Labels, words: Any
-) -> Callable[[int, int], list[tuple[str, float]]]:
-    """As `TextClusters.words`, for groups that were found without words; X has rows of words."""
+def profiles(X: Any, labels: Labels) -> Array:
+    """For groups that were found without words: unit sums of the rows of words X of each."""
     known = np.flatnonzero(labels >= 0)
     shape = (int(labels.max(initial=0)) + 1, len(labels))
     members = sparse.csr_array((np.ones(len(known), X.dtype), (labels[known], known)), shape)
-    profiles = unit_rows((members @ X).toarray())[0]
-    return lambda group, n: distinctive(profiles, group, words, n)
+    return unit_rows((members @ X).toarray())[0]
