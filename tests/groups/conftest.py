@@ -67,3 +67,35 @@ def made():
 @pytest.fixture(scope="session")
 def evil():
     return EVIL
+
+
+def topics(k=4, n=240, *, seed=0, share=0.5, length=30):
+    """Texts of k topics with words of their own, among words that all have; and the topics."""
+    rng = np.random.default_rng(seed)
+    own = rng.dirichlet(np.full(400, 0.05), k)
+    common = 1 / np.arange(1, 401)
+    labels = rng.integers(k, size=n)
+    texts = []
+    for label in labels:
+        m = rng.binomial(length, share)
+        mine = [f"topic{label}word{w}" for w in rng.choice(400, m, p=own[label])]
+        others = rng.choice(400, length - m, p=common / common.sum())
+        texts.append(" ".join([*mine, *(f"common{w}" for w in others)]))
+    return texts, labels
+
+
+@pytest.fixture(scope="session")
+def corpus():
+    return topics()
+
+
+@pytest.fixture(scope="session")
+def make_topics():
+    return topics
+
+
+@pytest.fixture(scope="session")
+def clusters(corpus):
+    from sphericalpca import TextClusters
+
+    return TextClusters(4).fit(corpus[0])

@@ -185,8 +185,8 @@ def tell_of_texts(source: Texts | None, labels: Any) -> None:
     if source is not None:
         if source.guessed:
             console.write_line(f"Texts were read from column {source.column!r}.", err=True)
-        for kind, (count, places) in source.problems.items():
-            first = ", ".join([*map(str, places), *["..."] * (count > len(places))])
-            console.warn(f"{kind}: {count:,} ({source.unit} {first}).")
+        for kind, found in source.problems.items():
+            first = ", ".join([*map(str, found.lines), *["..."] * (found.count > len(found.lines))])
+            console.warn(f"{kind}: {found.count:,} ({source.unit} {first}).")
     if missing := int((labels < 0).sum()):
         console.warn(f"texts without a known word, in group -1: {missing:,}.")

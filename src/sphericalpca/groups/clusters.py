@@ -139,9 +139,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             meaning = "number of rows with a direction"
             validation.check_at_most("n_clusters", least, int(useful.sum()), meaning)
             # In float64 the rounding errors of other processors move no text.
-            V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], tell)
-            self.components_ = self.components_.astype(X.dtype)
-            self.cluster_centers_ = self.cluster_centers_.astype(X.dtype)
+            V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
             self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
             self.embedding_[useful] = V
             tell("assigning texts")
@@ -165,7 +163,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         # In one order the sums over a row are the same whenever it is seen.
         return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
 
-    def _find(self, Z: Any, tell: Callable[[str], None]) -> Any:
+    def _find(self, Z: Any, dtype: Any, tell: Callable[[str], None]) -> Any:
         """Components and centres of unit rows; returns the components of these."""
         rng = validation.generator(self.random_state)
         k, r, self.curve_ = self.n_clusters, self.n_components, None
@@ -178,9 +176,10 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         tell("reducing")
         model = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
         V = model.fit_transform(Z)
-        self.components_, self.svd_ratio_ = model.components_, model.svd_ratio_
+        self.components_, self.svd_ratio_ = model.components_.astype(dtype), model.svd_ratio_
         tell("grouping")
-        self.cluster_centers_ = partition.find_centres(Z if self.refine else V, V, k, rng)
+        centers = partition.find_centres(Z if self.refine else V, V, k, rng)
+        self.cluster_centers_ = centers.astype(dtype)
         self.merged_ = np.arange(k, dtype=np.int32)
         return V
 
@@ -311,8 +310,9 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
 
     def _check(self, name: str, value: int, least: int = 0) -> None:
         check_is_fitted(self)
-        if not least <= value <= least + (last := int(self.merged_.max())):
-            raise ParameterError(Parameter(name, value), f"must be from {least} to {last + least}")
+        last = int(self.merged_.max()) + least
+        if not least <= value <= last:
+            raise ParameterError(Parameter(name, value), f"must be from {least} to {last}")
 
     def _directions(self) -> Any:
         """A unit vector for each group in the space of the rows."""

@@ -47,7 +47,7 @@ def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
 
 def _round(points: Array) -> Array:
     """Directions from the middle of the points, as many to each side."""
-    centred = points - points.sum(axis=0) / max(len(points), 1)
+    centred = np.round(points - points.sum(axis=0) / max(len(points), 1), 9)  # no rounding errors
     values, axes = np.linalg.eigh(centred.T @ centred)
     return unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
 

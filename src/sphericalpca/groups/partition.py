@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.cluster.hierarchy import fcluster, linkage
+from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.spatial.distance import squareform
 
 from sphericalpca.baselines.lloyd import Assignment, lloyd, starts
@@ -132,7 +132,6 @@ def centre_tree(centers: Array) -> Array:
 
 def cut(tree: Array, n_groups: int) -> Labels:
     """The group of each centre where the tree has so many branches, in order of appearance."""
-    _, first, found = np.unique(
-        fcluster(tree, n_groups, "maxclust"), return_index=True, return_inverse=True
-    )
+    branches = cut_tree(tree, n_groups)[:, 0]
+    _, first, found = np.unique(branches, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[found], dtype=np.int32)

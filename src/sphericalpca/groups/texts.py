@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import json
@@ -58,7 +59,12 @@ class Texts:
         strip: bool = False,
     ) -> None:
         self.path, self.column, self.name, self.strip = path, text, name, strip
-        self.encoding = "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
+        try:
+            known = codecs.lookup(encoding).name
+        except LookupError:
+            rule = "must be an encoding such as utf-8 or latin-1"
+            raise ParameterError(Parameter("encoding", encoding), rule) from None
+        self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
         self.problems: dict[str, Problem] = {}
         self.guessed = False
         self.zipped = path.suffix.lower() == ".gz"
@@ -67,10 +73,10 @@ class Texts:
         if self.unit != "file":
             self.file = DataFile.at(path)
         if not self.unit or (self.zipped and self.unit == "row"):
-            known = f"Supported: {', '.join(UNITS)}, and folders of .txt files"
+            formats = f"Supported: {', '.join(UNITS)}, and folders of .txt files"
             vectors = ("for vectors pass ", Parameter("vectors", value=True))
             remedy = vectors if format_of(path) else "convert it"
-            raise DataError(f"Cannot read texts from {str(path)!r}. {known}.", remedy=remedy)
+            raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
 
     def __iter__(self) -> Iterator[Text]:
         self.problems = {}
@@ -93,8 +99,8 @@ class Texts:
             yield Text(name, text)
 
     def _count(self, kind: str, place: int) -> None:
-        count, places = self.problems.get(kind, Problem(0))
-        self.problems[kind] = Problem(count + 1, [*places, place][:NAMED])
+        before = self.problems.get(kind, Problem(0))
+        self.problems[kind] = Problem(before.count + 1, sorted([*before.lines, place])[:NAMED])
 
     def _chosen(self) -> Iterator[Record]:
         """Records, of which the column of texts is known."""
@@ -139,12 +145,7 @@ class Texts:
     def _lines(self, newline: str | None = None) -> Iterator[str]:
         opened: Any = gzip.open if self.zipped else open
         options = {"encoding": self.encoding, "errors": "surrogateescape", "newline": newline}
-        try:
-            file = opened(self.path, "rt", **options)
-        except LookupError:
-            rule = "must be an encoding such as utf-8 or latin-1"
-            raise ParameterError(Parameter("encoding", self.encoding), rule) from None
-        with file:
+        with opened(self.path, "rt", **options) as file:
             yield from file
 
     def _json(self) -> Iterator[Record]:

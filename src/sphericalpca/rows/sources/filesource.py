@@ -19,8 +19,8 @@ __all__ = ["DataFile", "FileSource", "Options", "arithmetic_type", "optional", "
 
 
 ENCODE = (
-    "encode its texts first, for example with scikit-learn's TfidfVectorizer, and pass what "
-    "scipy.sparse.save_npz saves"
+    "to group its texts, run 'sphericalpca cluster'; else encode its texts first, for example with "
+    "scikit-learn's TfidfVectorizer, and pass what scipy.sparse.save_npz saves"
 )
 DAMAGED = "the file is damaged or of another format; write or copy it again"
 

@@ -150,7 +150,8 @@ def _unknown_format(file: DataFile) -> DataError:
         found = f"{file.name} has the suffix of a model, not of rows"
         return DataError(found, remedy="pass the file of rows here")
     found = f"Cannot read {file.name}. Supported: {', '.join(row_suffixes())}."
-    return DataError(found, remedy=_conversion(file.path) if suffix in TEXTS else "convert it")
+    remedy = ENCODE if suffix in (".jsonl", ".gz") else "convert it"
+    return DataError(found, remedy=_conversion(file.path) if suffix in TEXTS else remedy)
 
 
 def _conversion(path: Path) -> str:
