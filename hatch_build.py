@@ -115,5 +115,5 @@ def loads(library: Path) -> bool:
 
 
 def platform() -> str:
-    """This platform in the name of a wheel; a C library of a given age is for others to promise."""
+    """The platform tag of the wheel; manylinux tags are left to auditwheel, which checks them."""
     return next(tag for tag in platform_tags() if not tag.startswith(("manylinux", "musllinux")))

@@ -17,6 +17,7 @@ from sphericalpca.rows import Matrix
 __all__ = [
     "MissingDataError",
     "digits",
+    "glove",
     "isolet",
     "minilm",
     "newsgroups_500",
@@ -25,7 +26,7 @@ __all__ = [
     "text_4000x2000",
 ]
 
-MINILM_FILE = "newsgroups_minilm_f16.npz"
+MINILM_FILE, GLOVE_FILE = "newsgroups_minilm_f16.npz", "glove100_f16.npz"
 
 
 class MissingDataError(Exception):
@@ -49,9 +50,18 @@ def isolet() -> Array:
 
 def minilm() -> Array:
     """Sentence embeddings of the newsgroups, 18846 x 384, float32."""
-    path = get_data_home() / MINILM_FILE
+    return _vectors(MINILM_FILE)
+
+
+def glove() -> Array:
+    """GloVe vectors of words, 100000 x 100, float32."""
+    return _vectors(GLOVE_FILE)
+
+
+def _vectors(file: str) -> Array:
+    path = get_data_home() / file
     if not path.exists():
-        raise MissingDataError(MINILM_FILE)
+        raise MissingDataError(file)
     with np.load(path) as content:
         return unit_rows(content["X"].astype(np.float32))[0]
 

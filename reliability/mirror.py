@@ -51,6 +51,8 @@ OTHERS = {
     "registry": ("test_registry.py",),
     "hatch_build.py": ("test_build.py",),
     "writing.py": ("test_transforming.py",),
+    "cli/search.py": ("cli/test_compress.py",),
+    "kernels": ("codec/test_levels.py", "codec/test_scan.py"),
     "pages": ("evaluation/test_page.py",),
     "baselines": ("estimators/test_r1pca.py", "estimators/test_ksvd.py"),
     "version.py": ("test_package.py",),

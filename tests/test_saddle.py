@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from sphericalpca import SphericalPCA
 from sphericalpca.problem import Problem
@@ -38,6 +39,31 @@ def test_every_solver_leaves_the_saddle_of_leaning_rows(solver):
 
 def test_single_precision_leaves_it_too():
     _leaves("auto", 0.0, np.float32)
+
+
+@pytest.mark.parametrize("tol", [0, 1e-20, 1e-10])
+@pytest.mark.parametrize("solver", ["alternating", "anderson", "subspace", "newton"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_a_small_tolerance_or_none_does_not_hold_a_fit(solver, tol):
+    """Nor does the second saddle, of .8273, on the way; the first counts for no stagnation."""
+    for dtype in (np.float64, np.float32):
+        X = LEANING.astype(dtype)
+        model = SphericalPCA(2, solver=solver, tol=tol, max_iter=200).fit(X)
+        assert model.mean_cosine_ >= _best_plane(LEANING) - 1e-5
+        assert model.svd_ratio_ < 0.94
+    if tol == 1e-10:
+        model.fit(LEANING)
+        assert model.stop_reason_ == "converged"
+
+
+def test_a_fit_that_ends_on_a_saddle_for_want_of_iterations_says_so(tmp_path):
+    for _ in range(2):  # also if it is taken up again
+        with pytest.warns(ConvergenceWarning):
+            model = SphericalPCA(2, max_iter=1).fit(LEANING, checkpoint=tmp_path / "run.npz")
+        assert (model.stop_reason_, model.n_iter_) == ("max_iter", 1)
+    model.set_params(max_iter=100).fit(LEANING, checkpoint=tmp_path / "run.npz")
+    assert model.stop_reason_ == "converged"
+    assert model.mean_cosine_ >= _best_plane(LEANING) - 1e-5
 
 
 def test_images_and_their_mirror_images_do_not_hold_a_fit():

@@ -19,7 +19,7 @@ def facts():
     titles = [section.partition("\n")[0] for section in sections]
     assert titles == ["System", "Packages", "Linear algebra and OpenMP", "Kernels"]
     lines = [section.splitlines()[1:] for section in sections]
-    return [[(line[2:19].strip(), line[19:]) for line in section] for section in lines]
+    return [[(line[2:25].strip(), line[25:]) for line in section] for section in lines]
 
 
 def test_it_prints_what_it_describes(capsys):

@@ -22,7 +22,7 @@ __all__ = ["public_names", "setup"]
 
 # In the order of the pages; rooms that are not named here follow.
 FIRST = (
-    *("sphericalpca", "sphericalpca.estimators", "sphericalpca.dimensions"),
+    *("sphericalpca", "sphericalpca.estimators", "sphericalpca.codec", "sphericalpca.dimensions"),
     *("sphericalpca.evaluation", "sphericalpca.export", "sphericalpca.transforming"),
     *("sphericalpca.plotting", "sphericalpca.datasets", "sphericalpca.metrics"),
     *("sphericalpca.certificate", "sphericalpca.convergence", "sphericalpca.solvers"),

@@ -15,6 +15,7 @@ from sphericalpca.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from sphericalpca.certificate import Certificate as Certificate
+    from sphericalpca.codec import SphericalCodec as SphericalCodec
     from sphericalpca.dimensions import DimensionChoice as DimensionChoice
     from sphericalpca.dimensions import choose_components as choose_components
     from sphericalpca.estimators import KSVD as KSVD
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from sphericalpca.estimators import SphericalPCA as SphericalPCA
     from sphericalpca.evaluation import Evaluation as Evaluation
     from sphericalpca.evaluation import evaluate as evaluate
+    from sphericalpca.exceptions import CapacityWarning as CapacityWarning
     from sphericalpca.exceptions import DataError as DataError
     from sphericalpca.exceptions import MissingExtraError as MissingExtraError
     from sphericalpca.exceptions import NoDirectionWarning as NoDirectionWarning
@@ -35,12 +37,13 @@ if TYPE_CHECKING:
 # Rooms, and the public names in them.
 _ROOMS = {
     "certificate": ("Certificate",),
+    "codec": ("SphericalCodec",),
     "dimensions": ("DimensionChoice", "choose_components"),
     "estimators": ("KSVD", "R1PCA", "SphericalKMeans", "SphericalPCA"),
     "evaluation": ("Evaluation", "evaluate"),
     "exceptions": (
         *("DataError", "MissingExtraError", "ParameterError"),
-        *("NoDirectionWarning", "ShortfallWarning"),
+        *("CapacityWarning", "NoDirectionWarning", "ShortfallWarning"),
     ),
     "groups": ("TextClusters",),
     "rows": ("open_rows",),

@@ -22,6 +22,7 @@ from typing import Any
 __all__ = [
     "AbsentError",
     "ArgumentTypeError",
+    "CapacityWarning",
     "ClusterError",
     "DataError",
     "ExistsError",
@@ -114,7 +115,8 @@ class Explained(Exception):
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
         elif remedy:
             sentence = f"{sentence}: {remedy}"
-        return sentence if sentence.endswith((".", "?")) else f"{sentence}{self._end}"
+        # A command in quotes is to be copied.
+        return sentence if sentence.endswith((".", "?", '"')) else f"{sentence}{self._end}"
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.value, self.rule, self.remedy)
@@ -208,6 +210,10 @@ class FeatureNamesWarning(UserWarning):
 
 class NoDirectionWarning(Explained, UserWarning):
     """Some rows are zero, so no angle can be measured from them."""
+
+
+class CapacityWarning(Explained, UserWarning):
+    """The rows cannot use as many bytes, or as many levels of a byte, as they were given."""
 
 
 class ShortfallWarning(Explained, UserWarning):

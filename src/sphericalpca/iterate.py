@@ -40,6 +40,8 @@ __all__ = [
 SMALL_PROMISE = 1e-5
 # This many iterations without a smaller residual or a loss that falls are no progress.
 STAGNATION = 20
+# A run whose first residual is below this one, or below `tol`, began near a critical point.
+CRITICAL = 1e-4
 
 
 class StopReason(StrEnum):
@@ -270,7 +272,8 @@ def iterate(
         A fall of the loss that may be none: a run with no larger ones and no smaller residual for
         20 iterations ends.
     way_up : callable, optional
-        Given the problem and a U at which the first step did not move: a better U, or None.
+        Given the problem and the U where a run ended that began at a critical point: a better U,
+        or None.
     monitor : Monitor, optional
         Called at every iteration; may ask to stop.
     began : float, optional
@@ -293,20 +296,23 @@ def iterate(
     # A finished run may go on: to a smaller `tol`, or with more iterations.  One that was cut
     # short may have used up a smaller `max_iter`.
     is_over = run.finished or len(run.record) >= max_iter
-    reason = _why_stop(run, tol, max_iter, small_promise) if is_over else None
+    reason, stop = None, False
     while reason is None:
-        monitor.begin()
-        run.state = solver.step(problem, run.state)
-        run.record.append(_recorded(problem, run.state, time.perf_counter() - began))
-        stop = monitor.end(run.state)
+        if not is_over:
+            monitor.begin()
+            run.state = solver.step(problem, run.state)
+            run.record.append(_recorded(problem, run.state, time.perf_counter() - began))
+            stop = monitor.end(run.state)
         reason = _why_stop(run, tol, max_iter, small_promise, stop=stop)
-        if reason is None and tol > 0 and _stagnates(run, rounding):
+        if reason is None and tol > 0 and _stagnates(run, tol, rounding):
             reason = StopReason.STAGNANT
-        # No first-order step leaves a saddle.
-        at_once = reason is StopReason.CONVERGED and len(run.record) == 1 < max_iter
-        if at_once and way_up is not None and (U := way_up(problem, run.state.U)) is not None:
+        # No step leaves a saddle.
+        U = way_up(problem, run.state.U) if way_up and _may_be_saddle(run, tol, reason) else None
+        if U is not None and len(run.record) < max_iter:
             run.state, run.arrived, reason = solver.init(problem, Start(U)), False, None
-        run.finished = reason is not None
+        elif U is not None:
+            reason = StopReason.MAX_ITER
+        run.finished, is_over = reason is not None, False
         keep(run)
     state, record = run.state, run.record
     return Solution(
@@ -322,12 +328,23 @@ def iterate(
     )
 
 
-def _stagnates(run: Run[StateT], rounding: float) -> bool:
+def _stagnates(run: Run[StateT], tol: float, rounding: float) -> bool:
     """Whether rounding errors are all that still changes: `tol` is below what they allow."""
     earlier, latest = run.record[:-STAGNATION], run.record[-STAGNATION:]
     if len(earlier) < STAGNATION or earlier[-1]["loss"] - latest[-1]["loss"] > rounding:
         return False
-    return min(row["residual"] for row in latest) >= min(row["residual"] for row in earlier)
+    # Residuals below `tol` are those of saddles that were left.
+    least = min((row["residual"] for row in earlier if row["residual"] > tol), default=math.inf)
+    return min(row["residual"] for row in latest) >= least
+
+
+def _may_be_saddle(run: Run[StateT], tol: float, reason: StopReason | None) -> bool:
+    """Whether a run has ended that began near a critical point."""
+    first = run.record[0]["residual"]
+    if reason is None and tol == 0 and len(run.record) == 1:  # it will not end
+        return first <= 64.0 * float(np.finfo(run.state.U.dtype).eps)
+    ended = reason in (StopReason.CONVERGED, StopReason.STAGNANT)
+    return ended and first <= max(tol, CRITICAL)
 
 
 def _recorded(problem: Problem, state: State, seconds: float) -> dict[str, float]:
@@ -342,7 +359,7 @@ def _recorded(problem: Problem, state: State, seconds: float) -> dict[str, float
 
 
 def _why_stop(
-    run: Run[StateT], tol: float, max_iter: int, small_promise: float, *, stop: bool = False
+    run: Run[StateT], tol: float, max_iter: int, small_promise: float, *, stop: bool
 ) -> StopReason | None:
     met = tol > 0 and run.state.residual <= tol
     if met:

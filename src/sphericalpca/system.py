@@ -54,7 +54,7 @@ def describe_system() -> str:
         "Kernels": [("in use", in_use), ("available", available), ("threads", threads)],
     }
     return "\n\n".join(
-        "\n".join([title, *(f"  {name:<16} {fact}" for name, fact in facts)])
+        "\n".join([title, *(f"  {name:<22} {fact}" for name, fact in facts)])
         for title, facts in sections.items()
     )
 

@@ -112,7 +112,7 @@ _optional = partial(optional, doing="Writing")
 class Writer(Protocol):
     """Takes vectors, a block at a time."""
 
-    def write(self, V: Array) -> None:
+    def write(self, V: Any) -> None:
         """Add rows."""
 
 

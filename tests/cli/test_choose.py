@@ -40,15 +40,17 @@ def test_table_sentence_and_json(run, file):
     assert result.stderr == ""
     lines = result.stdout.splitlines()
     assert lines[-1] == str(choice)
-    (marked,) = [line for line in lines if line.startswith("*")]
+    code, marked = [line for line in lines if line.startswith("*")]
+    assert code.split()[2] == "codes", "bytes come first"
     assert marked.split()[1] == str(choice.n_components)
-    assert len(lines) == len(choice.curve) + 3
+    assert [line.split()[1] for line in lines if " float" in line] == ["float16", "float32"]
     interval = re.search(r"0\.\d+ to 0\.\d+", marked)[0]
     assert f"(95% interval {interval}, " in lines[-1], "the same digits everywhere"
     assert lines[-1].endswith("The target 0.7 is reached by the lower end of the interval.")
     assert CurvePoint(8, 0.95, 0.89999, 0.97, 0.5, 32, 32).interval == "0.899 to 0.970"
     told = json.loads(run("choose", file, *OPTIONS, "--json").stdout)
     assert told["reached"] is True
+    assert told["bytes"]["n_bytes"] == int(code.split()[1])
     chosen = next(p for p in told["curve"] if p["n_components"] == told["n_components"])
     assert chosen["low"] >= 0.7
 
@@ -108,7 +110,9 @@ def test_remedies_are_those_that_would_change_something(run, file):
     assert told.endswith("taken: raise --largest or lower --recall.\n")
     told = run(*out_of_reach, "--queries", 358, "--largest", 5).stderr
     assert told.endswith("raise --largest or raise --queries or lower --recall.\n")
-    cut, told = run(*out_of_reach, "--queries", 10_000, "--largest", 64).stderr.splitlines()
+    lines = run(*out_of_reach, "--queries", 10_000, "--largest", 64).stderr.splitlines()
+    cut, codes, told = lines
+    assert codes.startswith("Warning: 64 bytes keep ")
     assert cut == "--queries 10000 was cut to 359: at most a fifth of the rows is held out."
     assert told.endswith("taken: pass more rows or lower --recall.")
 

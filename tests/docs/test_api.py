@@ -20,7 +20,7 @@ from numpydoc.docscrape import FunctionDoc
 
 DOCS = Path(__file__).parents[2] / "docs"
 FOR_USERS = (
-    *("sphericalpca", "sphericalpca.evaluation", "sphericalpca.export"),
+    *("sphericalpca", "sphericalpca.codec", "sphericalpca.evaluation", "sphericalpca.export"),
     *("sphericalpca.transforming", "sphericalpca.plotting", "sphericalpca.datasets"),
     *("sphericalpca.metrics", "sphericalpca.certificate", "sphericalpca.convergence"),
 )

@@ -12,6 +12,7 @@ pytest.importorskip("pandas")
 
 from paper.report.compare import compare, lines_of
 from paper.report.read import read_results
+from reliability.optima import SHORT
 from reliability.soak import FLAT, verdict
 
 ROOT = Path(__file__).parents[2]
@@ -137,6 +138,27 @@ def test_what_streams_lose():
     for way in ("SVD + unit rows", "IncrementalPCA, uncentred"):
         few, many = (100 * float(rows[str(r), way]["below"]) for r in (10, 64))
         assert f"is {few:.2f} % and {many:.{2 if many > 0.1 else 3}f} % below" in shown
+
+
+def test_right_answers():
+    shown, rows = text_of("docs/reliability.md"), read("reliability/results/optima.csv")
+    tops = {}
+    for row in rows:
+        values = (float(row[name]) for name in ("best", "default", "ten_starts"))
+        tops[row["kind"], row["seed"]] = max(tops.get((row["kind"], row["seed"]), 0.0), *values)
+    for suite in dict.fromkeys(row["suite"] for row in rows):
+        mine = [row for row in rows if row["suite"] == suite]
+        short = [
+            sum(float(r[name]) < (1 - SHORT) * tops[r["kind"], r["seed"]] for r in mine)
+            for name in ("default", "ten_starts")
+        ]
+        assert f"| {suite.removeprefix('version ')} | {short[0]} | {short[1]} |" in shown
+    (check,) = read("docs/measurements/sparse_check.csv")
+    assert float(check["share"]) < 0.03
+    took = f"{float(check['check_ms']):.0f} of {float(check['fit_ms']):,.0f} ms"
+    assert (
+        f"takes {100 * float(check['share']):.1f} % of a fit on newsgroup tf-idf: {took}" in shown
+    )
 
 
 def test_memory_and_speed_of_a_fit():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import shutil
 import threading
 import time
 
@@ -105,6 +107,29 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_data_are_read(X, 
     assert not told
     assert rows.read_bytes() == before
     assert [file.name for file in tmp_path.iterdir()] == ["rows.npy"]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps folders in which somebody is")
+def test_a_folder_that_is_removed_is_made_again_or_named(X, tmp_path, monkeypatch):
+    folder = tmp_path / "lost"
+    place = folder / "run"
+
+    def remove(progress):
+        if progress.iteration == 2 and folder.exists():
+            shutil.rmtree(folder)
+
+    model = SphericalPCA(3, tol=1e-9).fit(X, checkpoint=place, progress=remove)
+    again = SphericalPCA(3, tol=1e-9).fit(X, checkpoint=place)
+    assert again.n_iter_ == model.n_iter_ > 2
+    told = "^The current folder no longer exists, so 'run' cannot be written: change to a folder"
+    for progress in (remove, None):  # while the fit runs, or before it
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir()
+        monkeypatch.chdir(folder)
+        if progress is None:
+            folder.rmdir()
+        with pytest.raises(FileNotFoundError, match=told):
+            SphericalPCA(3, tol=1e-9).fit(X, checkpoint="run", progress=progress)
 
 
 def test_progress_tells_of_passes_rows_and_residual(X):

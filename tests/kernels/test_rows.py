@@ -1,4 +1,4 @@
-"""Products of CSR matrices: the same for every instruction set, type, width and number of threads."""
+"""Products of CSR matrices: the same for all instruction sets, types, widths and threads."""
 
 from __future__ import annotations
 
@@ -163,7 +163,8 @@ def test_sums_of_sums_are_exact(csr):
 
 @pytest.mark.usefixtures("instructions")
 @pytest.mark.parametrize("terms", [1023, 1024, 1025, 2048, 5000])
-def test_long_rows_amid_short_ones(terms, csr, assert_product, float_type, index_type, rng):
+def test_long_rows_amid_short_ones(terms, csr, assert_product, float_type, index_type):
+    rng = np.random.default_rng(terms)
     counts = np.array([0, 3, terms, 0, 1, terms + 1, 0])
     pointer = np.append(0, np.cumsum(counts))
     indices = rng.integers(30, size=pointer[-1])  # with repetitions, in no order

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import DataError, SphericalKMeans, SphericalPCA
+from sphericalpca.metrics import nearest_neighbours
 from sphericalpca.rows.structure import sound
 
 
@@ -41,25 +42,37 @@ FAULTS = {
 def test_a_malformed_matrix_is_refused_and_its_row_named(X, spoil, told):
     fitted = SphericalPCA(2).fit(X)
     spoil(X)
-    for call in (SphericalPCA(2).fit, fitted.transform, fitted.score, SphericalKMeans(2).fit):
+    others = (SphericalKMeans(2).fit, nearest_neighbours)
+    for call in (SphericalPCA(2).fit, fitted.transform, fitted.score, *others):
         with pytest.raises(DataError, match=told) as caught:
             call(X)
         assert "build X again" in str(caught.value)
 
 
-def test_other_formats_are_checked_before_they_are_converted(X):
-    for kind, told in (("csc", "row 77 of column 0"), ("bsr", "block column 77")):
-        spoiled = X.asformat(kind)
-        spoiled.indices[0] = 77
-        with pytest.raises(DataError, match=told):
-            SphericalPCA(2).fit(spoiled)
-    spoiled = X.tocoo()
-    spoiled.coords[1][3] = 77
-    with pytest.raises(DataError, match="in column 77, but there are 6"):
+OTHERS = {
+    "csc": (_set("indices", 0, 77), "row 77 of column 0"),
+    "bsr": (_set("indices", 0, 77), "block column 77"),
+    "coo": (lambda X: X.coords[1].__setitem__(3, 77), "in column 77, but there are 6"),
+    "coo, few numbers": (_cut("data", 1), "row indices"),
+    "dia": (_cut("offsets", 1), "malformed DIA matrix"),
+    "dok": (lambda X: X._dict.update({(3, 77): 1.0}), "77"),
+    "lil": (lambda X: X.rows[3].__setitem__(0, 77), "column 77 of row 3"),
+    "lil, few numbers": (lambda X: X.data[3].pop(), "Row 3 of X stores"),
+    "csr, fractions": (lambda X: setattr(X, "indices", X.indices + 0.5), "its indices are float"),
+    "csr, a list": (lambda X: setattr(X, "indices", list(X.indices)), "malformed CSR matrix"),
+    "csr, nothing": (lambda X: setattr(X, "data", None), "malformed CSR matrix"),
+    "csr, two axes": (lambda X: setattr(X, "data", X.data[:, None]), "malformed CSR matrix"),
+}
+
+
+@pytest.mark.parametrize(("kind", "fault"), OTHERS.items(), ids=OTHERS)
+def test_other_formats_and_parts_are_checked_before_they_are_converted(X, kind, fault):
+    spoil, told = fault
+    spoiled = X.asformat(kind[:3])
+    spoil(spoiled)
+    with pytest.raises(DataError, match=told) as caught:
         SphericalPCA(2).fit(spoiled)
-    spoiled.data = spoiled.data[:-1]
-    with pytest.raises(DataError, match="row indices"):
-        SphericalPCA(2).fit(spoiled)
+    assert "build X again" in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", ["csr", "csc", "bsr", "coo", "lil", "dok", "dia"])
@@ -81,6 +94,9 @@ def test_flags_that_are_older_than_the_indices_are_not_believed(X):
         np.testing.assert_allclose(
             getattr(model, method)(X), getattr(model, method)(dense), atol=1e-9
         )
+    for metric in ("cosine", "inner", "euclidean"):
+        found, expected = (nearest_neighbours(rows, k=3, metric=metric) for rows in (X, dense))
+        np.testing.assert_allclose(found.scores, expected.scores, atol=1e-9)
     assert X.nnz == before
 
 

@@ -16,8 +16,8 @@ def _cosines(X, U):
     return np.linalg.norm(X @ U, axis=1) / np.linalg.norm(X, axis=1)
 
 
-def _filled(parts, U, weights=None):
-    found, place = Reservoir(np.empty((0, parts[0].shape[1]))), 0
+def _filled(parts, U, weights=None, place=0):
+    found = Reservoir(np.empty((0, parts[0].shape[1])))
     for k, X in enumerate(parts):
         rows = as_rows(X, weight=None if weights is None else weights[k])
         w = rows.stats.weight
@@ -41,6 +41,18 @@ def test_mean_cosine_is_right_within_three_standard_errors(order):
     error = _cosines(X, model.components_.T).std() / np.sqrt(reservoir.MOST_ROWS)
     allowed = 3 if order == "sorted" else 1  # what a row had when it came tells more there
     assert abs(model.mean_cosine_ - model.score(X)) < allowed * error
+
+
+def test_estimates_from_a_sorted_stream_are_unbiased():
+    """Other draws than the one that all streams begin with; rows came at another subspace."""
+    data = load_digits()
+    X = data.data[np.argsort(data.target, kind="stable")]
+    then, now = (np.linalg.svd(part, full_matrices=False)[2][:3].T for part in (X[:300], X))
+    parts, expected = _split(X, 400, 900, 1500), _cosines(X, now)
+    draws = range(0, 60 * len(X), len(X))
+    errors = [_filled(parts, then, place=k).mean_cosine(now) - expected.mean() for k in draws]
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(len(errors))
+    assert np.std(errors) < expected.std() / np.sqrt(reservoir.MOST_ROWS)
 
 
 def test_it_is_exact_as_long_as_all_rows_are_kept(rng, random_U):

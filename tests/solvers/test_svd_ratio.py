@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from sphericalpca import SphericalPCA
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows
@@ -25,6 +26,15 @@ def test_rounding_never_takes_the_ratio_above_one(name, dtype):
         X += rng.choice([0.0, 1e-9, 1e-5]) * rng.standard_normal(X.shape)
         ratio = _ratio(X.astype(dtype), r, SOLVERS[name].load()())
         assert 0.99 < ratio <= 1.0, seed
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nor_where_a_mean_cosine_is_asked_for(dtype):
+    for seed in range(25):
+        rng = np.random.default_rng(seed)
+        X = rng.standard_normal((40, 3)) @ rng.standard_normal((3, 12))
+        for share in (0.5, 0.9, 0.999):
+            assert SphericalPCA(share).fit(X.astype(dtype)).svd_ratio_ <= 1.0, seed
 
 
 def test_a_real_fall_stays_above_one(rng):

@@ -32,6 +32,8 @@ COMMANDS = {
     "info": "sphericalpca.cli.info:info",
     "export": "sphericalpca.cli.export:export",
     "transform": "sphericalpca.cli.transform:transform",
+    "compress": "sphericalpca.cli.compress:compress",
+    "search": "sphericalpca.cli.search:search",
     "bench": "sphericalpca.cli.bench:bench",
 }
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sphericalpca.cli.compress import print_curve
 from sphericalpca.cli.console import (
     COUNT,
     FILE,
@@ -27,6 +28,7 @@ from sphericalpca.cli.tables import print_table
 from sphericalpca.registry.formats import PICTURE_FORMATS, joined
 
 if TYPE_CHECKING:
+    from sphericalpca.codec import ByteChoice
     from sphericalpca.dimensions import CurvePoint, DimensionChoice
 
 __all__ = ["choose"]
@@ -36,7 +38,7 @@ QUERIES = click.IntRange(min=2)
 
 
 @click.command(
-    short_help="Find the number of dimensions that keeps the neighbours.",
+    short_help="Find the bytes and dimensions that keep the neighbours.",
     epilog=examples(
         "sphericalpca choose vectors.npy --recall 0.95 --k 10",
         "sphericalpca choose vectors.npy --recall 0.9 -o model.safetensors --plot curve.png",
@@ -53,9 +55,10 @@ QUERIES = click.IntRange(min=2)
 @reading_options
 @common_options("tol", "seed", "force", "json", "quiet")
 def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **options: Any) -> None:
-    """Find the smallest number of dimensions that keeps the nearest neighbours by cosine.
+    """Find the fewest bytes, and dimensions, that keep the nearest neighbours by cosine.
 
-    Some rows are held out as queries, a model is fitted to the others, and the queries'
+    Codes (see "compress"), int8, float16 and float32 come first, by bytes; then dimensions in
+    float32.  Some rows are held out as queries, a model is fitted to the others, and the queries'
     nearest rows are compared with those in the full space.  The lower end of the 95 % interval
     of the recall must reach the target.
 
@@ -67,14 +70,15 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
         check_model_output(output, force=options["force"], reads=files)
     if plot is not None:
         check_picture(plot, force=options["force"], reads=files)
-    choice = _choose(files, options)
+    choice, sizes = _choose(files, options)
     if output is not None:
         choice.model.save(output)
     if plot is not None:
         _draw(choice, plot)
     if options["as_json"]:
-        click.echo(json.dumps(choice.to_dict()))
+        click.echo(json.dumps(choice.to_dict() | {"bytes": sizes.to_dict()}))
     else:
+        print_curve(sizes)
         _print(choice)
         if output is not None:
             write_line(
@@ -83,13 +87,16 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
             )
 
 
-def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
+def _choose(files: tuple[str, ...], options: dict[str, Any]) -> tuple[DimensionChoice, ByteChoice]:
+    from sphericalpca.codec import choose_bytes  # noqa: PLC0415 - slow to import
     from sphericalpca.dimensions import choose_components  # noqa: PLC0415 - slow to import
 
     names = ("recall", "k", "queries", "largest", "tol")
     source = open_files(files, options)
     shown = showing_status("True neighbours ...", quiet=options["quiet"])
     with collecting_warnings() as warned, shown as show:
+        common = {name: options[name] for name in ("recall", "k", "queries")}
+        sizes = choose_bytes(source, random_state=options["seed"], **common)
         choice = choose_components(
             source,
             random_state=options["seed"],
@@ -99,7 +106,7 @@ def _choose(files: tuple[str, ...], options: dict[str, Any]) -> DimensionChoice:
     tell_of_cut(options["queries"], choice.n_queries)
     for message in warned:
         warn(message)
-    return choice
+    return choice, sizes
 
 
 def _line(point: CurvePoint) -> str:

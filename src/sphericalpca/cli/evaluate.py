@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from sphericalpca.cli.compress import print_curve
 from sphericalpca.cli.console import (
     FOLDER,
     common_options,
@@ -24,11 +25,13 @@ from sphericalpca.exceptions import FeatureNamesWarning, import_extra
 
 if TYPE_CHECKING:
     from sphericalpca import SphericalPCA
+    from sphericalpca.codec import ByteChoice
     from sphericalpca.evaluation import Evaluation
     from sphericalpca.rows import RowSource
 
 __all__ = ["evaluate"]
 
+SIZES = (16, 32, 64, 96, 128, 192)  # bytes of codes, beside float32, float16 and int8
 PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 
 
@@ -57,7 +60,8 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     it is.  The mean cosine of the rows is compared with that of the model's fit.  If the model was
     fitted to named columns of a table, these are read.
     """
-    from sphericalpca.transforming import check_width  # noqa: PLC0415 - slow to import
+    from sphericalpca.codec import choose_bytes  # noqa: PLC0415 - slow to import
+    from sphericalpca.transforming import check_width  # noqa: PLC0415
 
     at = _numbers(options["at"])
     if out is not None:
@@ -69,11 +73,15 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
         for package in ("jinja2", "matplotlib"):
             import_extra(package, "The page", package, "pages")
     found = _evaluate(fitted, source, at, options)
+    settings = {"queries": options["queries"], "random_state": options["seed"], "k": found.k}
+    with printing_warnings():
+        sizes = choose_bytes(source, sizes=SIZES, **settings)
     if out is not None:
-        _write(found, out, model=model.name, data=named(files))
+        _write(found, sizes, out, model=model.name, data=named(files))
     if options["as_json"]:
-        click.echo(json.dumps(found.to_dict()))
+        click.echo(json.dumps(found.to_dict() | {"bytes": sizes.to_dict()}))
         return
+    print_curve(sizes)
     say(str(found))
     if out is not None:
         write_line(f"The page: {out / PAGE}")
@@ -107,12 +115,13 @@ def _evaluate(
     return found
 
 
-def _write(found: Evaluation, out: Path, *, model: str, data: str) -> None:
+def _write(found: Evaluation, sizes: ByteChoice, out: Path, *, model: str, data: str) -> None:
     """The page comes last: where it is, the numbers are."""
     from sphericalpca.evaluation.page import render  # noqa: PLC0415 - slow to import
     from sphericalpca.files import write_whole  # noqa: PLC0415
 
     page = render(found, model=model, data=data)
     write_whole(out / ROWS, found.to_csv().encode())
-    write_whole(out / NUMBERS, json.dumps(found.to_dict(), indent=1).encode())
+    numbers = found.to_dict() | {"bytes": sizes.to_dict()}
+    write_whole(out / NUMBERS, json.dumps(numbers, indent=1).encode())
     write_whole(out / PAGE, page.encode())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -28,6 +29,7 @@ TARGETS = (
         "sphericalpca export model.safetensors --to onnx -o reducer.onnx",
         "sphericalpca export model.safetensors --to sentence-transformers -o reducer",
         "sphericalpca export model.safetensors --to pgvector -o items.sql",
+        "sphericalpca export codes --to faiss -o codes.faiss    # a folder that compress wrote",
     )
 )
 @click.argument("model", type=click.Path(path_type=Path))
@@ -56,13 +58,32 @@ def export(
         raise click.UsageError(f"--index is for faiss, not for {target}: leave it out.")
     if output.is_dir() and target != "sentence-transformers":
         raise IsFolderError(f"{output} is a folder", remedy="choose the name of a file")
-    check_output(output, force=force, reads=[model])
+    check_output(output, force=force, reads=[] if model.is_dir() else [model])
     from sphericalpca.export import export_model  # noqa: PLC0415 - slow to import
 
-    fitted = load_model(model)
-    hint = export_model(fitted, output, target, index=index, model_file=str(model), force=force)
+    if model.is_dir():
+        hint = _export_codes(model, target, output)
+    else:
+        fitted = load_model(model)
+        names: dict[str, Any] = {"index": index, "model_file": str(model)}
+        hint = export_model(fitted, output, target, force=force, **names)
     if as_json:
         found = {"model": str(model), "to": target, "output": str(output), "hint": hint}
         click.echo(json.dumps(found))
     else:
         write_line(f"{output}: {hint}")
+
+
+def _export_codes(folder: Path, target: str, output: Path) -> str:
+    """The codes in a folder that compress wrote."""
+    from sphericalpca.codec import codes_to_faiss  # noqa: PLC0415 - slow to import
+    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
+    from sphericalpca.files import write_whole  # noqa: PLC0415
+
+    if target != "faiss":
+        raise click.UsageError(f"Codes are exported to faiss only, not to {target}.")
+    import faiss  # noqa: PLC0415
+
+    codec, codes, _ = open_folder(folder)
+    write_whole(output, faiss.serialize_index(codes_to_faiss(codec, codes)).tobytes())
+    return "faiss.read_index takes it; decoded vectors are not scaled to unit length there."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ def info(model: Path, as_json: bool) -> None:
 
     Its size, the number of rows it has learned from, parameters, the results of the fit, the
     bound on its distance to the optimum (if one was saved), and the versions that wrote it.
+    Of a codec, or of a folder that compress wrote, its bytes and components.
     """
     facts = _facts(model)
     if as_json:
@@ -44,8 +46,12 @@ def _facts(path: Path) -> dict[str, Any]:
     from sphericalpca.estimators.fitted import header_and_arrays  # noqa: PLC0415 - slow to import
     from sphericalpca.modelfile import read_model  # noqa: PLC0415
 
+    header = {}
+    with suppress(DataError):  # `load_model` tells more of what a file is instead
+        header = {} if path.is_dir() else read_model(path)[0]
+    if path.is_dir() or header.get("class") == "SphericalCodec":
+        return _codec_facts(path)
     model = load_model(path)
-    header, _ = read_model(path)
     fitted = header_and_arrays(model, None)[0]["fitted"]  # in today's names, whoever wrote it
     try:
         bound, solver = header["certificate"], header["solver"]
@@ -70,6 +76,19 @@ def _facts(path: Path) -> dict[str, Any]:
     except (KeyError, RecursionError, TypeError, ValueError, AttributeError) as error:
         value = f"{str(path)!r} is not a whole model ({printable(repr(error), 200)})"
         raise DataError(value, remedy="save it again") from None
+
+
+def _codec_facts(path: Path) -> dict[str, Any]:
+    """Of a codec, or of a folder of codes."""
+    from sphericalpca import SphericalCodec  # noqa: PLC0415 - slow to import
+    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
+
+    folder = open_folder(path) if path.is_dir() else None
+    codec = folder.codec if folder else SphericalCodec.load(path)
+    names = ("n_features_in_", "n_components_", "n_bytes_", "distortion_", "fingerprint_")
+    codes = {"n_samples": len(folder.codes)} if folder else {"bytes": path.stat().st_size}
+    facts = {"file": str(path), "class": "SphericalCodec", **codes}
+    return facts | {name.rstrip("_").removesuffix("_in"): getattr(codec, name) for name in names}
 
 
 def _lines(facts: dict[str, Any]) -> list[list[str]]:

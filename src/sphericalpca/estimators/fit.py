@@ -243,7 +243,7 @@ def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
     best = _fewer(problem, target, lambda U: fit(replace(start, U=U, is_svd=False)), found)
     if best.size > len(svd.values):
         svd = leading_means(problem, start.U)
-    return Outcome(best.solution, float(svd.values[best.size - 1] / best.solution.value))
+    return Outcome.of(best.solution, float(svd.values[best.size - 1]), problem.rows.dtype)
 
 
 @dataclass(frozen=True)

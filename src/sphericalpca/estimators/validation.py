@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterator, Mapping, Sequence, Set
 from numbers import Integral, Real
@@ -25,12 +24,11 @@ from sphericalpca.estimators.columns import (
 from sphericalpca.estimators.foreign import as_numpy_or_namespace, check_dask, is_dask, is_foreign
 from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.linalg import Array, real_array
-from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.products import times
 from sphericalpca.rows import NamespaceMatrix, RowSource, Watch, column_words, first_non_finite
 from sphericalpca.rows import on_host as fetched_from_device
 from sphericalpca.rows.cluster import fetched, from_dask
-from sphericalpca.rows.structure import sound
+from sphericalpca.rows.structure import sound, summed
 
 __all__ = [
     "Interval",
@@ -157,9 +155,7 @@ def check_matrix(
         estimator, X, reset=reset, accept_sparse="csr", dtype=dtype, ensure_all_finite=False
     )
     X = X.astype(np.float64) if X.dtype.kind == "b" else X  # of a sparse data frame
-    if sparse.issparse(X) and _repeats_indices(X):
-        X = X.copy()
-        X.sum_duplicates()
+    X = summed(X) if sparse.issparse(X) else X
     _refuse_non_finite("X", first_non_finite(X, watch), IMPUTE, names)
     return X
 
@@ -277,15 +273,6 @@ def _check_shape(shape: tuple[int, ...]) -> None:
         what, one = ("sample", "row") if shape[0] == 0 else ("feature", "column")
         found = f"Found array with 0 {what}(s) (shape={shape}) while a minimum of 1 is required"
         raise DataError(found, remedy=f"pass at least one {one}")
-
-
-def _repeats_indices(X: Any) -> bool:
-    # Sorting the rows would tell too, and takes three times as long as turning X around,
-    # which brings the entries of a column together in the order of their rows.
-    if X.has_canonical_format:
-        return False
-    ends = itertools.pairwise(equal_ends(X.shape[0], workers()))
-    return not all(spread(lambda part: X[slice(*part)].tocsc().has_canonical_format, list(ends)))
 
 
 def check_weights(sample_weight: Any, n: int) -> Array | None:

@@ -17,7 +17,7 @@ from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbo
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.rows import ClusterMatrix, Matrix, RowSource, as_rows
 
-__all__ = ["HeldOut", "Share", "mean_share"]
+__all__ = ["HeldOut", "Share", "mean_share", "take_rows"]
 
 # Rows beyond the k-th that are looked at for ties with it, as copies of one text are.
 SPARE = 64
@@ -108,7 +108,7 @@ class HeldOut:
             raise DataError(value, remedy=(more, *fewer))
         ids = np.sort(rng.choice(there, count, replace=False))
         wanted, absent = min(k + SPARE, n_base), np.concatenate([ids, zero])
-        found = nearest_neighbours(X, _take_rows(X, ids), wanted, left_out=absent)
+        found = nearest_neighbours(X, take_rows(X, ids), wanted, left_out=absent)
         return HeldOut(ids, found, k, X.shape[0])
 
     @property
@@ -236,7 +236,7 @@ def _check_shares(values: Array, k: int, confidence: float) -> None:
     check_confidence(confidence)
 
 
-def _take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:
+def take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:
     """Rows by their increasing numbers."""
     if not isinstance(X, RowSource):
         return X[ids]

@@ -12,6 +12,7 @@ from sphericalpca.exceptions import DataError, Parameter, ParameterError, check_
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.search import Metric, Neighbours, Question, blocked_search, faiss_search
 from sphericalpca.rows import Matrix, RowSource, first_non_finite
+from sphericalpca.rows.structure import sound, summed
 
 __all__ = ["check_k", "nearest_neighbours", "recall_at_k", "recall_per_query"]
 
@@ -178,7 +179,7 @@ def _as_matrix(name: str, given: Any) -> Any:
     """An array or a CSR matrix of real numbers; files stay as they are."""
     if isinstance(given, RowSource):
         return given
-    matrix = given.tocsr() if sparse.issparse(given) else np.asarray(given)
+    matrix = summed(sound(given)) if sparse.issparse(given) else np.asarray(given)
     if matrix.dtype.kind not in "fiub" or matrix.ndim != 2 or 0 in matrix.shape:
         raise DataError(
             f"The {name} have shape {matrix.shape} and type {matrix.dtype}",

@@ -6,14 +6,16 @@ what was true when it was made.  So both are looked at before anything is comput
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError
+from sphericalpca.exceptions import DataError, printable
+from sphericalpca.parallel import equal_ends, spread, workers
 
-__all__ = ["refuse_indices", "sound"]
+__all__ = ["refuse_indices", "sound", "summed"]
 
 REBUILD = "build X again, for example by scipy.sparse.csr_array((numbers, (rows, columns)))"
 COMPRESSED = {
@@ -25,16 +27,35 @@ Place = Callable[[int], tuple[str, str]]
 
 
 def sound(X: Any) -> Any:
-    """The same matrix, checked, with flags that are true; nothing is copied.
+    """The same rows as a CSR matrix, checked, with flags that are true; CSR is not copied."""
+    try:
+        return _checked(X) if X.ndim == 2 else X
+    except (DataError, MemoryError):
+        raise
+    except Exception as error:  # parts of other types and shapes fail in many ways
+        found = f"X is a malformed {X.format.upper()} matrix ({printable(error, 200)})"
+        raise DataError(found, remedy=REBUILD) from None
 
-    Formats other than CSR, CSC, BSR and COO keep no indices that products could trust.
-    """
-    if X.format == "coo":
+
+def _checked(X: Any) -> Any:
+    if X.format == "dia":
+        X = type(X)((X.data, X.offsets), shape=X.shape)
+    elif X.format == "lil":
+        _check_lists(X)
+    elif X.format in COMPRESSED:
+        _check_compressed(X)
+    else:
+        X = X.tocoo()
         for axis, places in zip(("row", "column"), (X.row, X.col), strict=True):
             _check_coordinates(axis, places, X.shape[axis == "column"], len(X.data))
-        return X
-    if X.format not in COMPRESSED:
-        return X
+    rows = X.tocsr()
+    if X.format == "lil":
+        _check_compressed(rows)
+    # Its flags may be older than its indices: those of a new one are not known yet.
+    return type(rows)((rows.data, rows.indices, rows.indptr), shape=rows.shape, copy=False)
+
+
+def _check_compressed(X: Any) -> None:
     _check_pointer(X)
     blocks = X.blocksize if X.format == "bsr" else (1, 1)
     major, minor = COMPRESSED[X.format]
@@ -42,8 +63,31 @@ def sound(X: Any) -> Any:
     refuse_indices(
         X.indices[: X.indptr[-1]], X.indptr, count, minor, lambda k: (f"{major} {k}", REBUILD)
     )
-    # Its flags may be older than its indices: those of a new one are not known yet.
-    return type(X)((X.data, X.indices, X.indptr), shape=X.shape, copy=False)
+
+
+def _check_lists(X: Any) -> None:
+    for k, (places, numbers) in enumerate(zip(X.rows, X.data, strict=True)):
+        if len(places) != len(numbers):
+            found = f"Row {k} of X stores {len(numbers)} numbers and {len(places)} column indices"
+            raise DataError(found, "must be as many", REBUILD)
+
+
+def summed(X: Any) -> Any:
+    """A sound CSR matrix with each column once in a row; a copy if some were repeated."""
+    if _repeats_indices(X):
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _repeats_indices(X: Any) -> bool:
+    # Sorting the rows would tell too, and takes three times as long as turning X around,
+    # which brings the entries of a column together in the order of their rows.
+    if X.has_canonical_format:
+        return False
+    X = type(X)((np.zeros(len(X.indices), np.int8), X.indices, X.indptr), shape=X.shape, copy=False)
+    ends = itertools.pairwise(equal_ends(X.shape[0], workers()))
+    return not all(spread(lambda part: X[slice(*part)].tocsc().has_canonical_format, list(ends)))
 
 
 def _check_pointer(X: Any) -> None:
@@ -82,4 +126,6 @@ def refuse_indices(indices: Any, pointer: Any, count: int, minor: str, place: Pl
 
 
 def _leaves(indices: Any, count: int) -> bool:
+    if indices.dtype.kind not in "iu":
+        raise TypeError(f"its indices are {indices.dtype}, not integers")
     return bool(len(indices)) and (indices.min() < 0 or indices.max() >= count)

@@ -19,8 +19,8 @@ from typing import Any, Generic
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, Parameter, printable
-from sphericalpca.files import check_writable, replacing
+from sphericalpca.exceptions import DataError, Explained, Parameter, printable
+from sphericalpca.files import check_writable, replacing, resolved
 from sphericalpca.iterate import Resumable, Run, Solution, Start, State, StateT, StopReason
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
@@ -69,7 +69,7 @@ def check_checkpoint_path(path: Any) -> None:
     if place.exists() and not place.is_file():  # a pipe would be waited for
         raise _refusal(place, "it is a device, pipe or socket")
     with _writing(place):
-        folder = Path(os.path.realpath(place)).parent
+        folder = resolved(place).parent
         folder.mkdir(parents=True, exist_ok=True)
         check_writable(folder / place.name)
     if place.is_file():
@@ -84,6 +84,8 @@ def _writing(path: Path) -> Iterator[None]:
     """Make errors of the system say which file, and what to do."""
     try:
         yield
+    except Explained:
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(
@@ -204,7 +206,7 @@ class Checkpoint:
         header["digest"] = digest_of(header, arrays)
         text = np.frombuffer(json.dumps(header).encode(), dtype=np.uint8)
         with _writing(self.path):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
+            resolved(self.path).parent.mkdir(parents=True, exist_ok=True)
             with replacing(self.path) as temporary, temporary.open("wb") as file:
                 np.savez(file, header=text, **arrays)
 

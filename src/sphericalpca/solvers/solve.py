@@ -66,6 +66,13 @@ class Outcome:
     solution: Solution[State]
     svd_ratio: float
 
+    @classmethod
+    def of(cls, solution: Solution[State], svd_value: float, dtype: Any) -> Outcome:
+        """The outcome where f is this at the SVD, for data of this type."""
+        ratio = svd_value / solution.value if solution.value > 0 else math.nan
+        by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(dtype).eps)
+        return cls(solution, 1.0 if by_rounding else ratio)
+
 
 def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
     """The solver for these rows, ``solver="auto"``.
@@ -194,14 +201,7 @@ def solve(
                 break
     best = search.best
     assert best is not None
-    return Outcome(best, _ratio(search.svd_value, best.value, problem.rows.dtype))
-
-
-def _ratio(svd_value: float, value: float, dtype: np.dtype[Any]) -> float:
-    """What f at the SVD is of f reached; not above 1 by rounding."""
-    ratio = svd_value / value if value > 0 else math.nan
-    by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(dtype).eps)
-    return 1.0 if by_rounding else ratio
+    return Outcome.of(best, search.svd_value, problem.rows.dtype)
 
 
 def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcome | Any:

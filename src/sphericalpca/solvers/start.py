@@ -160,7 +160,8 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     number of reads.  Of many components only every second power joins the basis, whose upkeep
     grows with its square.
     """
-    inner, limit = problem.inner, min(problem.rows.shape)
+    n, m = problem.rows.shape
+    inner, limit = problem.inner, n if isinstance(problem, RowSpace) else m
     few = n_components <= FEW_COMPONENTS
     stride, blocks = (1, KRYLOV_READS) if few else (2, MORE_READS // 2)
     width = min(n_components + OVERSAMPLING, limit)

@@ -18,7 +18,7 @@ from sphericalpca.rows.base import Watch
 from sphericalpca.rows.block import Matrix, stored_numbers
 from sphericalpca.rows.finite import first_non_finite
 from sphericalpca.rows.reading import RowSource
-from sphericalpca.rows.structure import sound
+from sphericalpca.rows.structure import sound, summed
 
 __all__ = ["DaskSource", "checked_chunk", "chunk_matrix", "place_in_chunk"]
 
@@ -74,7 +74,7 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
     if any(getattr(one, "kind", "") == "c" for one in types):  # whatever its collection declared
         raise TypeError("they are complex")
     if sparse.issparse(piece):
-        return sound(piece).tocsr().astype(dtype, copy=False)
+        return sound(piece).astype(dtype, copy=False)
     if hasattr(piece, "iloc"):  # a data frame, whose missing values may have types of their own
         return piece.to_numpy(dtype=dtype, na_value=np.nan)
     if isinstance(piece, np.ma.MaskedArray):  # what is masked is missing, whatever lies below
@@ -87,11 +87,7 @@ def _joined(pieces: list[Matrix]) -> Matrix:
     matrix = pieces[0]
     if len(pieces) > 1:
         matrix = sparse.hstack(pieces, format="csr") if any_sparse else np.hstack(pieces)
-    if any_sparse and not matrix.has_canonical_format:
-        # Indices that are repeated count as their sum; what others hold is left as it is.
-        matrix = matrix.copy()
-        matrix.sum_duplicates()
-    return matrix
+    return summed(matrix) if any_sparse else matrix
 
 
 class DaskSource(RowSource):

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.exceptions import DataError, Parameter, Phrase, printable
-from sphericalpca.rows.sources.filesource import ENCODE, DataFile, Options, optional
+from sphericalpca.rows.sources.filesource import DataFile, Options, optional
+from sphericalpca.rows.sources.texts import encoding_of_column
 
 __all__ = ["Selection", "select"]
 
@@ -70,7 +71,8 @@ def _selected(
     if not numbers or (texts and len(whole) == len(numbers) == 1):  # which numbers the texts
         has = f"{' besides identifiers' if numbers else ''} (it has {_listed(types)})"
         found = f"{file.name} has no column of numbers or lists of numbers{has}"
-        raise DataError(found, remedy=ENCODE if texts else "write the rows as such")
+        encode = encoding_of_column(file.path, texts[0]) if texts else "write the rows as such"
+        raise DataError(found, remedy=encode)
     _refuse_identifiers(numbers, types, file)
     return _numbers(numbers, types, file)
 
@@ -125,7 +127,7 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
         raise DataError(
             f"Column {name!r} of {file.name} is of type {printable(kind, 200)}",
             "rows are lists of numbers",
-            ENCODE
+            encoding_of_column(file.path, name)
             if _is_text(kind)
             else ("name such a column, or columns of numbers with ", Parameter("columns", ...)),
         )
@@ -142,7 +144,8 @@ def _numbers(
         if not _is_number(kind):
             found = f"Column {name!r} of {file.name} is of type {printable(kind, 200)}"
             only = remedy is LEAVE_OUT and len(names) == 1 and _is_text(kind)
-            raise DataError(found, "must hold numbers", ENCODE if only else remedy)
+            encode = encoding_of_column(file.path, name) if only else remedy
+            raise DataError(found, "must hold numbers", encode)
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:
         raise DataError(Parameter("columns", list(names)), "must name columns, each once")

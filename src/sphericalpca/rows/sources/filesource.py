@@ -17,11 +17,6 @@ from sphericalpca.rows.reading import RowSource
 
 __all__ = ["DataFile", "FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
 
-
-ENCODE = (
-    "to group its texts, run 'sphericalpca cluster'; else encode its texts first, for example with "
-    "scikit-learn's TfidfVectorizer, and pass what scipy.sparse.save_npz saves"
-)
 DAMAGED = "the file is damaged or of another format; write or copy it again"
 
 

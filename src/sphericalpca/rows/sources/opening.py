@@ -17,13 +17,10 @@ from sphericalpca.registry import MODEL_SUFFIX, resolve
 from sphericalpca.registry.formats import FORMATS, Format, format_of, row_suffixes, titles
 from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources.chain import chain
-from sphericalpca.rows.sources.filesource import ENCODE, DataFile, Options
+from sphericalpca.rows.sources.filesource import DataFile, Options
+from sphericalpca.rows.sources.texts import CLUSTER, SEPARATORS, conversion
 
 __all__ = ["find_paths", "natural_order", "open_rows", "open_rows_for", "parse_budget"]
-
-# Text is not read, as it has to be parsed anew in each pass; what divides its lines.
-TEXTS = {".csv": ",", ".tsv": "\t", ".txt": None}
-NUMBER = re.compile(r"\s*([-+]?(\d+\.?\d*|\.\d+|inf)(e[-+]?\d+)?|nan)?\s*", re.IGNORECASE)
 
 
 def open_rows(
@@ -150,27 +147,8 @@ def _unknown_format(file: DataFile) -> DataError:
         found = f"{file.name} has the suffix of a model, not of rows"
         return DataError(found, remedy="pass the file of rows here")
     found = f"Cannot read {file.name}. Supported: {', '.join(row_suffixes())}."
-    remedy = ENCODE if suffix in (".jsonl", ".gz") else "convert it"
-    return DataError(found, remedy=_conversion(file.path) if suffix in TEXTS else remedy)
-
-
-def _conversion(path: Path) -> str:
-    """A line for the shell that makes a file of numbers a .npy file; texts are not numbers."""
-    between, name = TEXTS[path.suffix.lower()], str(path)
-    with path.open(encoding="utf-8-sig", errors="replace") as file:
-        lines = [file.readline(10**7).split(between) for _ in range(2)]
-    first, row = [[NUMBER.fullmatch(cell) is not None for cell in line] for line in lines]
-    row = row if lines[1] not in ([], [""]) else first
-    if sum(row) < min(2, len(row)):
-        return ENCODE
-    # What is to be pasted into a shell must not hold what its author would like to be run.
-    if not re.fullmatch(r"[\w./-]+", name, re.ASCII):
-        name = f"rows{path.suffix}"
-    options = "" if between is None else f", delimiter={between!r}"
-    options += "" if first == row else ", skiprows=1"
-    options += "" if all(row) else f", usecols={[k for k, known in enumerate(row) if known]}"
-    save = f"np.save('{Path(name).with_suffix('.npy')}', np.loadtxt('{name}'{options}, ndmin=2))"
-    return f'convert it once: python -c "import numpy as np; {save}"'
+    remedy = f"{CLUSTER}, or convert it" if suffix in (".jsonl", ".gz") else "convert it"
+    return DataError(found, remedy=conversion(file.path) if suffix in SEPARATORS else remedy)
 
 
 def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:

@@ -1,0 +1,291 @@
+"""Fewer bytes, beside what people use: recall against bytes, with all side data counted.
+
+``python -m benchmarks.codes`` encodes unit rows with `SphericalCodec`, faiss quantisers, sign bits,
+first coordinates in int8, and the same coder on SVD + unit rows and on centred PCA; 1,000 held-out
+queries ask for their 10 nearest rows by cosine, by code alone and after 40 candidates were ranked
+with full vectors.  Bytes are those of a row, corrections and the like included; models, which all
+rows share, are not counted.  ``--data``, ``--only`` and ``--bytes`` choose parts; ``scan`` measures
+codes per second beside faiss ``IndexPQ``.  Rows whose recall was measured beside other work have no
+comparable seconds: run parts alone for these.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from benchmarks.generated import clusters, power_law
+from benchmarks.machine import made_with
+from benchmarks.real import glove, minilm
+from benchmarks.table import ResultTable, Row, number
+from sphericalpca import SphericalCodec
+from sphericalpca.codec.allocation import ideal_bits, importance, pack
+from sphericalpca.codec.learning import MOST_ROWS
+from sphericalpca.codec.quantiser import Quantiser
+from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.metrics import nearest_neighbours, paired_difference, recall_per_query
+from sphericalpca.parallel import allowed_threads
+from sphericalpca.products import Labels
+
+__all__ = ["DATA", "METHODS", "codes_table", "draw", "race_rows", "scan_rows"]
+
+K, CANDIDATES, QUERIES = 10, 40, 1000
+SIZES = (12, 16, 24, 25, 32, 48, 50, 64, 96, 128, 192)
+OPQ_SIZES = (16, 25, 32, 50, 64)  # minutes each
+RESULTS = Path(__file__).parent / "results"
+COLUMNS = (
+    *("data", "method", "bytes", "n", "m", "recall", "reranked", "behind_ours", "low", "high"),
+    *("fit_seconds", "encode_seconds", "search_seconds", "made_with"),
+)
+
+DATA: dict[str, Callable[[], Array]] = {
+    "minilm": minilm,
+    "glove": glove,
+    "clusters": lambda: clusters(20_000, 96),
+    "power-law": lambda: power_law(20_000, 128, 0.5),
+}
+
+
+class Answer(NamedTuple):
+    """Candidates for each query, best first, and what they took."""
+
+    n_bytes: int
+    ids: Labels
+    fit: float
+    encode: float
+    search: float
+
+
+Method = Callable[[Array, Array, int], Answer | None]
+
+
+def _ours(base: Array, queries: Array, size: int) -> Answer | None:
+    clock = [time.perf_counter()]
+    codec = SphericalCodec(size, random_state=0)
+    if size > base.shape[1]:
+        return None
+    codec.fit(base)
+    clock.append(time.perf_counter())
+    codes = codec.encode(base)
+    clock.append(time.perf_counter())
+    found = codec.search(queries, codes, CANDIDATES).ids
+    clock.append(time.perf_counter())
+    return Answer(codes.shape[1], found, *np.diff(clock))
+
+
+def _coder_on(centred: bool) -> Method:
+    """The same coder on unit rows of the leading singular vectors, or on principal components."""
+
+    def run(base: Array, queries: Array, size: int) -> Answer | None:
+        if size > base.shape[1]:
+            return None
+        began = time.perf_counter()
+        mean, rng = base.mean(axis=0) * centred, np.random.default_rng(0)
+        rows = (base - mean).astype(np.float64)
+        U = np.linalg.eigh(rows.T @ rows)[1][:, ::-1]
+        Y = rows @ U
+        counts = importance(unit_rows(Y)[0])
+        bits = ideal_bits(Y.var(axis=0) * counts, 8.0 * size)
+        r = max(size, int(np.flatnonzero(bits)[-1]) + 1)
+        V = Y[:, :r] if centred else unit_rows(Y[:, :r])[0]
+        drawn = rng.permutation(len(V))[:MOST_ROWS]
+        weight, packing = np.ones(len(drawn)), pack(bits[:r], size)
+        quantiser = Quantiser.train(V[drawn], weight, counts[:r], packing, rng)
+        coded = quantiser.encode(V)
+        levels = quantiser.levels[coded[:, packing], np.arange(r)]
+        encoded = time.perf_counter()
+        decoded = (levels @ U[:, :r].T + mean).astype(np.float32)
+        found = nearest_neighbours(decoded, queries, CANDIDATES).ids
+        return Answer(size, found, encoded - began, np.nan, time.perf_counter() - encoded)
+
+    return run
+
+
+def _faiss(factory: Callable[[int, int], str | None]) -> Method:
+    def run(base: Array, queries: Array, size: int) -> Answer | None:
+        import faiss  # noqa: PLC0415 - only here
+
+        faiss.omp_set_num_threads(allowed_threads())
+        name = factory(base.shape[1], size)
+        if name is None:
+            return None
+        index = faiss.index_factory(base.shape[1], name, faiss.METRIC_INNER_PRODUCT)
+        clock = [time.perf_counter()]
+        index.train(base)
+        clock.append(time.perf_counter())
+        index.add(base)
+        clock.append(time.perf_counter())
+        _, found = index.search(queries, CANDIDATES)
+        clock.append(time.perf_counter())
+        return Answer(index.sa_code_size(), found, *np.diff(clock))
+
+    return run
+
+
+def _rounded(width: Callable[[int, int], int], signs: bool) -> Method:
+    """First coordinates in int8 by their largest entry, or signs of all."""
+
+    def run(base: Array, queries: Array, size: int) -> Answer | None:
+        m = width(base.shape[1], size)
+        if not m:
+            return None
+        began = time.perf_counter()
+        part = base[:, :m]
+        coded = np.sign(part) if signs else np.rint(127 * part / np.abs(part).max(1, keepdims=True))
+        encoded = time.perf_counter()
+        found = nearest_neighbours(coded.astype(np.float32), queries[:, :m], CANDIDATES).ids
+        return Answer(size, found, 0.0, encoded - began, time.perf_counter() - encoded)
+
+    return run
+
+
+def _rabitq(bits: int) -> Method:
+    name = f"RaBitQ{bits}" if bits > 1 else "RaBitQ"
+    # Any size stands for the one that it has.
+    return _faiss(lambda m, size: f"RR{m},{name}" if size == SIZES[0] else None)
+
+
+def _scalar(bits: int) -> Method:
+    """PCA and a rotation, then so many bits for each coordinate."""
+    return _faiss(
+        lambda m, size: f"PCAR{8 * size // bits},SQ{bits}" if 8 * size // bits <= m else None
+    )
+
+
+METHODS: dict[str, Method] = {
+    "ours": _ours,
+    "coder on SVD + unit rows": _coder_on(centred=False),
+    "coder on centred PCA": _coder_on(centred=True),
+    "OPQ": _faiss(
+        lambda m, size: f"OPQ{size},PQ{size}" if m % size == 0 and size in OPQ_SIZES else None
+    ),
+    "PQ": _faiss(lambda m, size: f"PQ{size}" if m % size == 0 else None),
+    "PCAR, SQ4": _scalar(4),
+    "PCAR, SQ8": _scalar(8),
+    "SQ4": _faiss(lambda _, size: "SQ4" if size == SIZES[0] else None),
+    "SQ8": _faiss(lambda _, size: "SQ8" if size == SIZES[0] else None),
+    **{f"RaBitQ, {bits} bit{'s' * (bits > 1)}": _rabitq(bits) for bits in (1, 2, 3, 4)},
+    "sign bits": _rounded(lambda m, size: m if (m + 7) // 8 == size else 0, signs=True),
+    "first coordinates, int8": _rounded(lambda m, size: size if size <= m else 0, signs=False),
+}
+
+
+def codes_table(folder: Path) -> ResultTable:
+    """A row for each data set, method and size."""
+    return ResultTable(folder / "codes.csv", COLUMNS, ("data", "method", "bytes"))
+
+
+def race_rows(name: str, sizes: Sequence[int], only: Sequence[str]) -> Iterator[Row]:
+    """Recall of all methods on one data set, and by how much they are behind ours."""
+    X = DATA[name]()
+    held = np.random.default_rng(0).permutation(len(X))
+    queries, base = X[held[:QUERIES]], X[held[QUERIES:]]
+    truth = nearest_neighbours(base, queries, K).ids
+    mine: dict[int, Array] = {}
+    for method in only:
+        for size in sizes:
+            answer = METHODS[method](base, queries, size)
+            if answer is None:
+                continue
+            shares = recall_per_query(truth, answer.ids[:, :K], K)
+            second = recall_per_query(truth, answer.ids, K).mean()
+            if answer.n_bytes not in mine:
+                ours = _ours(base, queries, answer.n_bytes)
+                found = None if ours is None else ours.ids[:, :K]
+                mine[answer.n_bytes] = (
+                    shares if found is None else recall_per_query(truth, found, K)
+                )
+            numbers: dict[str, Any] = {}
+            if method != "ours" and answer.n_bytes <= base.shape[1]:
+                gap = paired_difference(mine[answer.n_bytes], shares)
+                numbers = {"behind_ours": gap.mean, "low": gap.low, "high": gap.high}
+            seconds = {"fit_seconds": answer.fit, "encode_seconds": answer.encode}
+            where = {"data": name, "method": method, "bytes": answer.n_bytes}
+            known = {"n": len(base), "m": X.shape[1], "recall": shares.mean(), "reranked": second}
+            seconds |= {"search_seconds": answer.search}
+            yield where | known | numbers | seconds | {"made_with": made_with()}
+
+
+def scan_rows(n: int = 1_000_000, size: int = 64, count: int = 32) -> Iterator[Row]:
+    """Queries times codes per second: `recall` is the ratio of ours to faiss IndexPQ."""
+    import faiss  # noqa: PLC0415 - only here
+
+    faiss.omp_set_num_threads(allowed_threads())
+    X = power_law(10_000, 128, 0.5)
+    codec = SphericalCodec(size, random_state=0).fit(X)
+    codes = np.random.default_rng(0).integers(0, 250, (n, size), dtype=np.uint8)
+    index = faiss.IndexPQ(128, size, 8, faiss.METRIC_INNER_PRODUCT)
+    index.train(X)
+    faiss.copy_array_to_vector(codes.ravel(), index.codes)
+    index.ntotal = n
+    for queries in (1, count):
+        ways = {
+            "ours": lambda q=X[:queries]: codec.search(q, codes, K),
+            "faiss IndexPQ": lambda q=X[:queries]: index.search(q, K),
+        }
+        best = {way: min(_seconds(run) for _ in range(3)) for way, run in ways.items()}
+        for way, seconds in best.items():
+            where = {"data": f"scan, {queries} queries", "method": way, "bytes": size, "n": n}
+            yield where | {"m": 128, "search_seconds": seconds, "made_with": made_with()}
+
+
+def _seconds(run: Callable[[], Any]) -> float:
+    began = time.perf_counter()
+    run()
+    return time.perf_counter() - began
+
+
+def draw(folder: Path) -> Path:
+    """Recall against bytes, by code alone and after re-ranking, for each data set."""
+    from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
+
+    rows = [row for row in codes_table(folder).read() if row["data"] in DATA]
+    names = list(dict.fromkeys(row["data"] for row in rows))
+    figure = new_figure((10.4, 0.6 + 3.2 * len(names)))
+    panels = figure.subplots(len(names), 2, squeeze=False)
+    for line, name in zip(panels, names, strict=True):
+        for ax, column in zip(line, ("recall", "reranked"), strict=True):
+            for method in METHODS:
+                mine = [row for row in rows if (row["data"], row["method"]) == (name, method)]
+                mine.sort(key=lambda row: int(row["bytes"]))
+                x, y = [int(row["bytes"]) for row in mine], [number(row, column) for row in mine]
+                look = {"linewidth": 2.4, "color": "black"} if method == "ours" else {"alpha": 0.8}
+                ax.plot(x, y, marker=".", label=method, **look)
+            ax.set(xscale="log", xlabel="bytes", ylabel=f"{column}@{K}", title=name)
+    panels[0, 1].legend(fontsize=6)
+    save_picture(figure, folder / "codes.png")
+    return folder / "codes.png"
+
+
+def main() -> None:
+    """Measure what is asked for, add the rows, and draw."""
+    parser = argparse.ArgumentParser("python -m benchmarks.codes", description=__doc__)
+    parser.add_argument("part", nargs="?", default="race", choices=("race", "scan", "draw"))
+    parser.add_argument("--data", action="append", choices=list(DATA))
+    parser.add_argument("--only", action="append", choices=list(METHODS))
+    parser.add_argument("--bytes", action="append", type=int)
+    parser.add_argument("--out", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    rows: Iterator[Row] = iter(())
+    if args.part == "scan":
+        rows = scan_rows()
+    for row in rows:
+        codes_table(args.out).replace([row])
+        print(row["data"], row["method"], f"{row['search_seconds']:.3f} s", flush=True)
+    for name in (args.data or DATA) if args.part == "race" else ():
+        for row in race_rows(name, args.bytes or SIZES, args.only or list(METHODS)):
+            codes_table(args.out).replace([row])
+            gap = f"{row['behind_ours']:+.4f}" if "behind_ours" in row else ""
+            shares = f"{row['recall']:.4f} {row['reranked']:.4f}"
+            seconds = f"{row['fit_seconds']:.2f} s, {row['encode_seconds']:.2f} s"
+            print(name, row["method"], row["bytes"], shares, gap, seconds, flush=True)
+    print(f"wrote {draw(args.out)}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,129 @@
+"""``sphericalpca compress``: a few bytes for each row, in a folder."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sphericalpca.cli.console import (
+    COUNT,
+    FOLDER,
+    Number,
+    common_options,
+    counted,
+    examples,
+    printing_warnings,
+    showing_status,
+    write_line,
+)
+from sphericalpca.cli.outputs import check_folder
+from sphericalpca.cli.reading import open_files, reading_options, showing_rows, split_names
+from sphericalpca.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from sphericalpca.codec import ByteChoice
+
+__all__ = ["compress", "print_curve"]
+
+
+@click.command(
+    short_help="Encode the rows of files in a few bytes each.",
+    epilog=examples(
+        "sphericalpca compress vectors.npy --bytes 96 --out codes",
+        "sphericalpca compress texts.parquet --column embedding --recall 0.9 --out codes",
+        "sphericalpca search codes queries.npy -k 10 -o found.csv",
+    ),
+)
+@click.argument("files", metavar="IN...", nargs=-1, required=True)
+@click.option("--bytes", "n_bytes", type=COUNT, help="Bytes of each code.")
+@click.option(
+    "--recall",
+    type=Number(0, 1, min_open=True, max_open=True),
+    help="Use the fewest bytes that keep this share of the 10 nearest neighbours.",
+)
+@click.option("--out", type=FOLDER, required=True, help="Folder to write.")
+@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
+@click.option("--keep", help="Other columns of a table to keep, separated by commas; default all.")
+@reading_options
+@common_options("seed", "force", "json", "quiet")
+def compress(
+    files: tuple[str, ...], n_bytes: int | None, recall: float | None, out: Path, **options: Any
+) -> None:
+    """Encode the rows of files in a few bytes each, so that their neighbours survive.
+
+    The folder holds the codec, the codes (a table if the input is one), a checksum that ties them
+    together, and a program that decodes them with nothing but NumPy.
+    """
+    if (n_bytes is None) == (recall is None):
+        raise click.UsageError("Pass either --bytes or --recall.")
+    from sphericalpca import SphericalCodec  # noqa: PLC0415 - slow to import
+    from sphericalpca.codec import choose_bytes  # noqa: PLC0415
+    from sphericalpca.codec.folder import FILES, write_folder  # noqa: PLC0415
+
+    check_folder(out, FILES, force=options["force"])
+    source, seed, choice = open_files(files, options), options["seed"], None
+    with printing_warnings(), showing_status("Fitting ...", quiet=options["quiet"]) as show:
+        if n_bytes is None:
+            tell = None if show is None else lambda p: show(f"{p.n_bytes} bytes: {p.recall:.3f}")
+            settings = {"queries": options["queries"], "random_state": seed, "progress": tell}
+            choice = choose_bytes(source, recall=recall, **settings)
+            n_bytes = choice.n_bytes
+        codec = SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
+    keep = split_names(options["keep"])
+    with showing_rows(source.shape[0], quiet=options["quiet"]) as watch:
+        then = None if choice is None else lambda folder: _write_curve(choice, folder)
+        zero = write_folder(codec, source, out, keep=keep, then=then, watch=watch)
+    found = {"out": str(out), "n_samples": source.shape[0], "n_bytes": codec.n_bytes_}
+    found |= {"n_components": codec.n_components_, "distortion": codec.distortion_}
+    found |= {"fingerprint": codec.fingerprint_, "zero_rows": zero}
+    if options["as_json"]:
+        click.echo(json.dumps(found | ({"curve": choice.to_dict()} if choice else {})))
+        return
+    if choice is not None:
+        print_curve(choice)
+    each = f"{counted(codec.n_bytes_, 'byte')} each in place of {4 * source.shape[1]:,} in float32"
+    write_line(f"{out}: {counted(source.shape[0], 'row')} of {each}.")
+
+
+def print_curve(choice: ByteChoice) -> None:
+    """A table of representations, by bytes."""
+    header = ("", "bytes", "as", "recall", "95 % interval", "re-ranked")
+    lines = [
+        (
+            "*" if (point.kind, point.n_bytes) == ("codes", choice.n_bytes) else "",
+            *(f"{point.n_bytes:,}", point.kind, f"{point.recall:.3f}"),
+            *(f"{point.low:.3f} to {point.high:.3f}", f"{point.reranked:.3f}"),
+        )
+        for point in choice.curve
+    ]
+    print_table(header, lines, numbers=("bytes", "recall", "95 % interval", "re-ranked"))
+    rest = f"{4 * choice.k} candidates by their full vectors"
+    write_line(f"Recall of {choice.k} neighbours; re-ranked: after ranking {rest}.")
+
+
+def _write_curve(choice: ByteChoice, folder: Path) -> None:
+    with (folder / "curve.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow([field.name for field in fields(choice.curve[0])])
+        rows.writerows(map(astuple, choice.curve))
+    try:
+        from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
+    except ImportError:
+        return
+    figure = new_figure((6.4, 4.0))
+    ax = figure.add_subplot()
+    for kind, marker in (("codes", "o"), ("int8", "s"), ("float16", "^"), ("float32", "D")):
+        points = [point for point in choice.curve if point.kind == kind]
+        x, line = [point.n_bytes for point in points], "-" if kind == "codes" else ""
+        ax.plot(x, [p.recall for p in points], marker=marker, linestyle=line, label=kind)
+        if kind == "codes":
+            ax.fill_between(x, [p.low for p in points], [p.high for p in points], alpha=0.2)
+            ax.plot(x, [p.reranked for p in points], linestyle=":", label="codes, re-ranked")
+    ax.set(xscale="log", xlabel="bytes", ylabel=f"recall@{choice.k}", ylim=(0, 1.02))
+    ax.legend()
+    save_picture(figure, folder / "curve.png")

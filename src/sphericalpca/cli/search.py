@@ -1,0 +1,97 @@
+"""``sphericalpca search``: neighbours of queries among codes."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sphericalpca.cli.console import (
+    COUNT,
+    FILE,
+    FOLDER,
+    common_options,
+    counted,
+    examples,
+    write_line,
+)
+from sphericalpca.cli.outputs import check_output
+from sphericalpca.cli.reading import open_files, reading_options
+
+__all__ = ["search"]
+
+HEADER = ("query", "rank", "row", "cosine", "lower", "upper")
+
+
+@click.command(
+    short_help="Find the rows nearest to queries among codes.",
+    epilog=examples(
+        "sphericalpca search codes queries.npy -k 10 -o found.csv",
+        "sphericalpca search codes queries.parquet --column embedding -o found.parquet",
+    ),
+)
+@click.argument("folder", metavar="DIR", type=FOLDER)
+@click.argument("files", metavar="QUERIES...", nargs=-1, required=True)
+@click.option("-k", type=COUNT, default=10, help="Rows to find for each query.")
+@click.option("-o", "--output", type=FILE, required=True, help="A .csv or .parquet file.")
+@reading_options
+@common_options("force", "json", "quiet")
+def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options: Any) -> None:
+    """Find the rows of the largest cosines with each query, in a folder that compress wrote.
+
+    Rows of the output are neighbours: numbers of query, rank and row from 0, the estimated
+    cosine, a 95 % interval of the true one, and the other columns of the table, if there are any.
+    """
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
+    from sphericalpca.files import write_whole  # noqa: PLC0415
+    from sphericalpca.rows.reading import load_rows  # noqa: PLC0415
+    from sphericalpca.transforming import check_width  # noqa: PLC0415
+
+    if output.suffix not in (".csv", ".parquet"):
+        raise click.BadParameter(f"{str(output)!r} is not a .csv or .parquet file.")
+    check_output(output, force=options["force"], reads=files)
+    codec, codes, table = open_folder(folder)
+    source = open_files(files, options, model=codec)
+    check_width(codec, source)
+    found = codec.search(load_rows(source, source.shape[0]), codes, k, return_interval=True)
+    n, k = found.ids.shape
+    places = [divmod(i, k) for i in range(n * k)]
+    numbers: list[Any] = [
+        *zip(*places, strict=True),
+        *(np.asarray(part).ravel().tolist() for part in found),
+    ]
+    columns = dict(zip(HEADER, map(list, numbers), strict=True))
+    if table is not None:
+        taken = table.take(columns["row"])
+        columns |= {name: taken.column(name).to_pylist() for name in table.column_names}
+    write_whole(output, _parquet(columns) if output.suffix == ".parquet" else _csv(columns))
+    facts = {"output": str(output), "n_queries": n, "k": k, "n_samples": len(codes)}
+    queries = counted(n, "query", "queries")
+    line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {queries}."
+    write_line(json.dumps(facts) if options["as_json"] else line)
+
+
+def _csv(columns: dict[str, list[Any]]) -> bytes:
+    text = io.StringIO(newline="")
+    rows = csv.writer(text)
+    rows.writerow(columns)
+    rows.writerows(zip(*columns.values(), strict=True))
+    return text.getvalue().encode()
+
+
+def _parquet(columns: dict[str, list[Any]]) -> bytes:
+    from sphericalpca.exceptions import import_extra  # noqa: PLC0415
+
+    arrow, parquet = (
+        import_extra(name, "A Parquet file", "pyarrow", "files")
+        for name in ("pyarrow", "pyarrow.parquet")
+    )
+    buffer = arrow.BufferOutputStream()
+    parquet.write_table(arrow.table(columns), buffer)
+    return bytes(buffer.getvalue())

@@ -1,0 +1,410 @@
+"""Unit vectors in few bytes, as a scikit-learn transformer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from numbers import Integral
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from sklearn.base import _fit_context
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.codec.intervals import interval
+from sphericalpca.codec.learning import exact_cosines, learn, project, sample
+from sphericalpca.codec.levels import Codes
+from sphericalpca.codec.quantiser import ZERO
+from sphericalpca.codec.scan import all_cosines, search_codes
+from sphericalpca.codec.storing import fingerprint, load_codec, save_codec
+from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.fitted import keep_last_fit
+from sphericalpca.estimators.foreign import check_dask, is_dask
+from sphericalpca.estimators.monitoring import warn_of_zero_rows
+from sphericalpca.estimators.validation import (
+    Interval,
+    MatrixTransformer,
+    check_matrix,
+    check_weights,
+    generator,
+)
+from sphericalpca.exceptions import CapacityWarning, DataError, Parameter, counted, warn_caller
+from sphericalpca.linalg import Array
+from sphericalpca.metrics.neighbours import check_k
+from sphericalpca.parallel import allowed_threads, parallel, spread
+from sphericalpca.products import Labels, times
+from sphericalpca.rows import Matrix, RowSource
+from sphericalpca.rows.cluster import is_frame
+from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
+
+__all__ = ["SearchResult", "SphericalCodec"]
+
+# Components that are looked at for each byte, of rows up to so many columns, and of longer ones.
+PER_BYTE, WIDE, PER_BYTE_OF_WIDE = 12, 4096, 3
+# Components of a smaller share than this are rounding errors.
+NO_SHARE = 1e-10
+TOLERANCE = 1e-3
+BLOCK = 4096  # rows that are encoded at a time
+
+
+class SearchResult(NamedTuple):
+    """Rows found for each query, best first; arrays of shape (n_queries, k)."""
+
+    ids: Labels
+    """Row numbers."""
+    cosines: Array
+    """Estimated, or exact after re-ranking."""
+    lower: Array | None = None
+    """Lower ends of 95 % intervals of the true cosines, if asked for."""
+    upper: Array | None = None
+    """Upper ends."""
+
+
+class SphericalCodec(MatrixTransformer):
+    """Encode the directions of rows in a few bytes each, so that their neighbours survive.
+
+    `SphericalPCA` turns rows into unit vectors.  Their components share bytes, so that all bytes
+    carry about as much; each byte names one of 256 levels, found by k-means.  Decoded vectors are
+    scaled to unit length.  Queries need no code: their cosines with codes are sums over a table
+    of 256 numbers per byte.
+
+    Parameters
+    ----------
+    n_bytes : int, default=96
+        Bytes of a code.  More than there are components are not used.
+    n_components : int or "auto", default="auto"
+        Dimension r of the subspace; "auto" leaves out components that deserve no bits.
+    random_state : int, RandomState or None, default=None
+        Seed of the sample that levels are trained on, and of k-means.
+
+    Attributes
+    ----------
+    n_bytes_ : int
+        Bytes of a code.
+    n_components_ : int
+        Number of components r.
+    components_ : ndarray of shape (n_components_, n_features)
+        Orthonormal rows, as of `SphericalPCA`.
+    bits_ : ndarray of shape (n_components_,)
+        Bits that each component is worth.  Levels are shared, so these are not integers.
+    packing_ : ndarray of shape (n_components_,)
+        The byte that encodes each component.
+    distortion_ : float
+        Mean squared distance between rows of length 1 and their decoded vectors, for rows that
+        the levels were not trained on (if there are 2,000 rows or more).
+    error_quantiles_ : ndarray of shape (n_bins, 4)
+        Rank as a share of all rows, estimated cosine, and the 2.5 % and 97.5 % quantiles of true
+        minus estimated cosine there.
+    fingerprint_ : str
+        Checksum of subspace and levels.  Codes are of use with this codec only.
+    n_features_in_ : int
+    feature_names_in_ : ndarray of str
+        Only if X had column names.
+
+    Notes
+    -----
+    The coder makes the difference: with a plain SVD in place of Spherical PCA it keeps as many
+    neighbours.  The error of a cosine is at most the distance of a row from its decoded vector
+    (`error_bound`), which is far too large to prove a ranking.  Errors behave like noise, so
+    `search` offers intervals that are calibrated on neighbours of held-out rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import SphericalCodec
+    >>> X = load_digits().data
+    >>> codec = SphericalCodec(n_bytes=16, random_state=0).fit(X)
+    >>> codes = codec.encode(X)
+    >>> codes.shape, codes.dtype
+    ((1797, 16), dtype('uint8'))
+    >>> codec.search(X[:2], codes, k=1).ids.ravel().tolist()
+    [0, 1]
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "n_bytes": [Interval(Integral, 1, None, closed="left")],
+        "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self, n_bytes: int = 96, *, n_components: Any = "auto", random_state: Any = None
+    ) -> None:
+        self.n_bytes = n_bytes
+        self.n_components = n_components
+        self.random_state = random_state
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
+        """Find the subspace and the levels.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
+            As for `SphericalPCA`.  Levels are trained on a sample of at most 32,768 rows.
+        y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            Non-negative.
+
+        Returns
+        -------
+        self : SphericalCodec
+
+        Warns
+        -----
+        CapacityWarning
+            If the rows cannot use all bytes, or all levels of a byte.
+        """
+        with keep_last_fit(self):
+            X = self._checked(X, reset=True)
+            weight, rng = check_weights(sample_weight, X.shape[0]), generator(self.random_state)
+            A = self._subspace(X, weight)
+            n_bytes = min(self.n_bytes, len(A))
+            auto = self.n_components == "auto"
+            learned = learn(*sample(X, weight, rng), A.T, n_bytes, rng, choose=auto)
+            self.components_, self.n_bytes_ = A[: len(learned.bits)], n_bytes
+            self.bits_, self._quantiser = learned.bits, learned.quantiser
+            self.distortion_, self.error_quantiles_ = learned.distortion, learned.quantiles
+        self._warn_of_capacity()
+        return self
+
+    def _subspace(self, X: Any, weight: Array | None) -> Array:
+        n, m = X.shape
+        most = min(n, m, self.n_bytes * (PER_BYTE if m <= WIDE else PER_BYTE_OF_WIDE))
+        r = most if self.n_components == "auto" else int(self.n_components)
+        model = SphericalPCA(r, tol=TOLERANCE, random_state=self.random_state)
+        share = model.fit(X, sample_weight=weight).component_weights_
+        return np.asarray(model.components_[share > NO_SHARE * share[0]])
+
+    def _warn_of_capacity(self) -> None:
+        if self.n_bytes_ < self.n_bytes:
+            found = (Parameter("n_bytes", self.n_bytes), " is more than these rows can use")
+            limit = f"they have {counted(self.n_bytes_, 'component')}, of one byte each"
+            warn_caller(CapacityWarning(found, limit, f"codes have {self.n_bytes_}"))
+        least = int(self._quantiser.counts.min())
+        if least < ZERO:
+            few = f"Some byte has {counted(least, 'level')} instead of 256"
+            warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
+
+    def encode(self, X: Any) -> Any:
+        """Codes of the rows of X; `transform` is the same.
+
+        They do not depend on the number of threads, nor on the linear algebra library.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
+
+        Returns
+        -------
+        codes : ndarray of uint8, shape (n_samples, n_bytes_)
+            For Dask input a lazy Dask array.  Zero rows have a code of their own.
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        if is_dask(X):
+            shape = {"chunks": (X.chunks[0], (self.n_bytes_,)), "meta": np.empty((0, 0), np.uint8)}
+            return X.rechunk({1: -1}).map_blocks(self._encoded, dtype=np.uint8, **shape)
+        files = isinstance(X, RowSource)
+        codes = np.concatenate(list(self.encode_blocks(X))) if files else self._encoded(X)
+        warn_of_zero_rows(int((codes[:, 0] == ZERO).sum()), len(codes), "got the code of zero")
+        return codes
+
+    transform = encode
+
+    def encode_blocks(self, X: RowSource) -> Iterator[Codes]:
+        """Codes of the rows of files, one block at a time, in their order.
+
+        Parameters
+        ----------
+        X : RowSource
+            From `open_rows`.
+
+        Yields
+        ------
+        codes : ndarray of uint8, shape (rows of the block, n_bytes_)
+        """
+        check_is_fitted(self)
+        X = self._checked(X, reset=False)
+        height = best_block_rows(X, allowed_threads())
+        for place, matrix in read_blocks(X, slice(0, X.shape[0]), height):
+            refuse_non_finite(X, place.start, matrix)
+            yield self._encoded(matrix)
+
+    def decode(self, codes: Any) -> Array:
+        """Unit vectors in the original space; `inverse_transform` is the same.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (n_samples, n_bytes_)
+
+        Returns
+        -------
+        X_original : ndarray of float32, shape (n_samples, n_features)
+            Zero where a zero row was encoded.
+        """
+        V = self.decode_components(codes)
+        return np.asarray(times(V, self.components_.astype(np.float32)))
+
+    inverse_transform = decode
+
+    def decode_components(self, codes: Any) -> Array:
+        """Unit vectors of the subspace.
+
+        Parameters
+        ----------
+        codes : ndarray of uint8, shape (n_samples, n_bytes_)
+
+        Returns
+        -------
+        V : ndarray of float32, shape (n_samples, n_components_)
+        """
+        check_is_fitted(self)
+        return self._quantiser.decode(self._check_codes(codes))
+
+    def cosines(self, queries: Any, codes: Any) -> Array:
+        """Cosines of queries with what codes decode to.
+
+        Parameters
+        ----------
+        queries : {array-like, sparse matrix} of shape (n_queries, n_features)
+        codes : ndarray of uint8, shape (n_samples, n_bytes_)
+
+        Returns
+        -------
+        cosines : ndarray of float32, shape (n_queries, n_samples)
+        """
+        return all_cosines(self._quantiser, self._projected(queries), self._check_codes(codes))
+
+    def search(
+        self,
+        queries: Any,
+        codes: Any,
+        k: int = 10,
+        rerank: Any = None,
+        *,
+        return_interval: bool = False,
+    ) -> SearchResult:
+        """The rows of the largest cosines with each query.
+
+        Parameters
+        ----------
+        queries : {array-like, sparse matrix} of shape (n_queries, n_features)
+        codes : ndarray of uint8, shape (n_samples, n_bytes_)
+        k : int, default=10
+            Rows to find for each query.
+        rerank : {array-like, sparse matrix} of shape (n_samples, n_features), optional
+            The rows that were encoded: the best 4 k by code are re-ranked by their exact cosines.
+        return_interval : bool, default=False
+            Also return 95 % intervals of the true cosines, calibrated on held-out rows.
+
+        Returns
+        -------
+        found : SearchResult
+            With `ids`, `cosines`, `lower` and `upper`.
+
+        Raises
+        ------
+        DataError
+            If `rerank` has not a row for each code.
+        """
+        vectors, codes = self._projected(queries), self._check_codes(codes)
+        check_k(k, "the rows to find for each query")
+        if rerank is None:
+            found = search_codes(self._quantiser, vectors, codes, k)
+            table, scores, n = self.error_quantiles_, found.scores, len(codes)
+            return SearchResult(*found, *(interval(table, scores, n) if return_interval else ()))
+        Q, X = self._loaded(queries), self._loaded(rerank)
+        if X.shape[0] != len(codes):
+            given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
+            raise DataError(given, f"there are {counted(len(codes), 'code')}", "pass those rows")
+        ids = search_codes(self._quantiser, vectors, codes, 4 * k).ids
+        exact = exact_cosines(Q, X, ids)
+        order = np.argsort(-exact, axis=1, kind="stable")[:, :k]
+        ids, exact = np.take_along_axis(ids, order, 1), np.take_along_axis(exact, order, 1)
+        return SearchResult(ids, exact, *((exact, exact) if return_interval else ()))
+
+    def error_bound(self, X: Any) -> Array:
+        """Distance of each row, scaled to length 1, from what its code decodes to.
+
+        No cosine with a unit vector is wrong by more.  This is a diagnostic only: it is many times
+        the gap between neighbours, so it proves no ranking.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bounds : ndarray of shape (n_samples,)
+        """
+        Y, codes = self._projected(X), self._encoded(self._loaded(X))
+        kept = np.einsum("ij,ij->i", Y, self._quantiser.decode(codes))
+        return np.where(Y.any(axis=1), np.sqrt(np.maximum(2 - 2 * kept, 0)), 0)
+
+    def save(self, path: str | Path) -> None:
+        """Write the fitted codec to one safetensors file, whole or not at all.
+
+        Parameters
+        ----------
+        path : str or Path
+        """
+        check_is_fitted(self)
+        save_codec(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Self:
+        """Read a codec that `save` wrote; anything else raises a `DataError`.
+
+        Parameters
+        ----------
+        path : str or Path
+
+        Returns
+        -------
+        codec : SphericalCodec
+        """
+        load_codec(codec := cls(), Path(path))
+        return codec
+
+    def _checked(self, X: Any, *, reset: bool) -> Any:
+        """An array, a CSR matrix, rows in files, or a Dask array whose length is known."""
+        if not is_dask(X):
+            return check_matrix(self, X, reset=reset, on_host=True)
+        check_dask(self, X, reset=reset)
+        X = X.to_dask_array(lengths=True) if is_frame(X) else X
+        return X.compute_chunk_sizes() if np.isnan(X.shape[0]) else X
+
+    def _check_codes(self, codes: Any) -> Codes:
+        codes = np.asarray(codes)
+        if codes.ndim != 2 or codes.dtype != np.uint8 or codes.shape[1] != self.n_bytes_:
+            found = f"The codes have shape {codes.shape} and type {codes.dtype}"
+            rule = f"this codec writes uint8 of shape (n_samples, {self.n_bytes_})"
+            raise DataError(found, rule, "pass what encode returned")
+        return np.ascontiguousarray(codes)
+
+    def _encoded(self, X: Matrix) -> Codes:
+        codes = np.empty((X.shape[0], self.n_bytes_), dtype=np.uint8)
+
+        def fill(first: int) -> None:
+            rows = slice(first, first + BLOCK)
+            codes[rows] = self._quantiser.encode(project(X[rows], self.components_.T)[1])
+
+        with parallel():
+            spread(fill, range(0, len(codes), BLOCK))
+        return codes
+
+    def _projected(self, X: Any) -> Array:
+        """Rows of length 1 in the subspace."""
+        return project(self._loaded(X), self.components_.T)[0]
+
+    n_components_ = property(lambda self: len(self.components_), doc="Number of components.")
+    packing_ = property(lambda self: self._quantiser.packing, doc="The byte of each component.")
+    fingerprint_ = property(fingerprint, doc="Checksum of subspace and levels.")
+    _n_features_out = property(lambda self: self.n_bytes_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.transformer_tags.preserves_dtype = []
+        return tags

@@ -1,0 +1,101 @@
+"""A folder of codes: the codec, the codes, who wrote them, and a program that reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from contextlib import closing, nullcontext
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sphericalpca.codec.codec import SphericalCodec
+from sphericalpca.codec.levels import Codes
+from sphericalpca.exceptions import AbsentError, DataError, import_extra, printable
+from sphericalpca.files import replacing_folder
+from sphericalpca.rows import RowSource
+from sphericalpca.rows.sources.chain import ChainedRows
+from sphericalpca.rows.sources.table import TableRows
+from sphericalpca.writing import carried_columns, open_writer
+
+__all__ = ["FILES", "CodeFolder", "open_folder", "write_folder"]
+
+CODEC, MANIFEST, DECODER, CODE = "codec.safetensors", "manifest.json", "decode.py", "code"
+FILES = (CODEC, MANIFEST, DECODER, "codes.npy", "codes.parquet", "curve.csv", "curve.png")
+
+
+class CodeFolder(NamedTuple):
+    """What a folder holds; `table` has the other columns, or is None."""
+
+    codec: SphericalCodec
+    codes: Codes
+    table: Any
+
+
+def write_folder(
+    codec: SphericalCodec,
+    rows: RowSource,
+    out: Path,
+    *,
+    keep: Sequence[str] | None = None,
+    then: Callable[[Path], None] | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> int:
+    """Encode the rows of files into a folder, whole or not at all; the number of zero rows.
+
+    Tables stay tables: their other columns are kept, all or those named.
+    """
+    parts = rows.parts if isinstance(rows, ChainedRows) else [rows]
+    table = all(isinstance(part, TableRows) for part in parts)
+    carried, zero = carried_columns(rows, keep) if table else None, 0
+    shape, name = (rows.shape[0], codec.n_bytes_), f"codes.{'parquet' if table else 'npy'}"
+    with replacing_folder(out, FILES) as folder:
+        codec.save(folder / CODEC)
+        with (
+            nullcontext() if carried is None else closing(carried),
+            open_writer(folder / name, shape, np.uint8, name=CODE, carried=carried) as writer,
+        ):
+            for codes in codec.encode_blocks(rows):
+                writer.write(codes)
+                zero += int((codes[:, 0] == 255).sum())
+                if watch is not None:
+                    watch(len(codes))
+        about = {"codes": name, "n_samples": shape[0], "n_bytes": shape[1]}
+        manifest = about | {"fingerprint": codec.fingerprint_, "zero_rows": zero}
+        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1))
+        (folder / DECODER).write_text(files(__package__).joinpath("decode.py.txt").read_text())
+        if then is not None:
+            then(folder)
+    return zero
+
+
+def open_folder(path: Path) -> CodeFolder:
+    """Codec and codes, once they were found to belong together."""
+    if not (path / MANIFEST).is_file():
+        found = f"{str(path)!r} has no {MANIFEST}"
+        raise AbsentError(found, remedy="pass a folder that 'sphericalpca compress' wrote")
+    codec = SphericalCodec.load(path / CODEC)
+    try:
+        about = json.loads((path / MANIFEST).read_text())
+        name, table = str(about["codes"]), None
+        if name not in FILES:
+            raise ValueError(f"codes in {name!r}")
+        if name.endswith(".npy"):
+            codes = np.load(path / name, allow_pickle=False, mmap_mode=None)
+        else:
+            parquet = import_extra("pyarrow.parquet", "A table of codes", "pyarrow", "files")
+            table = parquet.read_table(path / name)
+            lists = table.column(CODE).combine_chunks()
+            codes = np.asarray(lists.flatten()).reshape(len(lists), -1)
+            table = table.drop_columns([CODE])
+        right = codes.shape == (about["n_samples"], codec.n_bytes_) and codes.dtype == np.uint8
+    except (LookupError, TypeError, ValueError, OSError) as error:
+        found = f"{str(path)!r} is not a whole folder of codes ({printable(error, 200)})"
+        raise DataError(found, remedy="compress the rows again") from None
+    if about.get("fingerprint") != codec.fingerprint_ or not right:
+        found = f"The codes in {str(path)!r} are not of the codec beside them"
+        rule = f"its fingerprint is {codec.fingerprint_}"
+        raise DataError(found, rule, "keep codes and codec together, or compress again")
+    return CodeFolder(codec, codes, table)

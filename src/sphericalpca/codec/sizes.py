@@ -1,0 +1,181 @@
+"""How many bytes keep the neighbours: float32, float16, int8 and codes on one curve."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from sphericalpca.codec.codec import SphericalCodec
+from sphericalpca.estimators.validation import check_matrix, generator
+from sphericalpca.exceptions import (
+    CapacityWarning,
+    NoDirectionWarning,
+    Parameter,
+    ParameterError,
+    ShortfallWarning,
+    silently,
+    warn_caller,
+)
+from sphericalpca.metrics.heldout import HeldOut, mean_share, take_rows
+from sphericalpca.metrics.search import Ids
+from sphericalpca.rows import as_rows
+
+__all__ = ["ByteChoice", "BytePoint", "choose_bytes"]
+
+SIZES = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+# Numbers that rows may have to be searched in float16 and int8, for comparison.
+MOST_NUMBERS = 2**28
+SECOND_STAGE = 4  # candidates for each neighbour that are ranked with full vectors
+
+
+@dataclass(frozen=True)
+class BytePoint:
+    """What a representation keeps: mean recall with its 95 % interval, and after re-ranking."""
+
+    kind: str
+    n_bytes: int
+    recall: float
+    low: float
+    high: float
+    reranked: float
+
+
+@dataclass(frozen=True)
+class ByteChoice:
+    """The curve, by increasing bytes, and the fewest bytes of codes that reach the target."""
+
+    curve: list[BytePoint]
+    n_bytes: int | None
+    recall: float | None
+    k: int
+    n_queries: int
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything as plain numbers.
+
+        Returns
+        -------
+        numbers : dict
+        """
+        return asdict(self)
+
+
+def choose_bytes(
+    X: Any,
+    *,
+    recall: float | None = None,
+    sizes: Sequence[int] = (),
+    k: int = 10,
+    queries: int = 1000,
+    random_state: Any = None,
+    progress: Callable[[BytePoint], Any] | None = None,
+) -> ByteChoice:
+    """Recall of the nearest neighbours by cosine against the bytes of a vector.
+
+    Rows are held out as queries, and codecs are fitted to the others.  The lower end of the
+    recall's 95 % interval must reach the target.
+
+    Parameters
+    ----------
+    X : array, sparse matrix or rows in files, shape (n_samples, n_features)
+    recall : float, optional
+        A target between 0 and 1; the fewest bytes of codes that reach it are looked for.
+    sizes : sequence of int, optional
+        Other bytes of codes to measure.
+    k, queries : int, default=10 and 1000
+        Neighbours of each query, and rows to hold out, at most a fifth of all.
+    random_state : int, RandomState or None, default=None
+        Seed of the draw of queries and of the codecs.
+    progress : callable, optional
+        Given each `BytePoint` when it is measured.
+
+    Returns
+    -------
+    choice : ByteChoice
+
+    Raises
+    ------
+    ParameterError
+        If `recall` is not between 0 and 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca.codec import choose_bytes
+    >>> choice = choose_bytes(load_digits().data, recall=0.7, random_state=0)
+    >>> bool(0 < choice.n_bytes < 32)
+    True
+    """
+    if recall is not None and not 0 < recall < 1:
+        raise ParameterError(Parameter("recall", recall), "must be between 0 and 1")
+    seen = SphericalCodec()
+    X = check_matrix(seen, X, reset=True, on_host=True)
+    held = HeldOut.draw(X, queries, k, generator(random_state))
+    measure = _Measure(X, held, k, random_state, progress or (lambda _: None))
+    limit = min(X.shape)
+    for size in sizes:
+        measure(min(size, limit))
+    best = None if recall is None else _fewest(measure, recall, limit)
+    points = [*measure.points.values(), *measure.references()]
+    curve = sorted(points, key=lambda point: (point.n_bytes, point.kind))
+    return ByteChoice(curve, best, recall, k, len(held.ids))
+
+
+def _fewest(measure: _Measure, target: float, limit: int) -> int:
+    low, high = 0, 0
+    for size in (*(size for size in SIZES if size < limit), limit):
+        low, high = high, size
+        if measure(size).low >= target:
+            break
+    else:
+        found = f"{limit} bytes keep {measure(limit).recall:.3f}"
+        warn_caller(ShortfallWarning(found, ("the target is ", Parameter("recall", target))))
+        return limit
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if measure(middle).low >= target else (middle, high)
+    return high
+
+
+class _Measure:
+    """Recall of codes of a size, each measured once."""
+
+    def __init__(self, X: Any, held: HeldOut, k: int, seed: Any, tell: Callable[..., Any]) -> None:
+        self._X, self._held, self._k, self._seed, self._tell = X, held, k, seed, tell
+        self._queries = take_rows(X, held.ids)
+        self._base = np.setdiff1d(np.arange(held.n_rows), held.ids)
+        self.points: dict[int, BytePoint] = {}
+
+    def __call__(self, n_bytes: int) -> BytePoint:
+        if n_bytes not in self.points:
+            codec = SphericalCodec(n_bytes, random_state=self._seed)
+            with silently(CapacityWarning, NoDirectionWarning):
+                codes = codec.fit(self._X, sample_weight=self._held.weight).encode(self._X)
+            codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
+            found = codec.search(self._queries, codes[self._base], SECOND_STAGE * self._k).ids
+            self.points[n_bytes] = self._point("codes", n_bytes, self._base[found])
+            self._tell(self.points[n_bytes])
+        return self.points[n_bytes]
+
+    def references(self) -> list[BytePoint]:
+        """Full vectors in float32, float16 and int8 (scaled by their largest entry)."""
+        n, m = self._X.shape
+        exact = BytePoint("float32", 4 * m, 1.0, 1.0, 1.0, 1.0)
+        if n * m > MOST_NUMBERS:
+            return [exact]
+        Z = as_rows(self._X).project(np.eye(m))
+        peak = np.maximum(np.abs(Z).max(axis=1, keepdims=True), 1e-30)
+        kinds = {"float16": (2, Z.astype(np.float16)), "int8": (1, np.rint(127 * (Z / peak)))}
+        points = [exact]
+        for kind, (width, rounded) in kinds.items():
+            found = self._held.search(rounded.astype(Z.dtype), SECOND_STAGE * self._k)
+            points.append(self._point(kind, width * m, found))
+        return points
+
+    def _point(self, kind: str, n_bytes: int, found: Ids) -> BytePoint:
+        share = mean_share(self._held.recall(found[:, : self._k], self._k), self._k)
+        second = float(self._held.recall(found, self._k).mean())
+        return BytePoint(kind, n_bytes, share.mean, share.low, share.high, second)

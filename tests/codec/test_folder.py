@@ -1,0 +1,79 @@
+"""A folder of codes: whole or not at all, with a decoder that needs nobody."""
+
+import json
+import runpy
+
+import numpy as np
+import pytest
+
+from sphericalpca import DataError, SphericalCodec, open_rows
+from sphericalpca.codec import folder as room
+from sphericalpca.codec.folder import open_folder, write_folder
+
+
+@pytest.fixture
+def written(rows, tmp_path):
+    X = rows[:700].copy()
+    X[3] = 0
+    np.save(tmp_path / "rows.npy", X)
+    codec = SphericalCodec(5, random_state=0).fit(rows)
+    assert write_folder(codec, open_rows(tmp_path / "rows.npy"), tmp_path / "codes") == 1
+    return X, codec, tmp_path / "codes"
+
+
+def test_codes_are_those_of_the_codec_and_the_decoder_stands_alone(written):
+    X, codec, path = written
+    found = open_folder(path)
+    assert found.table is None
+    assert found.codec.fingerprint_ == codec.fingerprint_
+    np.testing.assert_array_equal(
+        found.codes[np.arange(700) != 3], codec.encode(np.delete(X, 3, 0))
+    )
+    decoder = path / "decode.py"
+    text = decoder.read_text()
+    assert len(text.splitlines()) <= 40
+    assert "import sphericalpca" not in text
+    runpy.run_path(str(decoder), run_name="__main__")
+    np.testing.assert_allclose(np.load(path / "vectors.npy"), codec.decode(found.codes), atol=1e-6)
+
+
+def test_codes_of_another_codec_are_refused(written, rows):
+    _, _, path = written
+    SphericalCodec(5, random_state=1).fit(rows).save(path / "codec.safetensors")
+    with pytest.raises(DataError, match="are not of the codec beside them"):
+        open_folder(path)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"codes": "../rows.npy"},
+        {"codes": "codes.parquet"},
+        {"n_samples": 3},
+        {"fingerprint": None},
+    ],
+)
+def test_manifests_that_lie_are_refused(written, change):
+    path = written[2]
+    about = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps(about | change))
+    with pytest.raises(DataError):
+        open_folder(path)
+    (path / "manifest.json").write_text("{")
+    with pytest.raises(DataError, match="is not a whole folder of codes"):
+        open_folder(path)
+    (path / "manifest.json").unlink()
+    with pytest.raises(FileNotFoundError, match="sphericalpca compress"):
+        open_folder(path)
+
+
+def test_what_fails_leaves_the_old_folder(written, monkeypatch, tmp_path):
+    X, codec, path = written
+    before = {file.name: file.read_bytes() for file in path.iterdir()}
+    bad = X.copy()
+    bad[600] = np.nan
+    np.save(tmp_path / "bad.npy", bad)
+    with pytest.raises(DataError, match="row 600"):
+        write_folder(codec, open_rows(tmp_path / "bad.npy"), path)
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before
+    assert set(before) <= set(room.FILES)

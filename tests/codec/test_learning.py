@@ -1,0 +1,55 @@
+"""From rows to levels: what is sampled, what is held out."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from sphericalpca.codec import learning
+from sphericalpca.codec.learning import exact_cosines, learn, project, sample
+from tests.codec.conftest import clustered
+
+
+def test_a_sample_has_rows_and_their_weights(monkeypatch):
+    monkeypatch.setattr(learning, "MOST_ROWS", 50)
+    monkeypatch.setattr(learning, "FEWEST_ROWS", 10)
+    X = np.arange(1000.0)[:, None] + np.zeros((1, 2))
+    rows, weight = sample(X, np.arange(1000.0), np.random.default_rng(0))
+    assert rows.shape == (75, 2)
+    np.testing.assert_array_equal(rows[:, 0], weight)
+    rows, weight = sample(sparse.csr_array(X), None, np.random.default_rng(0))
+    assert rows.shape == (75, 2)
+    assert (weight == 1).all()
+
+
+def test_projections_of_unit_rows_and_their_directions():
+    X = clustered(30, 8).astype(np.float32)
+    X[3] = 0
+    Y, V = project(X, np.eye(8)[:, :5])
+    assert Y.dtype == V.dtype == np.float64
+    assert not V[3].any()
+    rest = np.delete(np.arange(30), 3)
+    np.testing.assert_allclose(np.linalg.norm(V[rest], axis=1), 1)
+    lengths = np.linalg.norm(X[rest], axis=1, keepdims=True)
+    np.testing.assert_allclose(Y[rest], X[rest, :5] / lengths, atol=1e-6)
+
+
+def test_held_out_rows_have_larger_errors_than_those_trained_on():
+    X = clustered(2500, 20)
+    learned = learn(X, np.ones(2500), np.eye(20), 6, np.random.default_rng(0), choose=False)
+    V = project(X, np.eye(20))[1]
+    decoded = learned.quantiser.decode(learned.quantiser.encode(V))
+    assert learned.distortion > (2 - 2 * (V * decoded).sum(axis=1)).mean()
+    assert len(learned.bits) == 20
+    fewer = learn(X, np.ones(2500), np.eye(20), 2, np.random.default_rng(0), choose=True)
+    assert len(fewer.bits) < 20
+
+
+def test_exact_cosines_of_arrays_and_sparse_matrices():
+    X = clustered(40, 6)
+    ids = np.random.default_rng(0).integers(40, size=(5, 7))
+    U = X / np.linalg.norm(X, axis=1)[:, None]
+    expected = np.einsum("ij,ikj->ik", U[:5], U[ids])
+    for matrix in (X, sparse.csr_array(X)):
+        np.testing.assert_allclose(exact_cosines(matrix[:5], matrix, ids), expected)
+    assert exact_cosines(X[:1], X, np.empty((1, 0), int)).shape == (1, 0)
+    assert expected.max() == pytest.approx(1, abs=1)
