@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from sphericalpca.exceptions import NoDirectionWarning as NoDirectionWarning
     from sphericalpca.exceptions import ParameterError as ParameterError
     from sphericalpca.exceptions import ShortfallWarning as ShortfallWarning
+    from sphericalpca.groups import TextClusters as TextClusters
     from sphericalpca.rows import open_rows as open_rows
     from sphericalpca.system import show_versions as show_versions
 
@@ -44,6 +45,7 @@ _ROOMS = {
         *("DataError", "MissingExtraError", "ParameterError"),
         *("CapacityWarning", "NoDirectionWarning", "ShortfallWarning"),
     ),
+    "groups": ("TextClusters",),
     "rows": ("open_rows",),
     "system": ("show_versions",),
 }

@@ -37,7 +37,7 @@ def allowed_threads() -> int:
 
 
 @contextmanager
-def parallel(threads: int | None = None) -> Iterator[None]:
+def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterator[None]:
     """Within this context `spread` runs on all allowed threads, and BLAS on one.
 
     The threads end with the context.  A context within another changes nothing.
@@ -47,6 +47,9 @@ def parallel(threads: int | None = None) -> Iterator[None]:
     threads : int, optional
         How many, where somebody else than BLAS knows: Dask allows BLAS one thread on its
         workers, and tells by other means how many a task may have.
+    parts : int, optional
+        Divide work as for so many threads, however many there are: sums are then taken in the same
+        order, and results are the same bit by bit, on any number of threads.
     """
     if _current() is not None:
         yield
@@ -59,7 +62,8 @@ def parallel(threads: int | None = None) -> Iterator[None]:
             max((threads or allowed) - 1, 1), initializer=blas.keep_to_one
         ) as executor,
     ):
-        token = _pool.set(_Pool(executor, threads or allowed, os.getpid()))
+        count = threads or allowed
+        token = _pool.set(_Pool(executor, parts or count, count, os.getpid()))
         try:
             yield
         finally:
@@ -71,12 +75,20 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
     pool = _current()
     if pool is None or pool.size < 2 or len(items) < 2:
         return list(map(function, items))
-    others = [pool.executor.submit(function, item) for item in items[1:]]
-    # The first is done here: waking a thread, and being woken, takes a tenth of a millisecond.
     token = _pool.set(None)
+    others = (
+        [pool.executor.submit(function, item) for item in items[1:]] if pool.threads > 1 else []
+    )
     try:
-        first = function(items[0])
-        return [first, *(other.result() for other in others)]
+        if not others:
+            return list(map(function, items))
+        # The first is done here: waking a thread, and being woken, takes a tenth of a millisecond.
+        found = {0: function(items[0])}
+        # So are those that no thread has begun, where there are more items than threads.
+        for k in range(len(others), 0, -1):
+            if others[k - 1].cancel():
+                found[k] = function(items[k])
+        return [found[k] if k in found else others[k - 1].result() for k in range(len(items))]
     finally:
         _pool.reset(token)
         for other in others:
@@ -125,7 +137,8 @@ def equal_ends(n: int, parts: int) -> list[int]:
 
 class _Pool(NamedTuple):
     executor: ThreadPoolExecutor
-    size: int
+    size: int  # into how many parts work is divided
+    threads: int
     process: int
 
 

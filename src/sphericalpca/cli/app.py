@@ -24,6 +24,8 @@ __all__ = ["COMMANDS", "App", "app"]
 
 COMMANDS = {
     "demo": "sphericalpca.cli.demo:demo",
+    "cluster": "sphericalpca.cli.cluster:cluster",
+    "assign": "sphericalpca.cli.assign:assign",
     "fit": "sphericalpca.cli.fit:fit",
     "choose": "sphericalpca.cli.choose:choose",
     "evaluate": "sphericalpca.cli.evaluate:evaluate",

@@ -76,7 +76,7 @@ _COMMON = {
 }
 
 # What Python calls otherwise than the command line does, and flags that negate.
-PYTHON = {"components": "n_components", "seed": "random_state", "at": "k"}
+PYTHON = {"components": "n_components", "clusters": "n_clusters", "seed": "random_state", "at": "k"}
 NEGATED = {"no_normalize": "normalize"}
 
 COMMAND = "sphericalpca.command"  # where a context keeps the command that runs

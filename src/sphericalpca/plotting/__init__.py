@@ -6,6 +6,13 @@ A display holds the data of its picture: ``from_estimator`` collects them and dr
 
 from sphericalpca.plotting.components import ComponentWeightsDisplay, DimensionsDisplay
 from sphericalpca.plotting.convergence import ConvergenceDisplay
+from sphericalpca.plotting.groups import GroupsDisplay
 from sphericalpca.plotting.sphere import SphereDisplay
 
-__all__ = ["ComponentWeightsDisplay", "ConvergenceDisplay", "DimensionsDisplay", "SphereDisplay"]
+__all__ = [
+    "ComponentWeightsDisplay",
+    "ConvergenceDisplay",
+    "DimensionsDisplay",
+    "GroupsDisplay",
+    "SphereDisplay",
+]

@@ -18,7 +18,7 @@ from sphericalpca.registry.formats import FORMATS, Format, format_of, row_suffix
 from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources.chain import chain
 from sphericalpca.rows.sources.filesource import DataFile, Options
-from sphericalpca.rows.sources.texts import SEPARATORS, conversion
+from sphericalpca.rows.sources.texts import CLUSTER, SEPARATORS, conversion
 
 __all__ = ["find_paths", "natural_order", "open_rows", "open_rows_for", "parse_budget"]
 
@@ -147,7 +147,8 @@ def _unknown_format(file: DataFile) -> DataError:
         found = f"{file.name} has the suffix of a model, not of rows"
         return DataError(found, remedy="pass the file of rows here")
     found = f"Cannot read {file.name}. Supported: {', '.join(row_suffixes())}."
-    return DataError(found, remedy=conversion(file.path) if suffix in SEPARATORS else "convert it")
+    remedy = f"{CLUSTER}, or convert it" if suffix in (".jsonl", ".gz") else "convert it"
+    return DataError(found, remedy=conversion(file.path) if suffix in SEPARATORS else remedy)
 
 
 def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:

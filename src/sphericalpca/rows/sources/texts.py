@@ -12,11 +12,12 @@ from typing import NamedTuple
 
 from sphericalpca.registry.formats import FORMATS, format_of
 
-__all__ = ["SEPARATORS", "conversion", "encoding_of_column"]
+__all__ = ["CLUSTER", "SEPARATORS", "conversion", "encoding_of_column"]
 
 # What divides the lines of files of text.
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None}
 NUMBER = re.compile(r"\s*([-+]?(\d+\.?\d*|\.\d+|inf)(e[-+]?\d+)?|nan)?\s*", re.IGNORECASE)
+CLUSTER = "group its texts with 'sphericalpca cluster'"
 # As much of a file is looked at.
 BEGINNING = 10**7
 
@@ -79,7 +80,7 @@ def _encoding(name: str, read: str, modules: str, before: str = "") -> str:
     vectorizer = "sklearn.feature_extraction.text.TfidfVectorizer(sublinear_tf=True)"
     code = f"import {modules}, scipy.sparse, sklearn.feature_extraction.text{before}"
     line = _line(f"{code}; scipy.sparse.save_npz('{target}', {vectorizer}.fit_transform({read}))")
-    return f"encode its texts once and pass {target}: {line}"
+    return f"{CLUSTER}, or encode its texts once and pass {target}: {line}"
 
 
 def _loading(path: Path, table: _Table, text: str, encoding: str) -> str:

@@ -1,0 +1,100 @@
+"""``sphericalpca assign``: new texts to the groups of an earlier run."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from sphericalpca.cli.cluster import open_texts, read_vectors, tell_of_texts, text_options
+from sphericalpca.cli.console import FILE, common_options, examples, showing_status, write_line
+from sphericalpca.cli.outputs import check_output
+from sphericalpca.cli.reading import reading_options
+from sphericalpca.exceptions import NoDirectionWarning, ParameterError
+
+if TYPE_CHECKING:
+    from sphericalpca.groups.texts import Texts
+
+__all__ = ["assign"]
+
+SENTENCE = """\
+{output}: {n_texts:,} texts in {n_groups} groups.
+Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
+5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
+groups differ by {moved:.1%}."""
+
+
+@click.command(
+    short_help="Put new texts into the groups of 'cluster'.",
+    epilog=examples(
+        "sphericalpca assign groups/model.safetensors new.csv -o new-groups.csv",
+        "sphericalpca assign groups/model.safetensors new.jsonl --text body -o new.parquet --json",
+    ),
+)
+@click.argument("model", type=FILE)
+@click.argument("texts", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=FILE, required=True, help="Table to write: .csv or .parquet.")
+@text_options
+@reading_options
+@common_options("force", "json", "quiet")
+def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
+    """Put new texts into the groups that 'cluster' found.
+
+    Texts are streamed; those of the first run get the numbers that they had.  It also tells how
+    well the texts fit the groups, compared with those of the first run.
+    """
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    from sphericalpca import TextClusters  # noqa: PLC0415
+    from sphericalpca.files import replacing  # noqa: PLC0415
+    from sphericalpca.groups.partition import Nearest, drift  # noqa: PLC0415
+    from sphericalpca.groups.report import open_table  # noqa: PLC0415
+
+    if output.suffix.lower() not in (".csv", ".parquet"):
+        raise ParameterError(f"{output} is neither .csv nor .parquet", remedy="rename it")
+    check_output(output, force=options["force"], reads=[model, texts])
+    clusters = TextClusters.load(model)
+    if options["merge"] is not None:
+        clusters = clusters.merge(options["merge"])
+    source = open_texts(texts, options)
+    parts: list[Nearest] = []
+    with (
+        warnings.catch_warnings(),
+        showing_status("Reading ...", quiet=options["quiet"]) as show,
+        replacing(output) as temporary,
+        open_table(temporary, output.suffix) as add,
+    ):
+        warnings.simplefilter("ignore", NoDirectionWarning)  # they are counted below
+        for ids, X in _chunks(texts, source, options):
+            parts.append(clusters.assign(X))
+            add(ids, parts[-1])
+            if show is not None:
+                show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
+    nearest = Nearest(*map(np.concatenate, zip(*parts, strict=True)))
+    found = {"output": str(output), "n_texts": len(nearest.labels), **drift(nearest, clusters)}
+    tell_of_texts(source, nearest.labels)
+    write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
+
+
+def _chunks(
+    path: Path, source: Texts | None, options: dict[str, Any]
+) -> Iterator[tuple[Sequence[str], Any]]:
+    """Names and texts, or vectors, as many at a time as the first run took."""
+    from sphericalpca.groups.partition import CHUNK  # noqa: PLC0415 - slow to import
+
+    vectors = read_vectors(path, options) if options["vectors"] else None
+    texts = iter(source or ())
+    for first in itertools.count(0, CHUNK):
+        chunk = list(itertools.islice(texts, CHUNK))
+        X: Any = (
+            [item.text for item in chunk] if vectors is None else vectors[first : first + CHUNK]
+        )
+        size = len(chunk) if vectors is None else X.shape[0]
+        if size == 0:
+            return
+        yield [item.id for item in chunk] or [str(first + row) for row in range(size)], X

@@ -1,0 +1,358 @@
+"""Groups of texts as a scikit-learn clusterer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import copy
+from numbers import Integral
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import ClusterMixin, clone
+from sklearn.utils._param_validation import HasMethods, StrOptions
+from sklearn.utils.validation import check_is_fitted
+
+from sphericalpca.baselines.lloyd import unit_copy
+from sphericalpca.estimators import validation
+from sphericalpca.estimators.fitted import keep_last_fit
+from sphericalpca.estimators.monitoring import warn_of_zero_rows
+from sphericalpca.estimators.spherical_pca import SphericalPCA
+from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.groups import partition
+from sphericalpca.groups.count import choose_count
+from sphericalpca.groups.storing import load_clusters, save_clusters
+from sphericalpca.groups.words import WordVectorizer, checked_texts, distinctive
+from sphericalpca.linalg import Array, Labels, unit_rows
+from sphericalpca.parallel import parallel
+from sphericalpca.rows import as_rows
+
+__all__ = ["TextClusters"]
+
+# Components for each group, and when there are many groups.
+COMPONENTS, MANY = 5, 120
+COUNT = [validation.Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]
+OBJECTS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
+VECTORIZERS = [StrOptions({"tfidf", "passthrough"}), *OBJECTS]
+
+
+class TextClusters(ClusterMixin, validation.MatrixTransformer):
+    """Groups of texts by angle: the same ones every time, and every text in one of them.
+
+    Texts become tf-idf rows, and these `SphericalPCA` components.  Many runs of spherical k-means
+    in these vote on which texts belong together; the outcome is refined in the space of the rows.
+
+    Parameters
+    ----------
+    n_clusters : int or "auto", default=8
+        Number of groups; "auto" takes the one that is most stable under resampling.
+    n_components : int or "auto", default="auto"
+        Components of the runs that vote, at most; "auto" means five for each group.
+    vectorizer : {"tfidf", "passthrough"} or object, default="tfidf"
+        What makes rows of texts: tf-idf without English stop words; nothing, if X holds vectors;
+        or any object with `fit_transform` and `transform`, or with `encode`.
+    refine : bool, default=True
+        Whether centres are in the space of the rows, rather than in that of the components.
+    random_state : int, RandomState or None, default=0
+        Random seed.
+
+    Attributes
+    ----------
+    labels_ : ndarray of int of shape (n_samples,)
+        The group of each text, -1 if it has no known word.  Groups are numbered as they appear.
+    cosines_, margins_ : ndarray of shape (n_samples,)
+        Cosine with the centre, and by how much that is above the cosine with the next group's.
+    cluster_centers_ : ndarray of shape (n_clusters, n_features) or (n_clusters, n_components)
+        Unit vectors; the latter if `refine` is False.
+    sizes_, merged_ : ndarray of int of shape (n_clusters,)
+        How many texts are nearest to each centre; its group, which several share after `merge`.
+    embedding_ : ndarray of shape (n_samples, n_components)
+        Components of the texts, as `transform` returns them.
+    components_, svd_ratio_ : ndarray of shape (n_components, n_features), float
+        As of `SphericalPCA`.
+    vectorizer_ : object or None
+        The fitted vectorizer.
+    curve_ : list of (k, score, low, high) or None
+        If `n_clusters` is "auto", how stable k groups are, with a 95 % interval.
+    n_features_in_ : int
+
+    Examples
+    --------
+    >>> from sphericalpca import TextClusters
+    >>> from sphericalpca.datasets import load_docstrings
+    >>> texts = load_docstrings().texts
+    >>> clusters = TextClusters(8).fit(texts)
+    >>> clusters.predict(["Draw samples from a normal distribution."]).shape
+    (1,)
+    >>> len(clusters.words(0, 5)), len(clusters.examples(0, 3))
+    (5, 3)
+    """
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        "n_clusters": COUNT,
+        "n_components": COUNT,
+        "vectorizer": VECTORIZERS,
+        "refine": ["boolean"],
+        "random_state": ["random_state"],
+    }
+
+    def __init__(
+        self,
+        n_clusters: Any = 8,
+        *,
+        n_components: Any = "auto",
+        vectorizer: Any = "tfidf",
+        refine: bool = True,
+        random_state: Any = 0,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.vectorizer = vectorizer
+        self.refine = refine
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None, *, progress: Callable[[str], None] | None = None) -> Self:  # noqa: ARG002
+        """Find the groups.
+
+        Parameters
+        ----------
+        X : iterable of str, or {array-like, sparse matrix} of shape (n_samples, n_features)
+            Texts, which are read once; vectors if `vectorizer` is "passthrough".
+        y : ignored
+        progress : callable, optional
+            Called with the name of each stage.
+
+        Returns
+        -------
+        self : TextClusters
+        """
+        self._validate_params()
+        tell = progress or (lambda _: None)
+        with keep_last_fit(self), parallel(parts=partition.PARTS):
+            tell("counting words")
+            X = self._rows_of(X, reset=True)
+            rows = as_rows(X)
+            useful = rows.stats.weight > 0
+            validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
+            least = 1 if self.n_clusters == "auto" else self.n_clusters
+            meaning = "number of rows with a direction"
+            validation.check_at_most("n_clusters", least, int(useful.sum()), meaning)
+            # In float64 the rounding errors of other processors move no text.
+            V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
+            self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
+            self.embedding_[useful] = V
+            tell("assigning texts")
+            self._number(X)
+        warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
+        return self
+
+    def _rows_of(self, X: Any, *, reset: bool = False) -> Any:
+        """Rows, checked; the vectorizer learns from texts if a fit is about to `reset` it."""
+        given = self.vectorizer
+        if given == "passthrough":
+            self.vectorizer_ = None
+        elif not isinstance(given, str) and hasattr(given, "encode"):
+            self.vectorizer_, X = given, given.encode(list(checked_texts(X)))
+        elif reset:
+            self.vectorizer_ = learner = WordVectorizer() if given == "tfidf" else clone(given)
+            X = learner.fit_transform(checked_texts(X))
+        else:
+            X = vars(self)["vectorizer_"].transform(checked_texts(X))
+        X = validation.check_matrix(self, X, reset=reset, in_memory=True)
+        # In one order the sums over a row are the same whenever it is seen.
+        return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
+
+    def _find(self, Z: Any, dtype: Any, tell: Callable[[str], None]) -> Any:
+        """Components and centres of unit rows; returns the components of these."""
+        rng = validation.generator(self.random_state)
+        k, r, self.curve_ = self.n_clusters, self.n_components, None
+        if k == "auto":
+            tell("counting groups")
+            k, self.curve_ = choose_count(Z, rng)
+        if r == "auto":
+            r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
+        validation.check_rank(r, Z.shape)
+        tell("reducing")
+        model = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
+        V = model.fit_transform(Z)
+        self.components_, self.svd_ratio_ = model.components_.astype(dtype), model.svd_ratio_
+        tell("grouping")
+        centers = partition.find_centres(Z if self.refine else V, V, k, rng)
+        self.cluster_centers_ = centers.astype(dtype)
+        self.merged_ = np.arange(k, dtype=np.int32)
+        return V
+
+    def _number(self, X: Any) -> None:
+        """Assign the rows, and number groups as they appear, not counting doubtful texts."""
+        found, k = self._nearest(X), len(self.cluster_centers_)
+        certain = np.where(found.margins >= partition.UNCERTAIN, found.labels, -1)
+        seen = np.concatenate([certain, found.labels, np.arange(k)])
+        order = np.argsort([int(np.argmax(seen == label)) for label in range(k)])
+        place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
+        self.cluster_centers_ = self.cluster_centers_[order]
+        self._keep(found._replace(labels=place[found.labels], second=place[found.second]))
+        self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
+        self.summary_ = partition.summary_of(found)
+
+    def _nearest(self, X: Any) -> partition.Nearest:
+        U = None if self.refine else self.components_.T
+        return partition.nearest(X, self.cluster_centers_, self.merged_, U)
+
+    def _keep(self, found: partition.Nearest) -> None:
+        self.nearest_ = found
+        self.labels_, self.cosines_, self.margins_, _ = found
+
+    def assign(self, X: Any) -> partition.Nearest:
+        """As `predict`, with more about each text.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        nearest : named tuple of labels, cosines, margins and second, the next group
+        """
+        check_is_fitted(self)
+        with parallel(parts=partition.PARTS):
+            return self._nearest(self._rows_of(X))
+
+    def predict(self, X: Any) -> Labels:
+        """The group of each text, -1 if it has no known word.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        labels : ndarray of int of shape (n_samples,)
+        """
+        return self.assign(X).labels
+
+    def transform(self, X: Any) -> Array:
+        """Components of the texts: unit vectors, zero for a text without a known word.
+
+        Parameters
+        ----------
+        X : as in `fit`
+
+        Returns
+        -------
+        V : ndarray of shape (n_samples, n_components)
+        """
+        check_is_fitted(self)
+        with parallel(parts=partition.PARTS):
+            return as_rows(self._rows_of(X)).components(self.components_.T)
+
+    def words(self, cluster: int, n: int = 10) -> list[tuple[str, float]]:
+        """Words that tell a group from the others.
+
+        Parameters
+        ----------
+        cluster, n : int
+            The group, and how many words at most.
+
+        Returns
+        -------
+        words : list of (word, weight)
+            With what the word weighs more than in the mean of the other groups.  Empty if the
+            vectorizer knows no words.
+        """
+        self._check("cluster", cluster)
+        known = getattr(self.vectorizer_, "get_feature_names_out", None)
+        return [] if known is None else distinctive(self._directions(), cluster, n, known())
+
+    def examples(self, cluster: int, n: int = 5, *, borderline: bool = False) -> Labels:
+        """Which of the fitted texts are typical of a group.
+
+        Parameters
+        ----------
+        cluster, n : int
+            The group, and how many texts at most.
+        borderline : bool, default=False
+            Those with the smallest margins, rather than those with the largest cosines.
+
+        Returns
+        -------
+        indices : ndarray of int
+        """
+        check_is_fitted(self, "labels_")
+        self._check("cluster", cluster)
+        inside = np.flatnonzero(self.labels_ == cluster)
+        key = self.margins_[inside] if borderline else -self.cosines_[inside]
+        return inside[np.argsort(key, kind="stable")[:n]]
+
+    def merge(self, n_clusters: int, X: Any = None) -> Self:
+        """Join the groups whose centres are nearest in angle, without a new fit.
+
+        Parameters
+        ----------
+        n_clusters : int
+            How many groups are left.
+        X : as in `fit`, optional
+            Texts that `labels_`, `cosines_` and `margins_` of the result are about.
+
+        Returns
+        -------
+        clusters : TextClusters
+        """
+        self._check("merge", n_clusters, 1)
+        joined = copy(self)
+        for name in ("labels_", "cosines_", "margins_", "nearest_"):
+            joined.__dict__.pop(name, None)
+        if n_clusters <= self.merged_.max():
+            joined.merged_ = partition.cut(self._tree(), n_clusters)[self.merged_]
+        if X is not None:
+            joined._keep(joined.assign(X))
+        return joined
+
+    def _check(self, name: str, value: int, least: int = 0) -> None:
+        check_is_fitted(self)
+        last = int(self.merged_.max()) + least
+        if not least <= value <= last:
+            raise ParameterError(Parameter(name, value), f"must be from {least} to {last}")
+
+    def _directions(self) -> Any:
+        """A unit vector for each group in the space of the rows."""
+        C = self.cluster_centers_ if self.refine else self.cluster_centers_ @ self.components_
+        groups = (self.sizes_.astype(C.dtype), (self.merged_, np.arange(len(C))))
+        return unit_rows(sparse.csr_array(groups) @ C)[0] if self.merged_.max() + 1 < len(C) else C
+
+    def _tree(self) -> Any:
+        return partition.centre_tree(self._directions())
+
+    def save(self, path: str | Path) -> None:
+        """Write the model to a safetensors file, whole or not at all; it holds no code.
+
+        Parameters
+        ----------
+        path : str or Path
+            Neither single texts nor vectorizers of your own are saved.
+        """
+        check_is_fitted(self)
+        save_clusters(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path, *, vectorizer: Any = None) -> Self:
+        """Read a model that `save` wrote.
+
+        Parameters
+        ----------
+        path : str or Path
+        vectorizer : object, optional
+            The fitted vectorizer, if it was one of your own.
+
+        Returns
+        -------
+        clusters : TextClusters
+        """
+        load_clusters(model := cls(), Path(path), vectorizer)
+        return model
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = self.vectorizer == "passthrough"
+        tags.input_tags.string = not tags.input_tags.two_d_array
+        return tags

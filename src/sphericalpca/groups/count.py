@@ -1,0 +1,90 @@
+"""How many groups: where halves of the rows agree most, beyond what rows without groups do.
+
+Two halves are grouped on their own, and the adjusted Rand index tells how much both agree on all
+rows.  Few groups agree for no reason, so the same is done with Gaussian rows of the same mean and
+covariance, and subtracted.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from scipy.linalg import qr, svd
+from sklearn.cluster import kmeans_plusplus
+from sklearn.metrics import adjusted_rand_score
+
+from sphericalpca.estimators.spherical_pca import SphericalPCA
+from sphericalpca.linalg import Array, Labels, unit_rows
+from sphericalpca.parallel import spread
+from sphericalpca.rows import Matrix
+
+__all__ = ["choose_count"]
+
+# Components for each group: noise may come before the direction of a group.
+WIDER = 1.5
+# The largest number that is tried; pairs of halves; rows of a half.
+MOST, PAIRS, HALF = 30, 5, 1000
+# Numbers for which rows without groups are tried; between them a line is drawn.
+NULLS = (2, 3, 4, 6, 9, 14, 20, 30)
+# Half the width of a 95 % interval, in standard errors.
+WIDTH = 1.96
+
+Curve = list[tuple[int, float, float, float]]
+
+
+def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:
+    """The number of groups of unit rows; and the score of each number, with an interval."""
+    most = min(MOST, Z.shape[0] // 8, Z.shape[1])
+    if most < 2:
+        return 1, []
+    r = min(int(WIDER * most), *Z.shape)
+    V = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31))).fit_transform(Z)
+    seeds, counts = rng.integers(2**31, size=(2, most + 1)), range(2, most + 1)
+    tried = sorted({*(k for k in NULLS if k < most), most})
+    found = np.array(spread(partial(_stability, V, seeds[0], shapeless=False), counts))
+    null = np.array(spread(partial(_stability, V, seeds[1], shapeless=True), tried))
+    means, errors = (np.interp(counts, tried, null[:, column]) for column in (0, 1))
+    score, half = found[:, 0] - means, WIDTH * np.hypot(found[:, 1], errors)
+    points = np.column_stack([score, score - half, score + half]).tolist()
+    return counts[int(np.argmax(score))], [(k, *p) for k, p in zip(counts, points, strict=True)]
+
+
+def _stability(V: Array, seeds: Labels, k: int, *, shapeless: bool) -> tuple[float, float]:
+    """Mean agreement of pairs of halves, and its standard error."""
+    rng = np.random.default_rng(seeds[k])
+    Z = unit_rows(V[:, : int(WIDER * k)])[0]
+    half, found = min(HALF, len(Z) // 2), []
+    for _ in range(PAIRS):
+        rows = _gaussian(Z, 2 * half, rng) if shapeless else Z[rng.permutation(len(Z))[: 2 * half]]
+        halves = [_centres(part, k, rng) for part in (rows[:half], rows[half:])]
+        found.append(adjusted_rand_score(*((rows @ C.T).argmax(axis=1) for C in halves)))
+    return float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(PAIRS))
+
+
+def _gaussian(Z: Array, n: int, rng: np.random.Generator) -> Array:
+    root = np.linalg.cholesky(np.cov(Z.T) + 1e-12 * np.eye(Z.shape[1]))
+    return unit_rows(Z.mean(axis=0) + rng.standard_normal((n, len(root))) @ root.T)[0]
+
+
+def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
+    """Spherical k-means of unit rows, from two starts.
+
+    One is k-means++.  For the other, pivoted QR finds rows that are as different as can be, and the
+    rotation nearest to them turns each group to an axis (Damle, Minden and Ying, 2019).
+    """
+    chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
+    U, _, Vt = svd(Z[chosen].T, full_matrices=False)
+    apart = np.eye(k)[np.abs(Z @ (U @ Vt)).argmax(axis=1)].T @ Z
+    drawn = kmeans_plusplus(Z, k, random_state=int(rng.integers(2**31)))[0]
+    runs = [_moved(Z, centers) for centers in (apart, drawn)]
+    return max(runs, key=lambda centers: float((Z @ centers.T).max(axis=1).sum()))
+
+
+def _moved(Z: Array, centers: Array) -> Array:
+    for _ in range(20):
+        before, centers = centers, unit_rows(centers)[0]
+        centers = np.eye(len(centers))[(Z @ centers.T).argmax(axis=1)].T @ Z
+        if np.array_equal(before, centers):
+            break
+    return unit_rows(centers)[0]

@@ -1,0 +1,229 @@
+"""Texts from files of every kind, one at a time; what is wrong with them is counted by its line."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import gzip
+import json
+import re
+from collections import deque
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from sphericalpca.exceptions import DataError, Parameter, ParameterError
+from sphericalpca.groups.page import Problem
+from sphericalpca.groups.strip import strip_mail
+from sphericalpca.registry.formats import format_of, joined
+from sphericalpca.rows.sources.filesource import DataFile, optional
+from sphericalpca.rows.sources.opening import natural_order
+
+__all__ = ["Text", "Texts", "excerpt"]
+
+UNITS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".txt"), "line")
+UNITS |= dict.fromkeys((".parquet", ".arrow"), "row")
+# Halves of characters stand for bytes that could not be decoded; no file can hold them.
+SURROGATE = re.compile("[\ud800-\udfff]")
+NUMBER = re.compile(r"[\s\d.,:/+-]*")
+# Records looked at to guess the column; words of a text; places named for each kind of problem.
+LOOK, WORDS, NAMED = 200, 3, 5
+# A longer field of a CSV file has lost its closing quote.
+LONGEST_FIELD = 10_000_000
+BATCH = 4096
+
+Record = tuple[int, dict[str, Any]]
+
+
+class Text(NamedTuple):
+    """A text and its name."""
+
+    id: str
+    text: str
+
+
+class Texts:
+    """The texts of a file or folder, which can be read several times.
+
+    After reading, `problems` has the number of places of each kind, and the first few of them.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        text: str | None = None,
+        name: str | None = None,
+        encoding: str = "utf-8",
+        *,
+        strip: bool = False,
+    ) -> None:
+        self.path, self.column, self.name, self.strip = path, text, name, strip
+        try:
+            known = codecs.lookup(encoding).name
+        except LookupError:
+            rule = "must be an encoding such as utf-8 or latin-1"
+            raise ParameterError(Parameter("encoding", encoding), rule) from None
+        self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
+        self.problems: dict[str, Problem] = {}
+        self.guessed = False
+        self.zipped = path.suffix.lower() == ".gz"
+        self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
+        self.unit = "file" if path.is_dir() else UNITS.get(self.suffix, "")
+        if self.unit != "file":
+            self.file = DataFile.at(path)
+        if not self.unit or (self.zipped and self.unit == "row"):
+            formats = f"Supported: {', '.join(UNITS)}, and folders of .txt files"
+            vectors = ("for vectors pass ", Parameter("vectors", value=True))
+            remedy = vectors if format_of(path) else "convert it"
+            raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
+
+    def __iter__(self) -> Iterator[Text]:
+        self.problems = {}
+        seen: dict[int, int] = {}
+        for place, record in self._chosen():
+            text = record.get(self.column or "")
+            name = str(record.get(self.name, place) if self.name else place)
+            if not isinstance(text, str | None):
+                self._count(f"malformed {self.unit}s", place)
+                continue
+            text = text or ""
+            if SURROGATE.search(text + name):
+                self._count("texts with undecodable bytes", place)
+                text, name = (SURROGATE.sub("\N{REPLACEMENT CHARACTER}", t) for t in (text, name))
+            text = strip_mail(text) if self.strip else text
+            if not text.strip():
+                self._count("empty texts", place)
+            elif seen.setdefault(hash(text), place) != place:
+                self._count("duplicate texts", place)
+            yield Text(name, text)
+
+    def _count(self, kind: str, place: int) -> None:
+        before = self.problems.get(kind, Problem(0))
+        self.problems[kind] = Problem(before.count + 1, sorted([*before.lines, place])[:NAMED])
+
+    def _chosen(self) -> Iterator[Record]:
+        """Records, of which the column of texts is known."""
+        records = self._records()
+        first = list(islice(records, LOOK))
+        names = list(dict.fromkeys(name for _, record in first for name in record))
+        if not names:
+            raise DataError(f"{str(self.path)!r} holds no texts", remedy="check the file")
+        for wanted in (self.column, self.name):
+            if wanted is not None and wanted not in names:
+                remedy = f"it has {joined(map(repr, names))}"
+                raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
+        if self.column is None:
+            self.column, self.guessed = _guess(names, first, self.path), len(names) > 1
+        yield from first
+        yield from records
+
+    def _records(self) -> Iterator[Record]:
+        if self.unit == "file":
+            yield from self._folder()
+            return
+        with self.file.being_read():
+            if self.unit == "row":
+                rows = (record for batch in self._batches() for record in batch.to_pylist())
+                yield from enumerate(rows, 1)
+            elif self.suffix == ".txt":
+                yield from (
+                    (k, {"text": line.rstrip("\n")}) for k, line in enumerate(self._lines(), 1)
+                )
+            else:
+                yield from self._json() if self.suffix == ".jsonl" else self._delimited()
+
+    def _folder(self) -> Iterator[Record]:
+        """The files are their own names."""
+        self.column, self.name = "text", "file"
+        paths = sorted(self.path.glob("*.txt"), key=lambda path: natural_order(path.name))
+        for place, path in enumerate(paths, 1):
+            with DataFile.at(path).being_read():
+                text = path.read_text(self.encoding, errors="surrogateescape")
+            yield place, {"file": path.name, "text": text}
+
+    def _lines(self, newline: str | None = None) -> Iterator[str]:
+        opened: Any = gzip.open if self.zipped else open
+        options = {"encoding": self.encoding, "errors": "surrogateescape", "newline": newline}
+        with opened(self.path, "rt", **options) as file:
+            yield from file
+
+    def _json(self) -> Iterator[Record]:
+        for place, line in enumerate(self._lines(), 1):
+            try:
+                found = json.loads(line)
+            except (ValueError, RecursionError):
+                found = None
+            if isinstance(found, dict):
+                yield place, found
+            else:
+                self._count("malformed lines" if line.strip() else "blank lines", place)
+
+    def _delimited(self) -> Iterator[Record]:
+        """A line that cannot be read is left out; those after it are read again."""
+        lines = self._lines("")  # with their ends, as the reader wants them
+        again, taken = deque(islice(lines, 1)), list[str]()
+        between = "\t" if self.suffix == ".tsv" else max(",;\t|", key=(again or [""])[0].count)
+
+        def feed() -> Iterator[str]:
+            while line := again.popleft() if again else next(lines, ""):
+                taken.append(line)
+                yield line
+
+        before = csv.field_size_limit(LONGEST_FIELD)
+        place, names, reader = 1, list[str](), csv.reader(feed(), delimiter=between, strict=True)
+        try:
+            while True:
+                taken.clear()
+                try:
+                    row = next(reader, None)
+                except csv.Error:
+                    again.extendleft(reversed(taken[1:]))
+                    del taken[1:]
+                    reader = csv.reader(feed(), delimiter=between, strict=True)
+                    row = [""] * (len(names) + 1)  # as if it had too many fields
+                if row is None:
+                    return
+                if names and len(row) == len(names):
+                    yield place, dict(zip(names, row, strict=True))
+                elif names:
+                    self._count("malformed lines" if row else "blank lines", place)
+                names, place = names or row, place + len(taken)
+        finally:
+            csv.field_size_limit(before)
+
+    def _batches(self) -> Iterator[Any]:
+        """Record batches of the columns of text, and of the one with the names."""
+        kind = "parquet" if self.suffix == ".parquet" else "ipc"
+        table = optional("pyarrow.dataset", "tables").dataset(str(self.path), format=kind)
+        for batch in table.to_batches(self._columns(table.schema), batch_size=BATCH):
+            batch.validate(full=True)  # of a damaged file texts could point outside of it
+            yield batch
+
+    def _columns(self, schema: Any) -> list[str]:
+        kinds = {field.name: str(field.type) for field in schema}
+        found = [k for k, kind in kinds.items() if "string" in kind or k == self.name]
+        if any("string" in kinds[name] for name in found):
+            return found
+        has = f"it has {joined(map(repr, kinds))}"
+        raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
+
+
+def _guess(names: list[str], records: list[Record], path: Path) -> str:
+    """The only column that holds texts of several words, or the only one that is not numbers."""
+    values = {name: [str(r[name]) for _, r in records if r.get(name)] for name in names}
+    mean = {name: sum(len(v.split()) for v in vs) / max(len(vs), 1) for name, vs in values.items()}
+    several = [name for name in names if mean[name] >= WORDS]
+    other = [name for name in names if not all(map(NUMBER.fullmatch, values[name]))]
+    for candidates in (names, several, other):
+        if len(candidates) == 1:
+            return candidates[0]
+    listed = joined(map(repr, several or names))
+    found = f"{str(path)!r} has several columns that may hold the texts ({listed})"
+    raise DataError(found, remedy=("name one of them with ", Parameter("text", ...)))
+
+
+def excerpt(text: str, most: int = 300) -> str:
+    """The beginning of a text, in one line."""
+    line = " ".join(text[: 4 * most].split())
+    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"

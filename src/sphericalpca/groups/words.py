@@ -1,0 +1,68 @@
+"""Words: which ones count, and which ones tell a group from the others."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.feature_extraction.text import TfidfVectorizer
+
+from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.linalg import Array, Labels, unit_rows
+
+__all__ = ["WordVectorizer", "checked_texts", "distinctive", "profiles"]
+
+# A word counts if so many texts have it; of fewer than a thousand texts, one in 200.
+LEAST, FEW = 5, 1000
+VECTORS = ("pass a list of texts, or ", Parameter("vectorizer", "passthrough"), " for vectors")
+
+
+class WordVectorizer(TfidfVectorizer):
+    """scikit-learn's tf-idf without rare words, whatever the number of texts."""
+
+    def __init__(self, *, stop_words: Any = "english", vocabulary: Any = None) -> None:
+        # Rows are scaled where they are used.
+        options = {"max_df": 0.5, "sublinear_tf": True, "norm": None, "dtype": np.float32}
+        super().__init__(stop_words=stop_words, vocabulary=vocabulary, **options)
+
+    def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> Any:
+        """Learn the words of texts, which are read once, and return their rows."""
+        texts = iter(raw_documents)
+        first = list(itertools.islice(texts, FEW))
+        self.min_df = min(LEAST, max(1, len(first) // 200))
+        try:
+            return super().fit_transform(itertools.chain(first, texts), y)
+        except ValueError as error:
+            if "no terms remain" not in str(error) and "empty vocabulary" not in str(error):
+                raise
+        found = f"No word is in at least {self.min_df} texts and in at most half of them"
+        raise DataError(found, remedy="pass more texts, or vectors of them")
+
+
+def checked_texts(texts: Any) -> Iterator[str]:
+    """The texts one by one; the first thing that is not one is named."""
+    if isinstance(texts, (str, bytes)) or hasattr(texts, "columns") or sparse.issparse(texts):
+        raise DataError(f"X is a {type(texts).__name__}", "must be a list of texts", VECTORS)
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise DataError(f"X[{place}] is a {type(text).__name__}", "must be a text", VECTORS)
+        yield text
+
+
+def distinctive(profiles: Array, group: int, n: int, words: Any) -> list[tuple[str, float]]:
+    """The words that have more weight in a group's profile than in the others' mean."""
+    others = np.delete(profiles, group, axis=0)
+    ahead = profiles[group] - (others.mean(axis=0) if len(others) else 0)
+    top = np.argsort(-ahead, kind="stable")[:n]
+    return [(str(words[k]), float(ahead[k])) for k in top if ahead[k] > 0]
+
+
+def profiles(X: Any, labels: Labels) -> Array:
+    """For groups that were found without words: unit sums of the rows of words X of each."""
+    known = np.flatnonzero(labels >= 0)
+    shape = (int(labels.max(initial=0)) + 1, len(labels))
+    members = sparse.csr_array((np.ones(len(known), X.dtype), (labels[known], known)), shape)
+    return unit_rows((members @ X).toarray())[0]

@@ -1,0 +1,77 @@
+"""Groups of texts: how many texts they have, and in which words they differ."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+
+from sphericalpca.plotting.style import PALETTE, new_axes, tidy
+
+__all__ = ["GroupsDisplay"]
+
+
+class GroupsDisplay:
+    """A bar for the size of each group, the largest on top, beside its distinctive words.
+
+    Parameters
+    ----------
+    sizes : array-like of shape (n_groups,)
+    words : list of list of str
+
+    Attributes
+    ----------
+    ax_, figure_ : matplotlib Axes and Figure
+    bars_ : matplotlib BarContainer
+
+    Examples
+    --------
+    >>> from sphericalpca import TextClusters
+    >>> from sphericalpca.datasets import load_docstrings
+    >>> from sphericalpca.plotting import GroupsDisplay
+    >>> clusters = TextClusters(8).fit(load_docstrings().texts)
+    >>> len(GroupsDisplay.from_estimator(clusters).bars_)
+    8
+    """
+
+    def __init__(self, sizes: Any, words: list[list[str]]) -> None:
+        self.sizes, self.words = np.asarray(sizes), words
+
+    @classmethod
+    def from_estimator(cls, estimator: Any, n_words: int = 5, *, ax: Any = None) -> Self:
+        """Draw the groups of a fitted `TextClusters`.
+
+        Parameters
+        ----------
+        estimator : TextClusters
+        n_words : int, default=5
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        display : GroupsDisplay
+        """
+        sizes = np.bincount(estimator.merged_, weights=estimator.sizes_)
+        words = [[word for word, _ in estimator.words(k, n_words)] for k in range(len(sizes))]
+        return cls(sizes, words).plot(ax)
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw, on `ax` or on a new figure.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, optional
+
+        Returns
+        -------
+        display : GroupsDisplay
+        """
+        order = np.argsort(self.sizes, kind="stable")
+        ax = new_axes((7.2, 1 + 0.28 * len(order))) if ax is None else ax
+        self.ax_, self.figure_ = ax, ax.figure
+        names = [f"{' '.join(self.words[k])}  ({k})".strip() for k in order]
+        self.bars_ = ax.barh(np.arange(len(order)), self.sizes[order], color=PALETTE[0])
+        ax.set_yticks(np.arange(len(order)), names)
+        ax.set_xlabel("Texts")
+        tidy(ax, grid="x")
+        return self
