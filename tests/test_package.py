@@ -30,6 +30,7 @@ PUBLIC = {
     "SphericalCodec",
     "SphericalKMeans",
     "SphericalPCA",
+    "TextClusters",
     "choose_components",
     "evaluate",
     "open_rows",

@@ -13,9 +13,48 @@ from sphericalpca.groups.page import PageData
 
 FILES = {"groups.csv", "summary.json", "model.safetensors", "index.html"}
 WORDS = {
-    "fruit": "apple pear plum cherry banana lemon grape melon peach kiwi lime mango".split(),
-    "cars": "engine wheel brake motor tyre clutch gear piston bumper valve exhaust axle".split(),
-    "space": "orbit rocket moon planet shuttle comet star galaxy lunar probe crater nebula".split(),
+    "fruit": [
+        "apple",
+        "pear",
+        "plum",
+        "cherry",
+        "banana",
+        "lemon",
+        "grape",
+        "melon",
+        "peach",
+        "kiwi",
+        "lime",
+        "mango",
+    ],
+    "cars": [
+        "engine",
+        "wheel",
+        "brake",
+        "motor",
+        "tyre",
+        "clutch",
+        "gear",
+        "piston",
+        "bumper",
+        "valve",
+        "exhaust",
+        "axle",
+    ],
+    "space": [
+        "orbit",
+        "rocket",
+        "moon",
+        "planet",
+        "shuttle",
+        "comet",
+        "star",
+        "galaxy",
+        "lunar",
+        "probe",
+        "crater",
+        "nebula",
+    ],
 }
 
 
@@ -148,7 +187,12 @@ def test_vectors_with_and_without_texts(run, texts, tmp_path):
     done = run("assign", model, tmp_path / "v.npy", "--vectors", "-o", tmp_path / "c.csv")
     assert done.exit_code == 0, done.output
     assert rows(tmp_path / "c.csv") == a
-    assert "--id" in run("cluster", tmp_path / "v.npy", "--vectors", "--id", "x", "-k", 3, "--out", "z").stderr
+    assert (
+        "--id"
+        in run(
+            "cluster", tmp_path / "v.npy", "--vectors", "--id", "x", "-k", 3, "--out", "z"
+        ).stderr
+    )
 
 
 def test_stop_words_of_the_user(run, file, tmp_path):

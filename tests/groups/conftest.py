@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage
 
+from sphericalpca import TextClusters
 from sphericalpca.groups.page import Borderline, CurvePoint, Group, PageData, Problem, Typical
 
 EVIL = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}&\"'<!--"
@@ -96,6 +97,4 @@ def make_topics():
 
 @pytest.fixture(scope="session")
 def clusters(corpus):
-    from sphericalpca import TextClusters
-
     return TextClusters(4).fit(corpus[0])

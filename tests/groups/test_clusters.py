@@ -75,7 +75,7 @@ def test_the_number_of_threads_changes_no_bit(make_topics):
 
 
 def test_words_and_examples_tell_what_a_group_is_about(clusters, corpus):
-    texts, topics = corpus
+    _texts, topics = corpus
     for group in range(4):
         (topic,) = set(topics[clusters.labels_ == group])
         words = clusters.words(group, 5)

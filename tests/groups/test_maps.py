@@ -53,7 +53,7 @@ def test_near_groups_are_near():
 
 
 def test_one_group_one_text_and_empty_groups():
-    V, labels, cosines = data()
+    V, _labels, cosines = data()
     one = on_plane(V[:5], np.zeros(5, dtype=int), cosines[:5])
     assert np.isfinite(one).all()
     assert np.isfinite(on_plane(V[1:2], np.array([3]), cosines[:1])).all()

@@ -74,7 +74,9 @@ def test_drift_is_nothing_for_the_fitted_texts_and_much_for_others(clusters, cor
     assert own["mean_cosine"] == own["first_mean_cosine"]
     assert own["below"] <= 0.05
     assert own["moved"] == 0
-    few = partition.drift(clusters.assign([t for t, y in zip(*corpus, strict=True) if y == 0]), clusters)
+    few = partition.drift(
+        clusters.assign([t for t, y in zip(*corpus, strict=True) if y == 0]), clusters
+    )
     share = (corpus[1] == 0).mean()
     assert few["moved"] == pytest.approx(1 - share)
     noise = [" ".join(t.split()[-3:]) for t in make_topics(seed=5)[0]]

@@ -133,7 +133,9 @@ def test_a_lost_quote_costs_one_line_however_long_the_rest(tmp_path, monkeypatch
 
 def test_the_column_is_guessed_or_asked_for(tmp_path):
     path = tmp_path / "x.csv"
-    path.write_text("id,date,kind,body\n1,2020-01-01,a,this is the text\n2,2020-01-02,b,and one more\n")
+    path.write_text(
+        "id,date,kind,body\n1,2020-01-01,a,this is the text\n2,2020-01-02,b,and one more\n"
+    )
     assert read(path)[0].column == "body"
     path.write_text("id,word\n1,apple\n2,pear\n")
     assert read(path)[0].column == "word"
@@ -147,7 +149,11 @@ def test_the_column_is_guessed_or_asked_for(tmp_path):
 
 
 def test_what_cannot_be_read_is_refused(tmp_path):
-    for name, said in {"x.doc": "Supported: .csv", "x.npy": "vectors=True", "x.parquet.gz": "Supp"}.items():
+    for name, said in {
+        "x.doc": "Supported: .csv",
+        "x.npy": "vectors=True",
+        "x.parquet.gz": "Supp",
+    }.items():
         (tmp_path / name).write_bytes(b"?")
         with pytest.raises(DataError, match=said):
             Texts(tmp_path / name)
