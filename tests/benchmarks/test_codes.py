@@ -23,7 +23,11 @@ def test_all_methods_take_part(monkeypatch):
     assert [row["bytes"] for row in eight] == [8]
 
 
-def test_committed_rows_ours_is_nowhere_behind_and_keeps_what_was_asked(tmp_path):
+# Where a rival keeps more neighbours, significantly: a byte for each of 100 numbers of a flat spectrum.
+LOSSES = {("glove", "SQ8", "100")}
+
+
+def test_committed_rows_ours_is_behind_where_it_is_said_and_keeps_what_was_asked(tmp_path):
     rows = codes.codes_table(codes.RESULTS).read()
     ours = {
         (r["data"], int(r["bytes"])): number(r, "recall") for r in rows if r["method"] == "ours"
@@ -34,9 +38,9 @@ def test_committed_rows_ours_is_nowhere_behind_and_keeps_what_was_asked(tmp_path
     assert ours["glove", 50] >= 0.895
     rivals = [row for row in rows if row["data"] in codes.DATA and row["behind_ours"]]
     assert {"OPQ", "PQ", "RaBitQ, 1 bit"} <= {row["method"] for row in rivals}
-    for row in rivals:
-        if not row["method"].startswith("coder on"):
-            assert number(row, "high") >= 0, (row["data"], row["method"], row["bytes"])
+    rivals = [row for row in rivals if not row["method"].startswith("coder on")]
+    ahead = {(r["data"], r["method"], r["bytes"]) for r in rivals if number(r, "high") < 0}
+    assert ahead == LOSSES
     seconds = {r["method"]: r for r in rows if r["data"] == "minilm" and r["bytes"] == "64"}
     mine = number(seconds["ours"], "fit_seconds") + number(seconds["ours"], "encode_seconds")
     assert mine <= 0.05 * number(seconds["OPQ"], "fit_seconds")
