@@ -66,6 +66,18 @@ def test_tables_keep_their_columns(run, files):
     assert found["id"] == [names[row] for row in found["row"]]
 
 
+def test_columns_of_a_table_do_not_replace_the_numbers_of_a_search(run, files):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    vectors = arrow.FixedSizeListArray.from_arrays(arrow.array(files[:800].ravel()), 20)
+    parquet.write_table(arrow.table({"row": range(800, 1600), "v": vectors}), "rows.parquet")
+    words = ("compress", "rows.parquet", "--column", "v", "--bytes", 5, "--out", "codes")
+    assert run(*words).exit_code == 0
+    assert run("search", "codes", "queries.npy", "-k", 2, "-o", "found.parquet").exit_code == 0
+    found = parquet.read_table("found.parquet").to_pydict()
+    assert found["row_"] == [row + 800 for row in found["row"]]
+
+
 @pytest.mark.parametrize(
     ("words", "line"),
     [

@@ -7,7 +7,7 @@ import pytest
 
 from sphericalpca.kernels import instruction_sets, library
 
-PLACES = ("levels", "scan")  # modules that ask for the kernels
+PLACES = ("quantiser", "scan")  # modules that ask for the kernels
 
 
 @pytest.fixture

@@ -40,8 +40,22 @@ def test_codes_are_those_of_the_codec_and_the_decoder_stands_alone(written):
 def test_codes_of_another_codec_are_refused(written, rows):
     _, _, path = written
     SphericalCodec(5, random_state=1).fit(rows).save(path / "codec.safetensors")
-    with pytest.raises(DataError, match="are not of the codec beside them"):
+    with pytest.raises(DataError, match="were not written with the codec beside them"):
         open_folder(path)
+
+
+def test_codes_that_were_exchanged_alone_are_refused(written, rows):
+    path = written[2]
+    np.save(path / "codes.npy", SphericalCodec(5, random_state=1).fit(rows).encode(rows[:700]))
+    with pytest.raises(DataError, match="were not written with the codec beside them"):
+        open_folder(path)
+
+
+def test_the_decoder_says_what_is_missing(written):
+    path = written[2]
+    (path / "codes.npy").unlink()
+    with pytest.raises(SystemExit, match=r"codes\.parquet"):
+        runpy.run_path(str(path / "decode.py"), run_name="__main__")
 
 
 @pytest.mark.parametrize(
@@ -51,6 +65,7 @@ def test_codes_of_another_codec_are_refused(written, rows):
         {"codes": "codes.parquet"},
         {"n_samples": 3},
         {"fingerprint": None},
+        {"checksum": None},
     ],
 )
 def test_manifests_that_lie_are_refused(written, change):

@@ -12,11 +12,11 @@ from tests.codec.test_quantiser import trained
 def test_search_is_sorting_all_cosines(queries, k, kernels):
     V, quantiser = trained()
     codes = np.tile(quantiser.encode(V), (5, 1))  # with ties, which go to the first row
-    found = search_codes(quantiser, V[:queries], codes, k)
+    ids, found = search_codes(quantiser, V[:queries], codes, k)
     scores = all_cosines(quantiser, V[:queries], codes)
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-    np.testing.assert_allclose(found.scores, np.take_along_axis(scores, order, 1), atol=1e-6)
-    for line, values in zip(found.ids, found.scores, strict=True):
+    np.testing.assert_allclose(found, np.take_along_axis(scores, order, 1), atol=1e-6)
+    for line, values in zip(ids, found, strict=True):
         assert (np.diff(line[values == values[0]]) > 0).all()
         assert line[0] < len(V) or kernels == "plain", "decoded rows are equal up to rounding"
         assert len(set(line.tolist())) == k

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-from dataclasses import astuple, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -76,7 +76,7 @@ def compress(
         codec = SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
     keep = split_names(options["keep"])
     with showing_rows(source.shape[0], quiet=options["quiet"]) as watch:
-        then = None if choice is None else lambda folder: _write_curve(choice, folder)
+        then = partial(_write_curve, choice)
         zero = write_folder(codec, source, out, keep=keep, then=then, watch=watch)
     found = {"out": str(out), "n_samples": source.shape[0], "n_bytes": codec.n_bytes_}
     found |= {"n_components": codec.n_components_, "distortion": codec.distortion_}
@@ -106,24 +106,26 @@ def print_curve(choice: ByteChoice) -> None:
     write_line(f"Recall of {choice.k} neighbours; re-ranked: after ranking {rest}.")
 
 
-def _write_curve(choice: ByteChoice, folder: Path) -> None:
+def _write_curve(choice: ByteChoice | None, folder: Path) -> None:
+    if choice is None:
+        return
     with (folder / "curve.csv").open("w", newline="") as file:
         rows = csv.writer(file)
-        rows.writerow([field.name for field in fields(choice.curve[0])])
-        rows.writerows(map(astuple, choice.curve))
+        rows.writerow(choice.curve[0]._fields)
+        rows.writerows(choice.curve)
+    from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
+
     try:
-        from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
-    except ImportError:
+        figure = new_figure((6.4, 4.0))
+    except ImportError:  # without matplotlib there is no picture
         return
-    figure = new_figure((6.4, 4.0))
     ax = figure.add_subplot()
-    for kind, marker in (("codes", "o"), ("int8", "s"), ("float16", "^"), ("float32", "D")):
-        points = [point for point in choice.curve if point.kind == kind]
-        x, line = [point.n_bytes for point in points], "-" if kind == "codes" else ""
-        ax.plot(x, [p.recall for p in points], marker=marker, linestyle=line, label=kind)
-        if kind == "codes":
-            ax.fill_between(x, [p.low for p in points], [p.high for p in points], alpha=0.2)
-            ax.plot(x, [p.reranked for p in points], linestyle=":", label="codes, re-ranked")
-    ax.set(xscale="log", xlabel="bytes", ylabel=f"recall@{choice.k}", ylim=(0, 1.02))
+    for kind in ("codes", "int8", "float16", "float32"):
+        _, x, y, low, high, second = zip(*(p for p in choice.curve if p.kind == kind), strict=True)
+        ax.plot(x, y, marker="o", label=kind)
+        ax.fill_between(x, low, high, alpha=0.2)
+        ax.plot(x, second, linestyle=":", color=ax.lines[-1].get_color())
+    ax.set(xscale="log", xlabel="bytes", ylim=(0, 1.02))
+    ax.set_ylabel(f"recall@{choice.k} (dotted: re-ranked)")
     ax.legend()
     save_picture(figure, folder / "curve.png")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import io
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -44,54 +44,49 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
     """Find the rows of the largest cosines with each query, in a folder that compress wrote.
 
     Rows of the output are neighbours: numbers of query, rank and row from 0, the estimated
-    cosine, a 95 % interval of the true one, and the other columns of the table, if there are any.
+    cosine, a 95 % interval of the true one, and the other columns of the table, if there are any
+    (called "row_", say, where a name is taken).
     """
     import numpy as np  # noqa: PLC0415 - slow to import
 
     from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
-    from sphericalpca.files import write_whole  # noqa: PLC0415
+    from sphericalpca.files import replacing  # noqa: PLC0415
     from sphericalpca.rows.reading import load_rows  # noqa: PLC0415
     from sphericalpca.transforming import check_width  # noqa: PLC0415
 
     if output.suffix not in (".csv", ".parquet"):
-        raise click.BadParameter(f"{str(output)!r} is not a .csv or .parquet file.")
+        wrong = f"{str(output)!r} is not a .csv or .parquet file."
+        raise click.BadParameter(wrong, param_hint="'-o'")
     check_output(output, force=options["force"], reads=files)
     codec, codes, table = open_folder(folder)
     source = open_files(files, options, model=codec)
     check_width(codec, source)
-    found = codec.search(load_rows(source, source.shape[0]), codes, k, return_interval=True)
+    found: Any = codec.search(load_rows(source, source.shape[0]), codes, k, return_interval=True)
     n, k = found.ids.shape
-    places = [divmod(i, k) for i in range(n * k)]
-    numbers: list[Any] = [
-        *zip(*places, strict=True),
-        *(np.asarray(part).ravel().tolist() for part in found),
-    ]
-    columns = dict(zip(HEADER, map(list, numbers), strict=True))
+    places = zip(*itertools.product(range(n), range(k)), strict=True)
+    numbers: list[Any] = [*map(list, places), *(np.ravel(part).tolist() for part in found)]
+    columns: dict[str, Any] = dict(zip(HEADER, numbers, strict=True))
     if table is not None:
-        taken = table.take(columns["row"])
-        columns |= {name: taken.column(name).to_pylist() for name in table.column_names}
-    write_whole(output, _parquet(columns) if output.suffix == ".parquet" else _csv(columns))
+        carried = table.take(columns["row"]).to_pydict()
+        columns |= {f"{name}{'_' * (name in HEADER)}": values for name, values in carried.items()}
+    with replacing(output) as file:
+        (_write_parquet if output.suffix == ".parquet" else _write_csv)(file, columns)
     facts = {"output": str(output), "n_queries": n, "k": k, "n_samples": len(codes)}
     queries = counted(n, "query", "queries")
     line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {queries}."
     write_line(json.dumps(facts) if options["as_json"] else line)
 
 
-def _csv(columns: dict[str, list[Any]]) -> bytes:
-    text = io.StringIO(newline="")
-    rows = csv.writer(text)
-    rows.writerow(columns)
-    rows.writerows(zip(*columns.values(), strict=True))
-    return text.getvalue().encode()
+def _write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
+    with path.open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(columns)
+        rows.writerows(zip(*columns.values(), strict=True))
 
 
-def _parquet(columns: dict[str, list[Any]]) -> bytes:
-    from sphericalpca.exceptions import import_extra  # noqa: PLC0415
+def _write_parquet(path: Path, columns: dict[str, list[Any]]) -> None:
+    from sphericalpca.exceptions import import_extra  # noqa: PLC0415 - slow to import
 
-    arrow, parquet = (
-        import_extra(name, "A Parquet file", "pyarrow", "files")
-        for name in ("pyarrow", "pyarrow.parquet")
-    )
-    buffer = arrow.BufferOutputStream()
-    parquet.write_table(arrow.table(columns), buffer)
-    return bytes(buffer.getvalue())
+    wanted = ("A Parquet file", "pyarrow", "files")
+    table = import_extra("pyarrow", *wanted).table(columns)
+    import_extra("pyarrow.parquet", *wanted).write_table(table, path)

@@ -14,8 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.codec.intervals import interval
 from sphericalpca.codec.learning import exact_cosines, learn, project, sample
-from sphericalpca.codec.levels import Codes
-from sphericalpca.codec.quantiser import ZERO
+from sphericalpca.codec.quantiser import ZERO, Codes
 from sphericalpca.codec.scan import all_cosines, search_codes
 from sphericalpca.codec.storing import fingerprint, load_codec, save_codec
 from sphericalpca.estimators import SphericalPCA
@@ -40,7 +39,7 @@ from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_f
 
 __all__ = ["SearchResult", "SphericalCodec"]
 
-# Components that are looked at for each byte, of rows up to so many columns, and of longer ones.
+# Components that are looked at for each byte, of rows up to this many columns, and of longer ones.
 PER_BYTE, WIDE, PER_BYTE_OF_WIDE = 12, 4096, 3
 # Components of a smaller share than this are rounding errors.
 NO_SHARE = 1e-10
@@ -85,7 +84,7 @@ class SphericalCodec(MatrixTransformer):
     n_components_ : int
         Number of components r.
     components_ : ndarray of shape (n_components_, n_features)
-        Orthonormal rows, as of `SphericalPCA`.
+        Orthonormal rows, those of `SphericalPCA` in the order of their bytes.
     bits_ : ndarray of shape (n_components_,)
         Bits that each component is worth.  Levels are shared, so these are not integers.
     packing_ : ndarray of shape (n_components_,)
@@ -163,10 +162,16 @@ class SphericalCodec(MatrixTransformer):
             n_bytes = min(self.n_bytes, len(A))
             auto = self.n_components == "auto"
             learned = learn(*sample(X, weight, rng), A.T, n_bytes, rng, choose=auto)
-            self.components_, self.n_bytes_ = A[: len(learned.bits)], n_bytes
-            self.bits_, self._quantiser = learned.bits, learned.quantiser
+            self.components_, self.bits_ = A[learned.order], learned.bits
             self.distortion_, self.error_quantiles_ = learned.distortion, learned.quantiles
-        self._warn_of_capacity()
+            self._quantiser = learned.quantiser
+        if n_bytes < self.n_bytes:
+            found = (Parameter("n_bytes", self.n_bytes), " is more than these rows can use")
+            limit = f"they have {counted(n_bytes, 'component')}, of one byte each"
+            warn_caller(CapacityWarning(found, limit, f"codes have {n_bytes}"))
+        if learned.counts.min() < ZERO:
+            few = f"Some byte has {counted(int(learned.counts.min()), 'level')} instead of 256"
+            warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
         return self
 
     def _subspace(self, X: Any, weight: Array | None) -> Array:
@@ -176,16 +181,6 @@ class SphericalCodec(MatrixTransformer):
         model = SphericalPCA(r, tol=TOLERANCE, random_state=self.random_state)
         share = model.fit(X, sample_weight=weight).component_weights_
         return np.asarray(model.components_[share > NO_SHARE * share[0]])
-
-    def _warn_of_capacity(self) -> None:
-        if self.n_bytes_ < self.n_bytes:
-            found = (Parameter("n_bytes", self.n_bytes), " is more than these rows can use")
-            limit = f"they have {counted(self.n_bytes_, 'component')}, of one byte each"
-            warn_caller(CapacityWarning(found, limit, f"codes have {self.n_bytes_}"))
-        least = int(self._quantiser.counts.min())
-        if least < ZERO:
-            few = f"Some byte has {counted(least, 'level')} instead of 256"
-            warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
 
     def encode(self, X: Any) -> Any:
         """Codes of the rows of X; `transform` is the same.
@@ -201,8 +196,7 @@ class SphericalCodec(MatrixTransformer):
         codes : ndarray of uint8, shape (n_samples, n_bytes_)
             For Dask input a lazy Dask array.  Zero rows have a code of their own.
         """
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._checked(X)
         if is_dask(X):
             shape = {"chunks": (X.chunks[0], (self.n_bytes_,)), "meta": np.empty((0, 0), np.uint8)}
             return X.rechunk({1: -1}).map_blocks(self._encoded, dtype=np.uint8, **shape)
@@ -225,8 +219,7 @@ class SphericalCodec(MatrixTransformer):
         ------
         codes : ndarray of uint8, shape (rows of the block, n_bytes_)
         """
-        check_is_fitted(self)
-        X = self._checked(X, reset=False)
+        X = self._checked(X)
         height = best_block_rows(X, allowed_threads())
         for place, matrix in read_blocks(X, slice(0, X.shape[0]), height):
             refuse_non_finite(X, place.start, matrix)
@@ -260,7 +253,6 @@ class SphericalCodec(MatrixTransformer):
         -------
         V : ndarray of float32, shape (n_samples, n_components_)
         """
-        check_is_fitted(self)
         return self._quantiser.decode(self._check_codes(codes))
 
     def cosines(self, queries: Any, codes: Any) -> Array:
@@ -312,14 +304,14 @@ class SphericalCodec(MatrixTransformer):
         vectors, codes = self._projected(queries), self._check_codes(codes)
         check_k(k, "the rows to find for each query")
         if rerank is None:
-            found = search_codes(self._quantiser, vectors, codes, k)
-            table, scores, n = self.error_quantiles_, found.scores, len(codes)
-            return SearchResult(*found, *(interval(table, scores, n) if return_interval else ()))
+            ids, scores = search_codes(self._quantiser, vectors, codes, k)
+            known = (self.error_quantiles_, scores, len(codes))
+            return SearchResult(ids, scores, *(interval(*known) if return_interval else ()))
         Q, X = self._loaded(queries), self._loaded(rerank)
         if X.shape[0] != len(codes):
             given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
             raise DataError(given, f"there are {counted(len(codes), 'code')}", "pass those rows")
-        ids = search_codes(self._quantiser, vectors, codes, 4 * k).ids
+        ids = search_codes(self._quantiser, vectors, codes, 4 * k)[0]
         exact = exact_cosines(Q, X, ids)
         order = np.argsort(-exact, axis=1, kind="stable")[:, :k]
         ids, exact = np.take_along_axis(ids, order, 1), np.take_along_axis(exact, order, 1)
@@ -368,8 +360,10 @@ class SphericalCodec(MatrixTransformer):
         load_codec(codec := cls(), Path(path))
         return codec
 
-    def _checked(self, X: Any, *, reset: bool) -> Any:
+    def _checked(self, X: Any, *, reset: bool = False) -> Any:
         """An array, a CSR matrix, rows in files, or a Dask array whose length is known."""
+        if not reset:
+            check_is_fitted(self)
         if not is_dask(X):
             return check_matrix(self, X, reset=reset, on_host=True)
         check_dask(self, X, reset=reset)
@@ -377,6 +371,7 @@ class SphericalCodec(MatrixTransformer):
         return X.compute_chunk_sizes() if np.isnan(X.shape[0]) else X
 
     def _check_codes(self, codes: Any) -> Codes:
+        check_is_fitted(self)
         codes = np.asarray(codes)
         if codes.ndim != 2 or codes.dtype != np.uint8 or codes.shape[1] != self.n_bytes_:
             found = f"The codes have shape {codes.shape} and type {codes.dtype}"
@@ -399,6 +394,7 @@ class SphericalCodec(MatrixTransformer):
         """Rows of length 1 in the subspace."""
         return project(self._loaded(X), self.components_.T)[0]
 
+    n_bytes_ = property(lambda self: len(self._quantiser.groups), doc="Bytes of a code.")
     n_components_ = property(lambda self: len(self.components_), doc="Number of components.")
     packing_ = property(lambda self: self._quantiser.packing, doc="The byte of each component.")
     fingerprint_ = property(fingerprint, doc="Checksum of subspace and levels.")

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.codec.levels import LEVELS
+from sphericalpca.codec.quantiser import LEVELS
 from sphericalpca.exceptions import import_extra
 
 __all__ = ["codes_to_faiss"]
@@ -40,14 +40,14 @@ def codes_to_faiss(codec: Any, codes: Any) -> Any:
     1797
     """
     faiss = import_extra("faiss", "An index of codes", "faiss", "faiss")
-    quantiser, n_bytes, m = codec._quantiser, codec.n_bytes_, codec.n_features_in_
-    width = int(np.diff(quantiser.ends).max())
+    packing, n_bytes, m = codec.packing_, codec.n_bytes_, codec.n_features_in_
     # Groups of components get equal widths, filled up with zeros.
+    place = np.arange(len(packing)) - np.searchsorted(packing, packing)
+    width = int(place.max()) + 1
     matrix = np.zeros((n_bytes, width, m), dtype=np.float32)
     levels = np.zeros((n_bytes, LEVELS, width), dtype=np.float32)
-    for byte, (first, end) in enumerate(zip(quantiser.ends[:-1], quantiser.ends[1:], strict=True)):
-        matrix[byte, : end - first] = codec.components_[quantiser.order[first:end]]
-        levels[byte, :, : end - first] = quantiser.packed[:, first:end]
+    matrix[packing, place] = codec.components_
+    levels[packing, :, place] = codec._quantiser.levels.T
     inner = faiss.IndexPQ(n_bytes * width, n_bytes, 8, faiss.METRIC_INNER_PRODUCT)
     faiss.copy_array_to_vector(levels.ravel(), inner.pq.centroids)
     faiss.copy_array_to_vector(codec._check_codes(codes).ravel(), inner.codes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import zlib
 from collections.abc import Callable, Sequence
 from contextlib import closing, nullcontext
 from importlib.resources import files
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sphericalpca.codec.codec import SphericalCodec
-from sphericalpca.codec.levels import Codes
+from sphericalpca.codec.quantiser import ZERO, Codes
 from sphericalpca.exceptions import AbsentError, DataError, import_extra, printable
 from sphericalpca.files import replacing_folder
 from sphericalpca.rows import RowSource
@@ -40,16 +41,17 @@ def write_folder(
     out: Path,
     *,
     keep: Sequence[str] | None = None,
-    then: Callable[[Path], None] | None = None,
+    then: Callable[[Path], None] = lambda _: None,
     watch: Callable[[int], None] | None = None,
 ) -> int:
     """Encode the rows of files into a folder, whole or not at all; the number of zero rows.
 
-    Tables stay tables: their other columns are kept, all or those named.
+    Tables stay tables: their other columns are kept, all or those named.  What is to be done `then`
+    is done before the folder appears.
     """
     parts = rows.parts if isinstance(rows, ChainedRows) else [rows]
     table = all(isinstance(part, TableRows) for part in parts)
-    carried, zero = carried_columns(rows, keep) if table else None, 0
+    carried, zero, checksum = carried_columns(rows, keep) if table else None, 0, 0
     shape, name = (rows.shape[0], codec.n_bytes_), f"codes.{'parquet' if table else 'npy'}"
     with replacing_folder(out, FILES) as folder:
         codec.save(folder / CODEC)
@@ -59,15 +61,15 @@ def write_folder(
         ):
             for codes in codec.encode_blocks(rows):
                 writer.write(codes)
-                zero += int((codes[:, 0] == 255).sum())
+                checksum = zlib.crc32(codes.data, checksum)
+                zero += int((codes[:, 0] == ZERO).sum())
                 if watch is not None:
                     watch(len(codes))
         about = {"codes": name, "n_samples": shape[0], "n_bytes": shape[1]}
-        manifest = about | {"fingerprint": codec.fingerprint_, "zero_rows": zero}
-        (folder / MANIFEST).write_text(json.dumps(manifest, indent=1))
+        about |= {"fingerprint": codec.fingerprint_, "checksum": checksum, "zero_rows": zero}
+        (folder / MANIFEST).write_text(json.dumps(about, indent=1))
         (folder / DECODER).write_text(files(__package__).joinpath("decode.py.txt").read_text())
-        if then is not None:
-            then(folder)
+        then(folder)
     return zero
 
 
@@ -78,24 +80,22 @@ def open_folder(path: Path) -> CodeFolder:
         raise AbsentError(found, remedy="pass a folder that 'sphericalpca compress' wrote")
     codec = SphericalCodec.load(path / CODEC)
     try:
-        about = json.loads((path / MANIFEST).read_text())
-        name, table = str(about["codes"]), None
-        if name not in FILES:
-            raise ValueError(f"codes in {name!r}")
-        if name.endswith(".npy"):
-            codes = np.load(path / name, allow_pickle=False, mmap_mode=None)
+        about, table = json.loads((path / MANIFEST).read_text()), None
+        if about["codes"] == "codes.npy":
+            codes = np.load(path / "codes.npy", allow_pickle=False)
         else:
             parquet = import_extra("pyarrow.parquet", "A table of codes", "pyarrow", "files")
-            table = parquet.read_table(path / name)
+            table = parquet.read_table(path / "codes.parquet")
             lists = table.column(CODE).combine_chunks()
             codes = np.asarray(lists.flatten()).reshape(len(lists), -1)
             table = table.drop_columns([CODE])
         right = codes.shape == (about["n_samples"], codec.n_bytes_) and codes.dtype == np.uint8
+        right = right and about["fingerprint"] == codec.fingerprint_
+        right = right and about["checksum"] == zlib.crc32(np.ascontiguousarray(codes).data)
     except (LookupError, TypeError, ValueError, OSError) as error:
         found = f"{str(path)!r} is not a whole folder of codes ({printable(error, 200)})"
         raise DataError(found, remedy="compress the rows again") from None
-    if about.get("fingerprint") != codec.fingerprint_ or not right:
-        found = f"The codes in {str(path)!r} are not of the codec beside them"
-        rule = f"its fingerprint is {codec.fingerprint_}"
-        raise DataError(found, rule, "keep codes and codec together, or compress again")
+    if not right:
+        found = f"The codes in {str(path)!r} were not written with the codec beside them"
+        raise DataError(found, remedy="keep the files of a folder together, or compress again")
     return CodeFolder(codec, codes, table)

@@ -29,15 +29,15 @@ def calibrate(estimates: Array, truths: Array, n: int) -> Array:
     for first, end in itertools.pairwise(RANKS):
         found = estimates[:, first:end].ravel()
         order = np.argsort(found, kind="stable")
-        errors = (truths[:, first:end].ravel() - found)[order]
+        errors = truths[:, first:end].ravel() - found
         count = int(np.clip(len(order) // FEWEST, 1, BINS))
-        for part in np.array_split(np.arange(len(order)), count) if len(order) else ():
+        for part in np.array_split(order, count) if len(order) else ():
             ends = np.quantile(errors[part], TAILS, method="weibull")
-            lines.append(((first + end) / 2 / n, found[order][part].mean(), *ends))
+            lines.append(((first + end) / 2 / n, found[part].mean(), *ends))
     return np.array(lines[1:] or lines, dtype=np.float64)
 
 
-def interval(quantiles: Array, estimates: Array, n: int) -> tuple[Array, Array]:
+def interval(quantiles: Array, estimates: Array, n: int) -> Array:
     """Lower and upper ends for the cosines of neighbours, best first, that were found in n rows."""
     shares = np.unique(quantiles[:, 0])
     middle = np.sqrt(shares[:-1] * shares[1:])
@@ -47,5 +47,4 @@ def interval(quantiles: Array, estimates: Array, n: int) -> tuple[Array, Array]:
         _, knots, *errors = quantiles[quantiles[:, 0] == shares[group]].T
         for end, error in zip(ends, errors, strict=True):
             end[:, column] = estimates[:, column] + np.interp(estimates[:, column], knots, error)
-    lower, upper = np.clip(ends, -1, 1)
-    return lower, upper
+    return np.clip(ends, -1, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,31 +10,41 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.preprocessing import normalize
 
-from sphericalpca.codec.allocation import ideal_bits, importance, pack
 from sphericalpca.codec.intervals import NEIGHBOURS, calibrate
 from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.codec.scan import search_codes
 from sphericalpca.estimators.foreign import is_dask
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics.heldout import take_rows
-from sphericalpca.products import Labels
+from sphericalpca.products import Labels, times
 from sphericalpca.rows import Matrix, RowSource, as_rows
 
-__all__ = ["Learned", "exact_cosines", "learn", "project", "sample"]
+__all__ = ["Learned", "exact_cosines", "ideal_bits", "importance", "learn", "pack", "project"]
 
 # Rows that levels are trained on; numbers in a sample of long rows; rows that are held out.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**25
 MOST_HELD_OUT, FROM_ROWS = 1000, 2000
 # A projection of a unit row that is shorter than this has no direction.
 VANISHING = 1e-13
+# Of how many rows how many neighbours are looked for, this many rows at a time; of few rows none.
+QUERIES, NEAREST, BLOCK, FEWEST_FOR_NEIGHBOURS = 1500, 10, 250, 300
+# Between 0 (errors count alike) and 1 (by what tells neighbours apart, which is right for small
+# errors); between 0.5 and 0.85 recall hardly differs.
+EXPONENT = 0.7
+# The least that an error may count, compared with the largest; and the least variance.
+FLOOR, NO_VARIANCE = 1e-4, 1e-12
+# A component that deserves less than this is left out.
+LEAST_BITS = 0.05
 
 
 @dataclass(frozen=True)
 class Learned:
     """What a codec knows beside its subspace: see the attributes of `SphericalCodec`."""
 
-    quantiser: Quantiser
+    order: Labels  # of the components that are used, byte by byte
     bits: Array
+    quantiser: Quantiser
+    counts: Labels  # of the levels of each byte
     distortion: float
     quantiles: Array
 
@@ -68,15 +79,22 @@ def learn(
     aside, trained, others = _parts(there, rng)
     counts, variance = importance(V[trained]), _variance(V[trained], weight[trained])
     bits = ideal_bits(variance * counts, 8.0 * n_bytes)
-    if choose:
-        r = max(n_bytes, int(np.flatnonzero(bits)[-1]) + 1)
-        Y, V = Y[:, :r], unit_rows(Y[:, :r])[0]
-        counts, bits = counts[:r], bits[:r]
-    packing = pack(bits, n_bytes)
-    quantiser = Quantiser.train(V[trained], weight[trained], counts, packing, rng)
-    bits *= np.log2(np.maximum(quantiser.counts, 1)).sum() / max(bits.sum(), 1e-300)
-    quantiles, distortion = _expect(matrix, Y, quantiser, aside, others)
-    return Learned(quantiser, bits, distortion, quantiles)
+    r = max(n_bytes, int(np.flatnonzero(bits)[-1]) + 1) if choose else len(bits)
+    packing = pack(bits[:r], n_bytes)
+    order = np.argsort(packing, kind="stable")
+    Y, bits, counts = Y[:, order], bits[order], counts[order]
+    V = unit_rows(Y)[0]
+    quantiser, levels = Quantiser.train(V[trained], weight[trained], counts, packing[order], rng)
+    bits *= np.log2(levels).sum() / max(bits.sum(), 1e-300)
+    decoded = quantiser.decode(quantiser.encode(V[aside]))
+    distortion = float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded)))
+    # The row itself, which was not held out where rows are few, is not to be found.
+    ids, scores = search_codes(quantiser, Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
+    ids = others[ids]
+    other = np.argsort(ids == aside[:, None], axis=1, kind="stable")[:, : ids.shape[1] - 1]
+    ids, scores = np.take_along_axis(ids, other, 1), np.take_along_axis(scores, other, 1)
+    quantiles = calibrate(scores, exact_cosines(matrix[aside], matrix, ids), len(others))
+    return Learned(order, bits, quantiser, levels, distortion, quantiles)
 
 
 def _parts(rows: Labels, rng: Any) -> tuple[Labels, Labels, Labels]:
@@ -96,23 +114,51 @@ def _variance(V: Array, weight: Array) -> Array:
     return np.maximum(square - mean**2, 0)
 
 
-def _expect(
-    matrix: Matrix, Y: Array, quantiser: Quantiser, aside: Labels, others: Labels
-) -> tuple[Array, float]:
-    """Quantiles of errors of cosines of rows that were held out with the others.
+def importance(V: Array) -> Array:
+    """How much a squared error in each component counts, with mean 1.
 
-    Also their own mean squared error.
+    Neighbours x of a query q are ranked by <q, x>.  An error e along x is undone by the unit length
+    of decoded vectors, so what is left is <q - x, e>: errors count where neighbours differ.
     """
-    V = unit_rows(Y)[0]
-    decoded = quantiser.decode(quantiser.encode(V[aside]))
-    distortion = float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded)))
-    found = search_codes(quantiser, Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
-    # Without the row itself, which was not held out where rows are few.
-    ids, scores = others[found.ids], found.scores
-    other = np.argsort(ids == aside[:, None], axis=1, kind="stable")[:, : ids.shape[1] - 1]
-    ids, scores = np.take_along_axis(ids, other, 1), np.take_along_axis(scores, other, 1)
-    truth = exact_cosines(matrix[aside], matrix, ids)
-    return calibrate(scores, truth, len(others)), distortion
+    n, spread = len(V), np.zeros(V.shape[1])
+    k = min(NEAREST, n // 30)
+    for first in range(0, min(QUERIES, n), BLOCK) if n >= FEWEST_FOR_NEIGHBOURS else ():
+        queries = V[first : min(first + BLOCK, QUERIES)]
+        cosines = times(queries, V.T)
+        cosines[cosines > 1 - 1e-6] = -2  # the row itself, and copies of it
+        nearest = np.argpartition(-cosines, k, axis=1)[:, :k]
+        for column in nearest.T:
+            spread += np.sum((queries - V[column]) ** 2, axis=0, dtype=np.float64)
+    if not spread.max() > 0:
+        return np.ones(V.shape[1])
+    counts = np.maximum(spread / spread.max(), FLOOR) ** EXPONENT
+    return np.asarray(counts / counts.mean())
+
+
+def ideal_bits(variance: Array, bits: float) -> Array:
+    """How many of the bits each component deserves: equal errors, or none (water-filling)."""
+    top = float(variance.max())
+    log = np.log2(np.maximum(variance, NO_VARIANCE * top) if top > 0 else np.ones(len(variance)))
+    order = np.sort(log)[::-1]
+    level = (np.cumsum(order) - 2 * bits) / np.arange(1, len(log) + 1)
+    used = int(np.flatnonzero(order >= level)[-1])
+    found = np.maximum(0, (log - level[used]) / 2)
+    return np.asarray(np.where(found >= LEAST_BITS, found, 0))
+
+
+def pack(bits: Array, n_bytes: int) -> Labels:
+    """The byte of each component, so that all bytes carry about as many bits.
+
+    Large components are mixed with small ones: a byte with three of different size is a better
+    quantiser than one with two large ones beside one with many small ones.
+    """
+    full = [(0.0, 0, byte) for byte in range(n_bytes)]
+    found = np.empty(len(bits), dtype=np.int64)
+    for component in np.argsort(-bits, kind="stable"):
+        carried, held, byte = heapq.heappop(full)
+        found[component] = byte
+        heapq.heappush(full, (carried + float(bits[component]), held + 1, byte))
+    return found
 
 
 def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:

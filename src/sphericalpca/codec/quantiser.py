@@ -2,21 +2,48 @@
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
-from sphericalpca.codec.levels import LEVELS, Assignment, Codes, kmeans
+from sphericalpca.kernels import library
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel, spread
 from sphericalpca.products import Labels, times
 
-__all__ = ["ZERO", "Quantiser"]
+__all__ = ["LEVELS", "ZERO", "Codes", "Quantiser", "call", "kernels", "kmeans"]
 
-# In the first byte: the code of a zero row.
-ZERO = 255
+LEVELS = 256
+ZERO = 255  # in the first byte: the code of a zero row
+Codes = npt.NDArray[np.uint8]
+
+ITERATIONS = 12
+STARTING_ROWS = 4096  # that the first levels are drawn from
+BLOCK = 4096  # rows at a time, where there are no kernels
+EQUAL = 1e-12  # scores that differ by less are equal
+GRID = 2.0**-20  # rows that agree to this are one
+
+
+def kernels() -> ctypes.CDLL | None:
+    """The compiled library, if it has what codecs need."""
+    found = library()
+    return found if hasattr(found, "codec_nearest") else None
+
+
+def call(kernel: Any, *arguments: Any) -> None:
+    """Call a compiled function with contiguous arrays and sizes."""
+    assert all(a.flags.c_contiguous for a in arguments if isinstance(a, np.ndarray))
+    kernel(
+        *(
+            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_int64(a)
+            for a in arguments
+        )
+    )
 
 
 @dataclass(frozen=True)
@@ -26,92 +53,131 @@ class Quantiser:
     Attributes
     ----------
     packing : int array of shape (r,)
-        The byte of each component; every byte has at least one.
+        The byte of each component, in order; every byte has at least one.
     importance : float32 array of shape (r,)
         How much a squared error in each component counts.
     levels : float32 array of shape (256, r)
-        Column j holds component j of the levels of its byte.
-    counts : int array of shape (n_bytes,)
-        How many levels each byte has.
+        Column j holds component j of the levels of its byte.  Where there are fewer than 256 the
+        first stands for the rest too: of equal levels the first is taken.
     """
 
     packing: Labels
     importance: Array
     levels: Array
-    counts: Labels
 
     @classmethod
     def train(
         cls, V: Array, weight: Array, importance: Array, packing: Labels, rng: Any
-    ) -> Quantiser:
-        """Levels by k-means on unit vectors, for each byte by itself."""
-        n_bytes = int(packing.max()) + 1
-        importance = importance.astype(np.float32)
-        seeds = rng.integers(2**31, size=n_bytes)
-        most = [ZERO if byte == 0 else LEVELS for byte in range(n_bytes)]
+    ) -> tuple[Quantiser, Labels]:
+        """Levels by k-means on unit vectors, for each byte by itself, and how many each has."""
+        scale = np.sqrt(importance).astype(np.float32)
+        empty = cls(packing, scale**2, np.empty((LEVELS, len(packing)), dtype=np.float32))
+        seeds = rng.integers(2**31, size=len(empty.groups))
 
-        def trained(byte: int) -> Array:
-            group = packing == byte
-            X = np.ascontiguousarray(V[:, group], dtype=np.float32)
-            draw = np.random.default_rng(seeds[byte])
-            return kmeans(X, weight, importance[group], most[byte], draw)
+        def trained(byte: int) -> int:
+            group = empty.groups[byte]
+            X = np.ascontiguousarray(V[:, group] * scale[group], dtype=np.float32)
+            centres = kmeans(X, weight, LEVELS - (byte == 0), np.random.default_rng(seeds[byte]))
+            empty.levels[:, group] = centres[0] / scale[group]
+            empty.levels[: len(centres), group] = centres / scale[group]
+            return len(centres)
 
-        levels = np.zeros((LEVELS, len(packing)), dtype=np.float32)
         with parallel():
-            found = spread(trained, range(n_bytes))
-        for byte, centres in enumerate(found):
-            levels[: len(centres), packing == byte] = centres
-        return cls(packing, importance, levels, np.array([len(centres) for centres in found]))
-
-    @cached_property
-    def order(self) -> Labels:
-        """Components, byte by byte."""
-        return np.argsort(self.packing, kind="stable")
+            counts = spread(trained, range(len(empty.groups)))
+        return empty, np.array(counts)
 
     @cached_property
     def ends(self) -> Labels:
-        """Where each byte begins in that order."""
-        sizes = np.bincount(self.packing, minlength=len(self.counts))
-        return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+        """Where the components of each byte begin, and where the last ones end."""
+        return np.searchsorted(self.packing, np.arange(self.packing[-1] + 2))
 
     @cached_property
-    def packed(self) -> Array:
-        """Levels in that order."""
-        return np.ascontiguousarray(self.levels[:, self.order])
+    def groups(self) -> list[slice]:
+        """The components of each byte."""
+        return list(itertools.starmap(slice, itertools.pairwise(self.ends.tolist())))
 
     @cached_property
     def squares(self) -> Array:
         """Squared length of each level, shape (n_bytes, 256); infinite for the zero row."""
-        squares = np.add.reduceat(self.packed**2, self.ends[:-1], axis=1).T
+        squares = np.add.reduceat(self.levels**2, self.ends[:-1], axis=1).T
         squares[0, ZERO] = np.inf
-        return np.ascontiguousarray(squares, dtype=np.float32)
+        return squares
 
     @cached_property
-    def _assignment(self) -> Assignment:
-        return Assignment.of(self.packed, self.importance[self.order], self.ends, self.counts)
+    def _lines(self) -> tuple[Array, Array]:
+        """Levels with a line for each component, and half their squares by importance."""
+        levels = self.levels.T.astype(np.float64, order="C")
+        half = np.add.reduceat(self.importance[:, None] * levels**2, self.ends[:-1], axis=0) / 2
+        return levels, np.ascontiguousarray(half)
+
+    def nearest(self, V: Array) -> Codes:
+        """The level of each byte with the smallest error, the first of those that are equal.
+
+        In float64, where rows differ by some 1e-15 with threads and linear algebra libraries, and
+        errors that differ by less than 1e-12 are equal: codes are the same everywhere.
+        """
+        X = np.multiply(V, self.importance, dtype=np.float64, order="C")
+        codes = np.empty((len(X), len(self.groups)), dtype=np.uint8)
+        (levels, half), compiled = self._lines, kernels()
+        if compiled is not None:
+            sizes = (*X.shape, self.ends, len(self.groups))
+            call(compiled.codec_nearest, X, *sizes, levels, half, codes)
+            return codes
+        for first, (byte, group) in itertools.product(
+            range(0, len(X), BLOCK), enumerate(self.groups)
+        ):
+            scores = times(X[first : first + BLOCK, group], levels[group]) - half[byte]
+            best = scores.max(axis=1, keepdims=True)
+            least = best - EQUAL * (1 + np.abs(best))
+            codes[first : first + BLOCK, byte] = np.argmax(scores >= least, axis=1)
+        return codes
 
     def encode(self, V: Array) -> Codes:
         """Codes of unit vectors in float64; a zero row has a code of its own."""
-        codes = self._assignment.codes(V[:, self.order] * self.importance[self.order])
-        zero = ~V.any(axis=1)
+        codes, zero = self.nearest(V), ~V.any(axis=1)
         codes[zero] = 0
         codes[zero, 0] = ZERO
         return codes
 
     def decode(self, codes: Codes) -> Array:
         """Unit vectors, float32 of shape (n, r)."""
-        V = np.empty((len(codes), len(self.packing)), dtype=np.float32)
-        for byte, (first, end) in enumerate(zip(self.ends[:-1], self.ends[1:], strict=True)):
-            V[:, self.order[first:end]] = self.packed[codes[:, byte], first:end]
+        V = self.levels[codes[:, self.packing], np.arange(len(self.packing))]
         lengths = np.sqrt(np.einsum("ij,ij->i", V, V, dtype=np.float64))
         zero = (codes[:, 0] == ZERO) | (lengths == 0)
         scale = np.divide(1, lengths, out=np.zeros(len(V)), where=~zero)
         return np.asarray(V * scale[:, None].astype(np.float32))
 
-    def tables(self, queries: Array) -> Array:
-        """Inner products with all levels, float32 of shape (n_queries, n_bytes, 256)."""
-        tables = np.empty((len(queries), len(self.counts), LEVELS), dtype=np.float32)
-        for byte, (first, end) in enumerate(zip(self.ends[:-1], self.ends[1:], strict=True)):
-            part = queries[:, self.order[first:end]].astype(np.float32)
-            tables[:, byte] = times(part, self.packed[:, first:end].T)
-        return tables
+
+def kmeans(X: Array, weight: Array, most: int, rng: Any) -> Array:
+    """At most this many centres of float32 rows: all distinct rows, if there are no more."""
+    centres = _first_centres(X, weight, most, rng)
+    if len(centres) < most:
+        return np.unique(np.round(centres / GRID) * GRID, axis=0).astype(np.float32)
+    for _ in range(ITERATIONS):
+        levels = np.tile(centres[0], (LEVELS, 1))
+        levels[: len(centres)] = centres
+        one = np.ones(X.shape[1], dtype=np.float32)
+        nearest = Quantiser(np.zeros(X.shape[1], dtype=np.int64), one, levels).nearest(X)[:, 0]
+        held = np.bincount(nearest, weights=weight, minlength=len(centres))[:, None]
+        sums = [np.bincount(nearest, weights=weight * x, minlength=len(centres)) for x in X.T]
+        # A centre without rows stays where it is.
+        centres = np.divide(np.stack(sums, axis=1), held, out=centres.astype(float), where=held > 0)
+    return centres.astype(np.float32)
+
+
+def _first_centres(X: Array, weight: Array, most: int, rng: Any) -> Array:
+    """Rows drawn by weight and squared distance from those drawn before (k-means++).
+
+    They reach into the tails, which twelve iterations from rows drawn by weight alone do not: with
+    one component in a byte, errors would be several times as large.
+    """
+    drawn = rng.permutation(len(X))[:STARTING_ROWS]
+    rows, chance = X[drawn], weight[drawn].astype(np.float64)
+    centres: list[Array] = []
+    distance = np.full(len(rows), np.inf)
+    while len(centres) < most and chance.any():
+        total = np.cumsum(chance)
+        centres.append(rows[np.searchsorted(total, total[-1] * rng.random(), side="right")])
+        distance = np.minimum(distance, np.sum((rows - centres[-1]) ** 2, axis=1))
+        chance = weight[drawn] * np.where(distance > GRID**2, distance, 0)
+    return np.array(centres)

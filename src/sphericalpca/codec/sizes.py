@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,8 +31,7 @@ MOST_NUMBERS = 2**28
 SECOND_STAGE = 4  # candidates for each neighbour that are ranked with full vectors
 
 
-@dataclass(frozen=True)
-class BytePoint:
+class BytePoint(NamedTuple):
     """What a representation keeps: mean recall with its 95 % interval, and after re-ranking."""
 
     kind: str
@@ -60,7 +59,7 @@ class ByteChoice:
         -------
         numbers : dict
         """
-        return asdict(self)
+        return {**vars(self), "curve": [point._asdict() for point in self.curve]}
 
 
 def choose_bytes(
@@ -111,20 +110,31 @@ def choose_bytes(
     """
     if recall is not None and not 0 < recall < 1:
         raise ParameterError(Parameter("recall", recall), "must be between 0 and 1")
-    seen = SphericalCodec()
-    X = check_matrix(seen, X, reset=True, on_host=True)
-    held = HeldOut.draw(X, queries, k, generator(random_state))
-    measure = _Measure(X, held, k, random_state, progress or (lambda _: None))
-    limit = min(X.shape)
+    X = check_matrix(SphericalCodec(), X, reset=True, on_host=True)
+    held, limit = HeldOut.draw(X, queries, k, generator(random_state)), min(X.shape)
+    base, asked = np.setdiff1d(np.arange(held.n_rows), held.ids), take_rows(X, held.ids)
+    known: dict[int, BytePoint] = {}
+
+    def measure(n_bytes: int) -> BytePoint:
+        if n_bytes not in known:
+            codec = SphericalCodec(n_bytes, random_state=random_state)
+            with silently(CapacityWarning, NoDirectionWarning):
+                codes = codec.fit(X, sample_weight=held.weight).encode(X)
+            codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
+            found = codec.search(asked, codes[base], SECOND_STAGE * k).ids
+            known[n_bytes] = _point("codes", n_bytes, held, base[found], k)
+            if progress is not None:
+                progress(known[n_bytes])
+        return known[n_bytes]
+
     for size in sizes:
         measure(min(size, limit))
     best = None if recall is None else _fewest(measure, recall, limit)
-    points = [*measure.points.values(), *measure.references()]
-    curve = sorted(points, key=lambda point: (point.n_bytes, point.kind))
+    curve = sorted([*known.values(), *_full(X, held, k)], key=lambda p: (p.n_bytes, p.kind))
     return ByteChoice(curve, best, recall, k, len(held.ids))
 
 
-def _fewest(measure: _Measure, target: float, limit: int) -> int:
+def _fewest(measure: Callable[[int], BytePoint], target: float, limit: int) -> int:
     low, high = 0, 0
     for size in (*(size for size in SIZES if size < limit), limit):
         low, high = high, size
@@ -140,42 +150,20 @@ def _fewest(measure: _Measure, target: float, limit: int) -> int:
     return high
 
 
-class _Measure:
-    """Recall of codes of a size, each measured once."""
-
-    def __init__(self, X: Any, held: HeldOut, k: int, seed: Any, tell: Callable[..., Any]) -> None:
-        self._X, self._held, self._k, self._seed, self._tell = X, held, k, seed, tell
-        self._queries = take_rows(X, held.ids)
-        self._base = np.setdiff1d(np.arange(held.n_rows), held.ids)
-        self.points: dict[int, BytePoint] = {}
-
-    def __call__(self, n_bytes: int) -> BytePoint:
-        if n_bytes not in self.points:
-            codec = SphericalCodec(n_bytes, random_state=self._seed)
-            with silently(CapacityWarning, NoDirectionWarning):
-                codes = codec.fit(self._X, sample_weight=self._held.weight).encode(self._X)
-            codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
-            found = codec.search(self._queries, codes[self._base], SECOND_STAGE * self._k).ids
-            self.points[n_bytes] = self._point("codes", n_bytes, self._base[found])
-            self._tell(self.points[n_bytes])
-        return self.points[n_bytes]
-
-    def references(self) -> list[BytePoint]:
-        """Full vectors in float32, float16 and int8 (scaled by their largest entry)."""
-        n, m = self._X.shape
-        exact = BytePoint("float32", 4 * m, 1.0, 1.0, 1.0, 1.0)
-        if n * m > MOST_NUMBERS:
-            return [exact]
-        Z = as_rows(self._X).project(np.eye(m))
+def _full(X: Any, held: HeldOut, k: int) -> Iterator[BytePoint]:
+    """Full vectors in float32, float16 and int8 (scaled by their largest entry)."""
+    n, m = X.shape
+    yield BytePoint("float32", 4 * m, 1.0, 1.0, 1.0, 1.0)
+    if n * m <= MOST_NUMBERS:
+        Z = as_rows(X).project(np.eye(m))
         peak = np.maximum(np.abs(Z).max(axis=1, keepdims=True), 1e-30)
-        kinds = {"float16": (2, Z.astype(np.float16)), "int8": (1, np.rint(127 * (Z / peak)))}
-        points = [exact]
-        for kind, (width, rounded) in kinds.items():
-            found = self._held.search(rounded.astype(Z.dtype), SECOND_STAGE * self._k)
-            points.append(self._point(kind, width * m, found))
-        return points
+        rounded = {"float16": (2, Z.astype(np.float16)), "int8": (1, np.rint(127 * (Z / peak)))}
+        for kind, (width, rows) in rounded.items():
+            found = held.search(rows.astype(Z.dtype), SECOND_STAGE * k)
+            yield _point(kind, width * m, held, found, k)
 
-    def _point(self, kind: str, n_bytes: int, found: Ids) -> BytePoint:
-        share = mean_share(self._held.recall(found[:, : self._k], self._k), self._k)
-        second = float(self._held.recall(found, self._k).mean())
-        return BytePoint(kind, n_bytes, share.mean, share.low, share.high, second)
+
+def _point(kind: str, n_bytes: int, held: HeldOut, found: Ids, k: int) -> BytePoint:
+    share = mean_share(held.recall(found[:, :k], k), k)
+    second = float(held.recall(found, k).mean())
+    return BytePoint(kind, n_bytes, share.mean, share.low, share.high, second)

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.codec.levels import LEVELS
-from sphericalpca.codec.quantiser import ZERO, Quantiser
+from sphericalpca.codec.quantiser import LEVELS, Quantiser
 from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array
 from sphericalpca.modelfile import read_model, write_model
@@ -21,7 +20,8 @@ __all__ = ["fingerprint", "load_codec", "save_codec"]
 DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 # By how much components may differ from orthonormal ones.
 SLACK = 1e-3
-PARTS = ("packing", "importance", "levels", "counts")  # of the quantiser
+PARTS = ("packing", "importance", "levels")  # of the quantiser
+PARAMETERS = ("n_bytes", "n_components", "random_state")
 
 
 def fingerprint(codec: Any) -> str:
@@ -33,17 +33,19 @@ def fingerprint(codec: Any) -> str:
 
 
 def save_codec(codec: Any, path: Path) -> None:
-    """Write a fitted codec, whole or not at all."""
-    names, seed, auto = getattr(codec, "feature_names_in_", []), codec.random_state, "auto"
+    """Write a fitted codec, whole or not at all; a generator of random numbers is left out."""
+    given = {name: getattr(codec, name) for name in PARAMETERS}
     header = {
         "class": "SphericalCodec",
         "versions": {"sphericalpca": __version__, "numpy": np.__version__},
-        "n_bytes": int(codec.n_bytes),
-        "n_components": auto if codec.n_components == auto else int(codec.n_components),
-        "random_state": int(seed) if isinstance(seed, (int, np.integer)) else None,
+        "parameters": {
+            name: int(value) if isinstance(value, (int, np.integer)) else value
+            for name, value in given.items()
+            if isinstance(value, (int, np.integer, str))
+        },
         "distortion": codec.distortion_,
         "fingerprint": fingerprint(codec),
-        "feature_names": list(names),
+        "feature_names": list(getattr(codec, "feature_names_in_", [])),
     }
     write_model(path, _arrays(codec), header)
 
@@ -55,7 +57,16 @@ def load_codec(codec: Any, path: Path) -> None:
         kind = str(header["class"])
         _require(kind == "SphericalCodec", f"it holds a {kind}")
         _check_arrays(arrays)
-        vars(codec).update(_attributes(header, arrays))
+        names, m = header["feature_names"], arrays["components"].shape[1]
+        right = isinstance(names, list) and len(names) in (0, m)
+        _require(right and all(isinstance(name, str) for name in names), "names of features")
+        codec.set_params(**header["parameters"])
+        codec.components_, codec.bits_ = arrays["components"], arrays["bits"]
+        codec.error_quantiles_, codec.n_features_in_ = arrays["error_quantiles"], m
+        codec.distortion_ = float(header["distortion"])
+        codec._quantiser = Quantiser(*(arrays[name] for name in PARTS))  # type: ignore[arg-type]
+        if names:
+            codec.feature_names_in_ = np.array(names, dtype=object)
         _require(fingerprint(codec) == header["fingerprint"], "its fingerprint is another")
         codec._validate_params()
     except DAMAGES as error:
@@ -71,39 +82,25 @@ def _arrays(codec: Any) -> dict[str, Array]:
 
 def _check_arrays(arrays: dict[str, Array]) -> None:
     """Refuse arrays that do not agree with each other, or would be read out of bounds."""
-    A, packing, counts, levels = (arrays[n] for n in ("components", "packing", "counts", "levels"))
-    (r, m), n_bytes = A.shape, len(counts)
-    _require(1 <= n_bytes <= r <= m, f"{n_bytes} bytes, {r} components, {m} features")
-    quantiles = len(arrays["error_quantiles"])
-    kinds = {"packing": "i8", "counts": "i8", "importance": "f4", "levels": "f4"}
-    shapes = {"counts": (n_bytes,), "levels": (LEVELS, r), "error_quantiles": (quantiles, 4)}
-    for name in ("bits", *PARTS, "error_quantiles"):
-        found, kind, shape = arrays[name], kinds.get(name, "f8"), shapes.get(name, (r,))
-        fits = found.dtype == np.dtype(kind) and found.shape == shape and found.size
-        _require(fits, f"{name} has shape {found.shape} and type {found.dtype}")
-    _require(A.dtype in (np.float32, np.float64), f"components have type {A.dtype}")
-    _require(np.abs(A @ A.T - np.eye(r)).max() < SLACK, "components are not orthonormal")
-    _require(np.array_equal(np.unique(packing), np.arange(n_bytes)), "a byte is empty")
-    _require(counts.min() >= 1 and counts.max() <= LEVELS and counts[0] <= ZERO, "levels")
-    sane = arrays["importance"].min() > 0 and np.abs(levels).max() <= 1 + SLACK
-    _require(sane, "levels are not parts of unit vectors")
-
-
-def _attributes(header: dict[str, Any], arrays: dict[str, Array]) -> dict[str, Any]:
-    names, m = header["feature_names"], arrays["components"].shape[1]
-    right = isinstance(names, list) and len(names) in (0, m)
-    _require(right and all(isinstance(name, str) for name in names), "names of features")
-    return {
-        **{name: header[name] for name in ("n_bytes", "n_components", "random_state")},
-        "components_": arrays["components"],
-        "bits_": arrays["bits"],
-        "n_bytes_": len(arrays["counts"]),
-        "distortion_": float(header["distortion"]),
-        "error_quantiles_": arrays["error_quantiles"],
-        "n_features_in_": m,
-        "_quantiser": Quantiser(*(arrays[name] for name in PARTS)),  # type: ignore[arg-type]
-        **({"feature_names_in_": np.array(names, dtype=object)} if names else {}),
+    A, packing, lines = arrays["components"], arrays["packing"], len(arrays["error_quantiles"])
+    (r, m), real = A.shape, A.dtype.kind == "f"
+    expected = {
+        "components": (A.dtype if real else "f8", (r, m)),
+        "bits": ("f8", (r,)),
+        "packing": ("i8", (r,)),
+        "importance": ("f4", (r,)),
+        "levels": ("f4", (LEVELS, r)),
+        "error_quantiles": ("f8", (max(1, lines), 4)),
     }
+    for name, (kind, shape) in expected.items():
+        found = arrays[name]
+        fits = found.dtype == np.dtype(kind) and found.shape == shape
+        _require(fits, f"{name} has shape {found.shape} and type {found.dtype}")
+    _require(1 <= r <= m and np.abs(A @ A.T - np.eye(r)).max() < SLACK, "not orthonormal")
+    steps = np.diff(packing, prepend=-1)
+    _require(steps[0] == 1 and np.isin(steps, (0, 1)).all(), "a byte is empty")
+    sane = arrays["importance"].min() > 0 and np.abs(arrays["levels"]).max() <= 1 + SLACK
+    _require(sane, "levels are not parts of unit vectors")
 
 
 def _require(holds: Any, found: str) -> None:
