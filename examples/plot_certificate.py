@@ -39,15 +39,15 @@ for noise in levels:
         others.append((noise, other.mean_cosine_ / model.mean_cosine_ - 1))
 
 # %%
-# As long as the signal is visible the gap is closed: the fit is proven optimal, and random starts
-# end there, too. Where the data have no direction of their own, the certificate leaves some percent
-# open. Random starts then end in many places, mostly below the fit from the SVD, at times a little
-# above it, and always within the bound.
+# As long as the signal is visible the gap is closed: the fit is optimal to six digits, and random
+# starts end there, too. Where the data have no direction of their own, the certificate leaves some
+# percent open. Random starts then end in many places, mostly below the fit from the SVD, at times
+# a little above it, and always within the bound.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 3.9), layout="constrained")
 left.plot(levels, np.maximum(gaps, 1e-9), "o-", color="#E69F00")
 left.axhspan(1e-9, 1e-6, color="#009E73", alpha=0.1, lw=0)
-left.text(0.11, 4e-7, "proven optimal to six digits", color="#00664d", fontsize=9, va="top")
+left.text(0.11, 4e-7, "optimal to six digits", color="#00664d", fontsize=9, va="top")
 left.text(0.11, 1.6e-9, "1e-9 or less", color="#666666", fontsize=9, va="bottom")
 left.set(yscale="log", ylabel="gap = bound / value - 1", title="the gap", ylim=(5e-10, 0.5))
 

@@ -4,7 +4,7 @@ Digits: when a plain SVD is enough
 
 On images, as on most dense data, the first directions carry so much of every row that "SVD, then
 unit rows" and Spherical PCA find the same subspace. The fit itself tells you so, at no extra cost,
-and the certificate proves that no other method could find a better one.
+and the certificate bounds how much better any other subspace could be.
 """
 
 import matplotlib.pyplot as plt
@@ -28,7 +28,7 @@ model = SphericalPCA(n_components=10).fit(X)
 certificate = model.certify(X)
 print(f"mean cosine {model.mean_cosine_:.4f}")
 print(f"SVD ratio   {model.svd_ratio_:.7f}")
-print(f"no subspace is better by more than {certificate.gap:.0e} (proof: {certificate.rigorous})")
+print(f"no subspace is better by more than {certificate.gap:.0e} ({certificate.kind})")
 
 # %%
 # So the clusters are about the same, too.

@@ -179,7 +179,7 @@ def test_vectors_with_and_without_texts(run, texts, tmp_path):
     found = json.loads(done.stdout)
     for group in found["groups"]:
         assert {word for word, _ in group["words"][:5]} <= set(
-            WORDS[group["typical"][0][0].split("-")[0]]
+            WORDS[group["typical"][0]["id"].split("-")[0]]
         )
     a, b = (rows(tmp_path / name / "groups.csv") for name in "ab")
     assert [row["group"] for row in a] == [row["group"] for row in b]
@@ -241,3 +241,21 @@ def test_fit_on_texts_points_to_cluster(run, file, tmp_path):
     pa.parquet.write_table(pa.table({"text": ["a b", "c d"]}), tmp_path / "t.parquet")
     done = run("fit", tmp_path / "t.parquet", "-r", 2, "-o", tmp_path / "m.safetensors")
     assert "sphericalpca cluster" in done.stderr
+
+
+def test_models_of_texts_and_of_vectors_are_not_mixed_up(run, file, tmp_path):
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).standard_normal((60, 5)))
+    run("cluster", file, "-k", 3, "--out", tmp_path / "texts", "--quiet")
+    run("cluster", tmp_path / "v.npy", "--vectors", "-k", 3, "--out", tmp_path / "v", "--quiet")
+    new = ("-o", tmp_path / "new.csv")
+    done = run("assign", tmp_path / "v/model.safetensors", file, *new)
+    assert "has groups of vectors: pass --vectors." in done.stderr
+    model = tmp_path / "texts/model.safetensors"
+    done = run("assign", model, tmp_path / "v.npy", "--vectors", *new)
+    assert "has groups of texts, not vectors: leave out --vectors." in done.stderr
+    assert not (tmp_path / "new.csv").exists()
+
+
+def test_stop_words_that_are_not_there_are_named(run, file, tmp_path):
+    done = run("cluster", file, "-k", 3, "--stop-words", "no.txt", "--out", tmp_path / "out")
+    assert "--stop-words no.txt must be english, none, or a file of words" in done.stderr

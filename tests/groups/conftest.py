@@ -9,7 +9,7 @@ import pytest
 from scipy.cluster.hierarchy import linkage
 
 from sphericalpca import TextClusters
-from sphericalpca.groups.page import Borderline, CurvePoint, Group, PageData, Problem, Typical
+from sphericalpca.groups.page import PageData
 
 EVIL = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}&\"'<!--"
 ODD = "line\u2028paragraph\u2029 nul\0 half\ud800 right\u202eleft \x1b[31m \ufffe end"
@@ -44,20 +44,21 @@ def make(n=200, k=4, *, seed=0, **changes):
         svd_ratio=0.98,
         uncertain=0.05,
         tree=linkage(centres, "average") * [1, 1, 20, 1] if k > 1 else None,
-        curve=[CurvePoint(i, i / 10, i / 10 - 0.05, i / 10 + 0.05) for i in range(2, 8)],
+        curve=[(i, i / 10, i / 10 - 0.05, i / 10 + 0.05) for i in range(2, 8)],
         settings={"k": k, "text": EVIL},
         versions={"sphericalpca": "0.0"},
-        problems={"malformed lines": Problem(3, (7, 19))},
+        problems={"malformed lines": {"count": 3, "lines": (7, 19)}},
         unassigned=[(ids[-1], excerpts[-1])],
     )
     return replace(data, **changes)
 
 
 def described(label, ids, excerpts, rows, k):
-    typical = [Typical(ids[i], excerpts[i], 0.9, 0.3) for i in rows[:2]]
-    borderline = [Borderline(ids[i], excerpts[i], 0.3, 0.001, (label + 1) % k) for i in rows[-2:]]
+    numbers = {"cosine": 0.9, "margin": 0.3, "other": (label + 1) % k}
+    texts = [{"id": ids[i], "excerpt": excerpts[i]} | numbers for i in rows]
     words = [(EVIL if label == 0 else f"word{label}{c}", 1 / (j + 1)) for j, c in enumerate("abcd")]
-    return Group(label, words, len(rows), len(rows) / len(ids), 0.5, typical, borderline)
+    known = {"label": label, "words": words, "size": len(rows), "mean_cosine": 0.5}
+    return known | {"typical": texts[:2], "borderline": texts[-2:]}
 
 
 @pytest.fixture(scope="session")

@@ -32,3 +32,13 @@ def test_nothing_is_added_and_stripping_twice_changes_nothing():
         once = strip_mail(mail)
         assert set(once.splitlines()) <= set(mail.splitlines())
         assert strip_mail(once) == once
+
+
+def test_long_lines_of_signs_take_no_time():
+    """Once the time doubled with each sign that was not followed by the end of the line."""
+    body = "-" * 5000 + "x"
+    assert strip_mail(f"Before\n{body}\nafter") == f"Before\n{body}\nafter"
+
+
+def test_fields_have_names_of_any_printable_characters():
+    assert strip_mail("From: a@b\nArticle-I.D.: x.1993\nX_y: z\n\nThe body.") == "The body."

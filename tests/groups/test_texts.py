@@ -10,7 +10,8 @@ import pytest
 
 from sphericalpca import DataError, ParameterError
 from sphericalpca.groups import texts as module
-from sphericalpca.groups.texts import Texts, excerpt
+from sphericalpca.groups.page import clean
+from sphericalpca.groups.texts import Texts
 
 ROWS = [("a", "the first text, of several words"), ("b", 'a "quoted" one\non two lines'), ("c", "")]
 
@@ -21,7 +22,7 @@ def read(path, *arguments, **options):
 
 
 def seen(source):
-    return {kind: (found.count, list(found.lines)) for kind, found in source.problems.items()}
+    return {kind: (found["count"], found["lines"]) for kind, found in source.problems.items()}
 
 
 def quoted(text):
@@ -179,8 +180,8 @@ def test_what_cannot_be_read_is_refused(tmp_path):
 
 
 def test_excerpts_are_one_line_of_at_most_300_characters():
-    assert excerpt("a\n b\t c") == "a b c"
-    cut = excerpt("word " * 10**5)
+    assert clean("a\n b\t c") == "a b c"
+    cut = clean("word " * 10**5)
     assert len(cut) <= 300
     assert cut.endswith("…")
 

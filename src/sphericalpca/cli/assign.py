@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from sphericalpca.cli.cluster import open_texts, read_vectors, tell_of_texts, te
 from sphericalpca.cli.console import FILE, common_options, examples, showing_status, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import reading_options
-from sphericalpca.exceptions import NoDirectionWarning, ParameterError
+from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterError, silently
 
 if TYPE_CHECKING:
     from sphericalpca.groups.texts import Texts
@@ -27,6 +26,9 @@ SENTENCE = """\
 Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
 groups differ by {moved:.1%}."""
+
+# What to do about a model of vectors, and about one of texts.
+WAYS = (("pass ", Parameter("vectors", value=True)), ("leave out ", Parameter("vectors")))
 
 
 @click.command(
@@ -59,18 +61,19 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
         raise ParameterError(f"{output} is neither .csv nor .parquet", remedy="rename it")
     check_output(output, force=options["force"], reads=[model, texts])
     clusters = TextClusters.load(model)
+    if (clusters.vectorizer_ is None) != options["vectors"]:
+        kind = "texts, not vectors" if options["vectors"] else "vectors"
+        raise ParameterError(f"{model} has groups of {kind}", remedy=WAYS[options["vectors"]])
     if options["merge"] is not None:
         clusters = clusters.merge(options["merge"])
-    source = open_texts(texts, options)
-    parts: list[Nearest] = []
+    source, parts = open_texts(texts, options), list[Nearest]()
     with (
-        warnings.catch_warnings(),
+        silently(NoDirectionWarning),  # they are counted below
         showing_status("Reading ...", quiet=options["quiet"]) as show,
         replacing(output) as temporary,
         open_table(temporary, output.suffix) as add,
     ):
-        warnings.simplefilter("ignore", NoDirectionWarning)  # they are counted below
-        for ids, X in _chunks(texts, source, options):
+        for ids, X in _portions(texts, source, options):
             parts.append(clusters.assign(X))
             add(ids, parts[-1])
             if show is not None:
@@ -81,20 +84,14 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
 
 
-def _chunks(
-    path: Path, source: Texts | None, options: dict[str, Any]
-) -> Iterator[tuple[Sequence[str], Any]]:
-    """Names and texts, or vectors, as many at a time as the first run took."""
+def _portions(path: Path, source: Texts | None, options: dict[str, Any]) -> Iterator[Any]:
+    """Names and texts, as many at a time as the first run took; or all vectors."""
     from sphericalpca.groups.partition import CHUNK  # noqa: PLC0415 - slow to import
 
-    vectors = read_vectors(path, options) if options["vectors"] else None
+    if options["vectors"]:
+        X = read_vectors(path, options)
+        yield [name for name, _ in source] if source else list(map(str, range(X.shape[0]))), X
+        return
     texts = iter(source or ())
-    for first in itertools.count(0, CHUNK):
-        chunk = list(itertools.islice(texts, CHUNK))
-        X: Any = (
-            [item.text for item in chunk] if vectors is None else vectors[first : first + CHUNK]
-        )
-        size = len(chunk) if vectors is None else X.shape[0]
-        if size == 0:
-            return
-        yield [item.id for item in chunk] or [str(first + row) for row in range(size)], X
+    while chunk := list(itertools.islice(texts, CHUNK)):
+        yield tuple(zip(*chunk, strict=True))

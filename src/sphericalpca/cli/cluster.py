@@ -11,7 +11,13 @@ import click
 
 from sphericalpca.cli import console, outputs, reading
 from sphericalpca.cli.tables import print_table
-from sphericalpca.exceptions import DataError, NoDirectionWarning, import_extra
+from sphericalpca.exceptions import (
+    NoDirectionWarning,
+    Parameter,
+    ParameterError,
+    import_extra,
+    silently,
+)
 
 if TYPE_CHECKING:
     from sphericalpca.groups.texts import Texts
@@ -91,11 +97,10 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     if options["as_json"]:
         click.echo(files[SUMMARY])
         return
-    lines = [
-        (g.label, g.size, g.mean_cosine, " ".join(w for w, _ in g.words[:8])) for g in data.groups
-    ]
-    rows = [(str(label), f"{size:,}", f"{mean:.3f}", words) for label, size, mean, words in lines]
-    header = ("group", "texts", "cosine", "words")
+    header, rows = ("group", "texts", "cosine", "words"), list[tuple[str, ...]]()
+    for group in data.groups:
+        numbers = str(group["label"]), f"{group['size']:,}", f"{group['mean_cosine']:.3f}"
+        rows.append((*numbers, " ".join(word for word, _ in group["words"][:8])))
     print_table(header, rows, numbers=header[:3], spare=("cosine",))
     console.write_line(f"The page: {out / PAGE}")
 
@@ -111,18 +116,15 @@ def _grouped(path: Path, source: Texts | None, options: dict[str, Any], show: Sh
             (show or partial(console.write_line, err=True))(f"{stage} ...")
 
     ids, excerpts = list[str](), list[str]()
-    vectors = read_vectors(path, options) if options["vectors"] else None
     texts = _noted(source, ids, excerpts, show)
+    vectors = read_vectors(path, options) if options["vectors"] else None
     vectorizer = WordVectorizer(stop_words=_stop_words(options["stop_words"]))
     how: Any = {"vectorizer": vectorizer if vectors is None else "passthrough"}
     model = TextClusters(options["clusters"], random_state=options["seed"], **how)
-    with console.collecting_warnings() as warned:
+    with console.printing_warnings(), silently(NoDirectionWarning):  # such texts are counted
         model.fit(texts if vectors is None else vectors, progress=tell)
-    for warning in warned:
-        if not isinstance(warning, NoDirectionWarning):  # such texts are counted
-            console.warn(warning)
     if options["merge"] is not None:
-        again = (item.text for item in source or ()) if vectors is None else vectors
+        again = (text for _, text in source or ()) if vectors is None else vectors
         model = model.merge(options["merge"], again)
     words, n = model.words, len(model.labels_)
     if source is None:
@@ -130,43 +132,44 @@ def _grouped(path: Path, source: Texts | None, options: dict[str, Any], show: Sh
     elif vectors is not None:
         found = profiles(vectorizer.fit_transform(texts), model.labels_)
         words = partial(distinctive, found, words=vectorizer.get_feature_names_out())
-    if len(ids) != n:
-        raise DataError(f"{path} has {len(ids)} texts", f"has {n} vectors")
-    title, problems = (
-        f"{model.merged_.max() + 1} groups in {path.name}",
-        getattr(source, "problems", {}),
-    )
-    settings = {k: options[k] for k in SHOWN if options[k] not in (None, False)}
-    others = {"title": title, "source": path.name, "problems": problems, "settings": settings}
-    return model, ids, page_data(model, ids, excerpts, words, **others)
+    shown = {
+        "title": f"{model.merged_.max() + 1} groups in {path.name}",
+        "source": path.name,
+        "problems": source.problems if source else {},
+        "settings": {k: v for k in SHOWN if (v := options[k]) is not None and v is not False},
+    }
+    return model, ids, page_data(model, ids, excerpts, words, **shown)
 
 
 def _stop_words(given: str) -> Any:
     """A list of words, or what scikit-learn knows."""
     if given in ("english", "none"):
         return given if given == "english" else None
+    if not Path(given).is_file():
+        rule = "must be english, none, or a file of words"
+        raise ParameterError(Parameter("stop_words", given), rule)
     return Path(given).read_text("utf-8").lower().split()
 
 
 def _noted(source: Texts | None, ids: list[str], excerpts: list[str], show: Show) -> Iterator[str]:
     """Texts, of which names and beginnings are kept."""
-    from sphericalpca.groups.texts import excerpt  # noqa: PLC0415 - slow to import
+    from sphericalpca.groups.page import clean  # noqa: PLC0415 - slow to import
 
-    for item in source or ():
-        ids.append(item.id)
-        excerpts.append(excerpt(item.text))
+    for name, text in source or ():
+        ids.append(name)
+        excerpts.append(clean(text))
         if show is not None and len(ids) % EVERY == 0:
             show(f"Reading: {len(ids):,} texts")
-        yield item.text
+        yield text
 
 
 def open_texts(path: Path, options: dict[str, Any]) -> Texts | None:
     """The texts named on the command line; None of vectors without texts."""
     from sphericalpca.groups.texts import Texts  # noqa: PLC0415 - slow to import
 
-    text, name, encoding = options["text"], options["id"], options["encoding"]
+    text, name = options["text"], options["id"]
     if not options["vectors"] or text is not None:
-        return Texts(path, text, name, encoding, strip=options["strip"] == "mail")
+        return Texts(path, text, name, options["encoding"], strip=options["strip"] == "mail")
     if name is not None:
         raise click.UsageError("--id of vectors needs --text.")
     return None
@@ -186,7 +189,9 @@ def tell_of_texts(source: Texts | None, labels: Any) -> None:
         if source.guessed:
             console.write_line(f"Texts were read from column {source.column!r}.", err=True)
         for kind, found in source.problems.items():
-            first = ", ".join([*map(str, found.lines), *["..."] * (found.count > len(found.lines))])
-            console.warn(f"{kind}: {found.count:,} ({source.unit} {first}).")
+            count, lines = found["count"], found["lines"]
+            first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
+            remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
+            console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
     if missing := int((labels < 0).sum()):
         console.warn(f"texts without a known word, in group -1: {missing:,}.")

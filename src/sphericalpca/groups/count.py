@@ -11,10 +11,11 @@ from functools import partial
 
 import numpy as np
 from scipy.linalg import qr, svd
-from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score
 
+from sphericalpca.baselines.lloyd import starts
 from sphericalpca.estimators.spherical_pca import SphericalPCA
+from sphericalpca.groups.partition import run_from
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix
@@ -76,15 +77,5 @@ def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
     chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
     U, _, Vt = svd(Z[chosen].T, full_matrices=False)
     apart = np.eye(k)[np.abs(Z @ (U @ Vt)).argmax(axis=1)].T @ Z
-    drawn = kmeans_plusplus(Z, k, random_state=int(rng.integers(2**31)))[0]
-    runs = [_moved(Z, centers) for centers in (apart, drawn)]
-    return max(runs, key=lambda centers: float((Z @ centers.T).max(axis=1).sum()))
-
-
-def _moved(Z: Array, centers: Array) -> Array:
-    for _ in range(20):
-        before, centers = centers, unit_rows(centers)[0]
-        centers = np.eye(len(centers))[(Z @ centers.T).argmax(axis=1)].T @ Z
-        if np.array_equal(before, centers):
-            break
-    return unit_rows(centers)[0]
+    begun = [unit_rows(apart)[0], *starts(Z, np.ones(len(Z)), k, 1, rng)]
+    return min((run_from(Z, C, 1e-4) for C in begun), key=lambda run: run.inertia).centers

@@ -10,7 +10,7 @@ import numpy as np
 
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import NoDirectionWarning, silently
-from sphericalpca.linalg import Array, Labels, leading_eigenvectors, unit_rows
+from sphericalpca.linalg import Array, Labels, fix_signs, unit_rows
 
 __all__ = ["on_plane", "on_sphere"]
 
@@ -34,7 +34,7 @@ def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
     inside = [np.flatnonzero(labels == group) for group in range(labels.max(initial=0) + 1)]
     C = unit_rows(np.array([V[rows].sum(axis=0) for rows in inside], dtype=np.float64))[0]
     radii = np.sqrt([len(rows) / len(V) for rows in inside])
-    anchors, points = _apart(_scaled(C), radii), np.zeros((len(V), 2))
+    anchors, points = _apart(_flat(C), radii), np.zeros((len(V), 2))
     for group, rows in enumerate(inside):
         near = np.exp(PULL * (V[rows] @ C.T))
         near[:, group] = 0
@@ -52,12 +52,10 @@ def _round(points: Array) -> Array:
     return unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
 
 
-def _scaled(C: Array) -> Array:
-    """Classical scaling of the angles between centres to the plane."""
-    squares = np.arccos(np.clip(C @ C.T, -1, 1)) ** 2
-    centred = squares - squares.mean(axis=0) - squares.mean(axis=1)[:, None] + squares.mean()
-    values, vectors = leading_eigenvectors(-centred / 2, min(2, len(C)))
-    return np.pad(vectors * np.sqrt(np.maximum(values, 0)), ((0, 0), (0, 2 - len(values))))
+def _flat(C: Array) -> Array:
+    """The two principal components of the centres."""
+    U, lengths, _ = np.linalg.svd(np.pad(C - C.mean(axis=0), ((0, 2), (0, 2))))
+    return np.asarray(fix_signs(U[: len(C), :2]) * lengths[:2])
 
 
 def _apart(anchors: Array, radii: Array) -> Array:
@@ -68,8 +66,6 @@ def _apart(anchors: Array, radii: Array) -> Array:
     for step in range(2000):
         gaps = points[:, None] - points
         distances = np.maximum(np.linalg.norm(gaps, axis=2), 1e-9)
-        pushed = np.maximum(needed / distances - 1, 0)
-        points = (0.99 if step % 4 == 0 else 1) * points + 0.25 * np.einsum(
-            "ij,ijk->ik", pushed, gaps
-        )
+        pushed = np.einsum("ij,ijk->ik", np.maximum(needed / distances - 1, 0), gaps)
+        points = (0.99 if step % 4 == 0 else 1) * points + 0.25 * pushed
     return points

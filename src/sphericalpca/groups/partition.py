@@ -20,15 +20,15 @@ from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.rows import Matrix, as_rows
 
-__all__ = ["CHUNK", "PARTS", "UNCERTAIN", "Nearest", "drift", "find_centres", "nearest"]
+__all__ = ["CHUNK", "PARTS", "UNCERTAIN", "Nearest", "drift", "find_centres", "nearest", "run_from"]
 
-# Into so many parts work is divided, see `parallel`.
+# Into this many parts work is divided, see `parallel`.
 PARTS = 4
 # Components for each group in which starts are made, and how many starts in each.
 MULTIPLES, STARTS = (2, 3, 5), 20
 # How often the partition that agrees best with all of these is looked for.
 ROUNDS = 10
-# The search looks at so many rows, or at so many for each group; its result at all of them.
+# The search looks at this many rows, or at this many for each group; its result at all of them.
 SAMPLE, SAMPLE_PER_GROUP = 20_000, 200
 # Rows that are compared with the centres at a time.
 CHUNK = 4096
@@ -54,10 +54,11 @@ def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array
     chosen = np.sort(rng.permutation(n)[:size]) if n > size else slice(None)
     votes = sparse.hstack(list(_votes(V[chosen], k, rng)), format="csr")
     W = SphericalPCA(min(k, *votes.shape), tol=1e-3, random_state=0).fit_transform(votes)
-    runs = (_run(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
+    runs = (run_from(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
     best = min(runs, key=lambda run: run.inertia)
     sums = _members(best.labels, k).T @ Z[chosen]
-    return _run(Z, unit_rows(sums.toarray() if sparse.issparse(sums) else sums)[0], 1e-5).centers
+    begun = unit_rows(sums.toarray() if sparse.issparse(sums) else sums)[0]
+    return run_from(Z, begun, 1e-5).centers
 
 
 def _votes(V: Array, k: int, rng: np.random.Generator) -> Iterator[Matrix]:
@@ -65,10 +66,11 @@ def _votes(V: Array, k: int, rng: np.random.Generator) -> Iterator[Matrix]:
     for width in sorted({min(multiple * k, V.shape[1]) for multiple in MULTIPLES}):
         W = unit_rows(V[:, :width])[0]
         for centers in starts(W, np.ones(len(W)), k, STARTS, rng):
-            yield _members(_run(W, centers, 1e-2).labels, k)
+            yield _members(run_from(W, centers, 1e-2).labels, k)
 
 
-def _run(Z: Matrix, centers: Array, tol: float) -> Assignment:
+def run_from(Z: Matrix, centers: Array, tol: float) -> Assignment:
+    """Spherical k-means of unit rows from given centres."""
     return lloyd(Z, np.ones(Z.shape[0]), centers, tol=tol, max_iter=100).last
 
 
@@ -131,7 +133,7 @@ def centre_tree(centers: Array) -> Array:
 
 
 def cut(tree: Array, n_groups: int) -> Labels:
-    """The group of each centre where the tree has so many branches, in order of appearance."""
+    """The group of each centre where the tree has this many branches, in order of appearance."""
     branches = cut_tree(tree, n_groups)[:, 0]
     _, first, found = np.unique(branches, return_index=True, return_inverse=True)
     return np.asarray(np.argsort(np.argsort(first))[found], dtype=np.int32)

@@ -44,7 +44,7 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
     header, arrays = read_model(path)
     try:
         if header["class"] != type(model).__name__:
-            raise ValueError(f"it holds a {header['class']}, not a {type(model).__name__}")
+            raise ValueError(f"it holds a {header['class']}")
         kind, model.refine = header["vectorizer"], header["refine"]
         found: dict[str, Any] = {f"{name}_": arrays[name] for name in ARRAYS}
         found["summary_"] = {name: float(header["summary"][name]) for name in SUMMARY}

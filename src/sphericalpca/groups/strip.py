@@ -6,10 +6,11 @@ import re
 
 __all__ = ["strip_mail"]
 
-HEADER = re.compile(r"[A-Za-z][A-Za-z0-9-]*:(\s|$)|From ")
+# A name of a field has any printable characters but a colon (RFC 5322), as in "Article-I.D.:".
+HEADER = re.compile(r"[!-9;-~]+:(\s|$)|From ")
 QUOTE = re.compile(r"\s*[>|]|In article\b|Quoted from\b|.*\b(writes|wrote|says|said)( in)?:?\s*$")
 # A line that begins a signature, if so few lines come after it.
-RULE, LONGEST = re.compile(r"\s*([-_=*#~]{2,}\s*)+$"), 12
+RULE, LONGEST = re.compile(r"\s*[-_=*#~]{2}[-_=*#~\s]*$"), 12
 
 
 def strip_mail(text: str) -> str:

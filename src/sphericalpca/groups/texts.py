@@ -5,22 +5,21 @@ from __future__ import annotations
 import codecs
 import csv
 import gzip
+import itertools
 import json
 import re
 from collections import deque
 from collections.abc import Iterator
-from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
-from sphericalpca.groups.page import Problem
 from sphericalpca.groups.strip import strip_mail
 from sphericalpca.registry.formats import format_of, joined
 from sphericalpca.rows.sources.filesource import DataFile, optional
 from sphericalpca.rows.sources.opening import natural_order
 
-__all__ = ["Text", "Texts", "excerpt"]
+__all__ = ["Texts"]
 
 UNITS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".txt"), "line")
 UNITS |= dict.fromkeys((".parquet", ".arrow"), "row")
@@ -36,15 +35,8 @@ BATCH = 4096
 Record = tuple[int, dict[str, Any]]
 
 
-class Text(NamedTuple):
-    """A text and its name."""
-
-    id: str
-    text: str
-
-
 class Texts:
-    """The texts of a file or folder, which can be read several times.
+    """Names and texts of a file or folder, which can be read several times.
 
     After reading, `problems` has the number of places of each kind, and the first few of them.
     """
@@ -65,20 +57,19 @@ class Texts:
             rule = "must be an encoding such as utf-8 or latin-1"
             raise ParameterError(Parameter("encoding", encoding), rule) from None
         self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
-        self.problems: dict[str, Problem] = {}
+        self.problems: dict[str, Any] = {}
         self.guessed = False
         self.zipped = path.suffix.lower() == ".gz"
         self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
         self.unit = "file" if path.is_dir() else UNITS.get(self.suffix, "")
-        if self.unit != "file":
-            self.file = DataFile.at(path)
+        self.file = None if path.is_dir() else DataFile.at(path)
         if not self.unit or (self.zipped and self.unit == "row"):
             formats = f"Supported: {', '.join(UNITS)}, and folders of .txt files"
             vectors = ("for vectors pass ", Parameter("vectors", value=True))
             remedy = vectors if format_of(path) else "convert it"
             raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
 
-    def __iter__(self) -> Iterator[Text]:
+    def __iter__(self) -> Iterator[tuple[str, str]]:
         self.problems = {}
         seen: dict[int, int] = {}
         for place, record in self._chosen():
@@ -96,16 +87,17 @@ class Texts:
                 self._count("empty texts", place)
             elif seen.setdefault(hash(text), place) != place:
                 self._count("duplicate texts", place)
-            yield Text(name, text)
+            yield name, text
 
     def _count(self, kind: str, place: int) -> None:
-        before = self.problems.get(kind, Problem(0))
-        self.problems[kind] = Problem(before.count + 1, sorted([*before.lines, place])[:NAMED])
+        found = self.problems.setdefault(kind, {"count": 0, "lines": []})
+        found["count"] += 1
+        found["lines"] = sorted([*found["lines"], place])[:NAMED]
 
     def _chosen(self) -> Iterator[Record]:
         """Records, of which the column of texts is known."""
         records = self._records()
-        first = list(islice(records, LOOK))
+        first = list(itertools.islice(records, LOOK))
         names = list(dict.fromkeys(name for _, record in first for name in record))
         if not names:
             raise DataError(f"{str(self.path)!r} holds no texts", remedy="check the file")
@@ -119,19 +111,17 @@ class Texts:
         yield from records
 
     def _records(self) -> Iterator[Record]:
-        if self.unit == "file":
+        if self.file is None:
             yield from self._folder()
             return
+        readers = {".txt": self._plain, ".jsonl": self._json, ".csv": self._delimited}
+        readers[".tsv"] = self._delimited
         with self.file.being_read():
-            if self.unit == "row":
-                rows = (record for batch in self._batches() for record in batch.to_pylist())
-                yield from enumerate(rows, 1)
-            elif self.suffix == ".txt":
-                yield from (
-                    (k, {"text": line.rstrip("\n")}) for k, line in enumerate(self._lines(), 1)
-                )
-            else:
-                yield from self._json() if self.suffix == ".jsonl" else self._delimited()
+            yield from readers.get(self.suffix, self._rows)()
+
+    def _plain(self) -> Iterator[Record]:
+        for place, line in enumerate(self._lines(), 1):
+            yield place, {"text": line.rstrip("\n")}
 
     def _folder(self) -> Iterator[Record]:
         """The files are their own names."""
@@ -162,7 +152,7 @@ class Texts:
     def _delimited(self) -> Iterator[Record]:
         """A line that cannot be read is left out; those after it are read again."""
         lines = self._lines("")  # with their ends, as the reader wants them
-        again, taken = deque(islice(lines, 1)), list[str]()
+        again, taken = deque(itertools.islice(lines, 1)), list[str]()
         between = "\t" if self.suffix == ".tsv" else max(",;\t|", key=(again or [""])[0].count)
 
         def feed() -> Iterator[str]:
@@ -192,21 +182,20 @@ class Texts:
         finally:
             csv.field_size_limit(before)
 
-    def _batches(self) -> Iterator[Any]:
-        """Record batches of the columns of text, and of the one with the names."""
+    def _rows(self) -> Iterator[Record]:
+        """Columns of text of a table, and the one with the names."""
         kind = "parquet" if self.suffix == ".parquet" else "ipc"
         table = optional("pyarrow.dataset", "tables").dataset(str(self.path), format=kind)
-        for batch in table.to_batches(self._columns(table.schema), batch_size=BATCH):
+        kinds = {field.name: str(field.type) for field in table.schema}
+        texts = [name for name, kind in kinds.items() if "string" in kind]
+        if not texts:
+            has = f"it has {joined(map(repr, kinds))}"
+            raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
+        wanted = [name for name in kinds if name in texts or name == self.name]
+        places = itertools.count(1)
+        for batch in table.to_batches(wanted, batch_size=BATCH):
             batch.validate(full=True)  # of a damaged file texts could point outside of it
-            yield batch
-
-    def _columns(self, schema: Any) -> list[str]:
-        kinds = {field.name: str(field.type) for field in schema}
-        found = [k for k, kind in kinds.items() if "string" in kind or k == self.name]
-        if any("string" in kinds[name] for name in found):
-            return found
-        has = f"it has {joined(map(repr, kinds))}"
-        raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
+            yield from ((next(places), record) for record in batch.to_pylist())
 
 
 def _guess(names: list[str], records: list[Record], path: Path) -> str:
@@ -221,9 +210,3 @@ def _guess(names: list[str], records: list[Record], path: Path) -> str:
     listed = joined(map(repr, several or names))
     found = f"{str(path)!r} has several columns that may hold the texts ({listed})"
     raise DataError(found, remedy=("name one of them with ", Parameter("text", ...)))
-
-
-def excerpt(text: str, most: int = 300) -> str:
-    """The beginning of a text, in one line."""
-    line = " ".join(text[: 4 * most].split())
-    return line if len(line) <= most else f"{line[: most - 1]}\N{HORIZONTAL ELLIPSIS}"

@@ -15,7 +15,7 @@ from sphericalpca.linalg import Array, Labels, unit_rows
 
 __all__ = ["WordVectorizer", "checked_texts", "distinctive", "profiles"]
 
-# A word counts if so many texts have it; of fewer than a thousand texts, one in 200.
+# A word counts if this many texts have it; of fewer than a thousand texts, one in 200.
 LEAST, FEW = 5, 1000
 VECTORS = ("pass a list of texts, or ", Parameter("vectorizer", "passthrough"), " for vectors")
 
