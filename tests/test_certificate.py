@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import tracemalloc
 from itertools import product
 
 import numpy as np
@@ -11,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy import sparse
 
-from sphericalpca import certificate
+from sphericalpca import SphericalPCA, certificate, open_rows
 from sphericalpca.certificate import certify
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
@@ -270,3 +272,48 @@ def test_there_is_only_one_subspace_of_all_dimensions(direct, monkeypatch, rng):
     np.testing.assert_allclose([found.value, found.bound], weighted, rtol=1e-12)
     assert 0 < found.gap < 1e-14  # rounding alone
     assert found.rigorous
+
+
+@pytest.fixture
+def wide(rng):
+    """Rows whose certificate is found by iteration: more than 2,048 features, and rows."""
+    X = rng.standard_normal((2100, 8)) @ rng.standard_normal((8, 2100))
+    return (X + 2.0 * rng.standard_normal(X.shape)).astype(np.float32)
+
+
+@pytest.mark.parametrize("megabytes", [2, 64])
+def test_wide_rows_in_a_file_have_a_probable_certificate(wide, megabytes, tmp_path):
+    """Bound and kind are those of rows in memory; passes are counted, and memory is kept to."""
+    np.save(tmp_path / "X.npy", wide)
+    model = SphericalPCA(3, tol=1e-2, random_state=0).fit(wide)
+    U = model.components_.T.astype(np.float64)
+    rows = as_rows(open_rows(tmp_path / "X.npy", memory_budget=megabytes * 2**20))
+    problem, before = Problem(rows), rows.passes
+    tracemalloc.start()
+    try:
+        found = certify(problem, U)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    expected = certify(Problem(as_rows(wide)), U)
+    assert (found.kind, found.probability) == ("probable", 1e-9)
+    assert found.bound == pytest.approx(expected.bound, rel=1e-5)
+    assert found.gap < 0.05
+    assert rows.passes - before > 10
+    # What is always there: a few arrays as long as the vertices, and blocks in float64.
+    assert peak < 2 * megabytes * 2**20 + 16 * 2**20
+
+
+def test_progress_and_ctrl_c_are_heard(wide):
+    model, told, threads = SphericalPCA(3, tol=1e-2).fit(wide), [], threading.active_count()
+    found = model.certify(wide, progress=told.append)
+    assert found == model.certify(wide)
+    assert told[-1].n_samples == len(wide)
+    assert told[-1].passes > told[0].passes
+
+    def interrupt(progress):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        model.certify(wide, progress=interrupt)
+    assert threading.active_count() <= threads

@@ -10,12 +10,7 @@ Its minimum over s is the maximum of the concave function F(P) = sum_j w_j sqrt(
 over the Fantope {0 <= P <= I, tr P = r}.  Each bound yields leading eigenvectors E, hence
 a new vertex EE' of the Fantope, and F is maximised over the hull of all vertices so far;
 s_j = sqrt(x_j'P x_j) there gives the next bound.  Only the numbers x_j'P x_j are stored.
-
-The largest rounding errors are added to B, with eps that of the data's type and k = min(m, 1024)::
-
-    (k / 4 + 4) eps sum_j w_j ||x_j||                     lengths: half the error of k squares
-    1/2 sqrt(r) (n + m) eps64 sum_j w_j ||x_j||^2 / s_j   sums in float64, and r eigenvalues:
-                                                          sqrt(r) times the Frobenius norm
+The largest rounding errors, of lengths in the data's type and of sums in float64, are added to B.
 """
 
 from __future__ import annotations
@@ -24,11 +19,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.optimize
-import scipy.sparse.linalg
 
 from sphericalpca.linalg import SHORT_ROW, Array, leading_eigenvectors
+from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem, lengths_of_projections
 from sphericalpca.rows import as_rows
+from sphericalpca.spectrum import LeadingEigenvalues
 
 __all__ = ["DIRECT_SIZE", "Certificate", "certify"]
 
@@ -41,27 +37,39 @@ PATIENCE = 6
 
 @dataclass(frozen=True)
 class Certificate:
-    """How good a subspace provably is.
+    """An upper bound on f over all subspaces, beside the value at one of them.
 
     Attributes
     ----------
     value : float
         f(U) = sum_j w_j ||U'x_j||.
     bound : float
-        No subspace of this dimension has a larger f.  Includes an allowance for rounding errors
-        of the data's type: of float32 rows at most 4e-5 of sum_j w_j ||x_j||.
+        No subspace of this dimension has a larger f, as surely as `kind` says.  Includes an
+        allowance for rounding errors of the data's type: of float32 rows at most 4e-5 of
+        sum_j w_j ||x_j||.
     gap : float
         bound / value - 1, at least that allowance; near it, U is optimal up to rounding.
     rigorous : bool
-        Whether the bound rests on a full eigen-decomposition; it then holds for the rows as they
-        are, rounding errors included.  Otherwise eigenvalues came from an iterative method, which
-        may underestimate them, and the bound is an estimate.
+        Whether the bound rests on a full eigen-decomposition.
+    probability : float or None
+        The bound is wrong with at most this probability, over the random vectors drawn for it: 0
+        if it is rigorous, None if it is not known.
+    kind : str
+        "rigorous", "probable" (a probability is known) or "estimate".
     """
 
     value: float
     bound: float
     gap: float
     rigorous: bool
+    probability: float | None = None
+
+    @property
+    def kind(self) -> str:
+        """Kind of the bound, by its probability."""
+        if self.rigorous:
+            return "rigorous"
+        return "estimate" if self.probability is None else "probable"
 
 
 def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Certificate:
@@ -74,7 +82,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
         Orthonormal columns.
     max_bounds : int, default=30
         Maximum number of eigen-decompositions; fewer are made when the gap is within a hundredth
-        of the best that this kind of bound can do, or hardly shrinks any more.
+        of the best that this kind of bound can do, or a tenth of the rounding allowance, or hardly
+        shrinks any more.
 
     Returns
     -------
@@ -96,43 +105,65 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     value = float(w @ reach)
     total, terms = float(w @ norm), min(problem.rows.shape[1], SHORT_ROW)
     allowance = (terms / 4 + 4) * float(np.finfo(problem.rows.dtype).eps) * total
-    if r == problem.rows.shape[1]:  # there is no other subspace
-        return _certificate(heaviest, value, max(total, value) + allowance, rigorous=True)
+    if r == problem.rows.shape[1] or total == 0:  # there is no other subspace, or no better one
+        return _certificate(heaviest, value, max(total, value) + allowance, 0.0)
     of_sums = np.sqrt(r) * sum(problem.rows.shape) * float(np.finfo(np.float64).eps)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
         problem = _in_row_space(problem)
     norm, m = problem.rows.stats.norm, problem.rows.shape[1]
+    iterative = LeadingEigenvalues(problem, U) if m > DIRECT_SIZE else None
     inverse = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
     # Vertices as x_j'P x_j / ||x_j||^2: of r/m I, positive for every row, and of UU'.
     vertices = np.empty((max_bounds + 1, len(w)))
     vertices[0], vertices[1] = min(r / m, 1.0), (reach * inverse) ** 2
     mixture = np.array([0.5, 0.5])
-    s, E = np.maximum(reach, np.sqrt(np.finfo(np.float64).eps) * norm), None
+    s = best = np.maximum(reach, np.sqrt(np.finfo(np.float64).eps) * norm)
     bounds: list[float] = []
     while True:
-        factor = np.sqrt(np.divide(w, s, out=np.zeros_like(s), where=s > 0))
-        top, E = _leading_eigenvectors(problem, factor, r, E)
+        factor = _factors(w, s)
+        if iterative is None:
+            top, reach = _leading_eigenvalues(problem, factor, r)
+        else:
+            top, reach = iterative.estimate(factor, _enough(bounds, value, allowance))
         relaxed = float(w @ s)  # F at the current P: no s gives a bound below it
         top += of_sums * float(np.square(factor * norm).sum())
-        bounds.append(min([*bounds, 0.5 * relaxed + 0.5 * top]))
-        if len(bounds) == max_bounds or _settled(bounds, relaxed, value):
+        bound = 0.5 * relaxed + 0.5 * top
+        best = s if bound < min(bounds, default=np.inf) else best
+        bounds.append(min([*bounds, bound]))
+        if len(bounds) == max_bounds or _settled(bounds, relaxed, value, allowance):
             break
         count = len(bounds) + 2
-        vertices[count - 1] = (lengths_of_projections(problem, E) * inverse) ** 2
+        vertices[count - 1] = (reach * inverse) ** 2
         mixture = _best_mixture(vertices[:count], w * norm, mixture)
         s = norm * np.sqrt(mixture @ vertices[:count])
-    bound = max(bounds[-1], value) + allowance
-    return _certificate(heaviest, value, bound, rigorous=m <= DIRECT_SIZE)
+    bound = bounds[-1]
+    probability: float | None = 0.0
+    if iterative is not None:
+        top = iterative.bound(_factors(w, best), _enough(bounds, value, allowance))
+        probability = iterative.failure
+        bound = 0.5 * float(w @ best) + 0.5 * top
+    return _certificate(heaviest, value, max(bound, value) + allowance, probability)
 
 
-def _certificate(unit: float, value: float, bound: float, *, rigorous: bool) -> Certificate:
+def _certificate(unit: float, value: float, bound: float, probability: float | None) -> Certificate:
     gap = float(bound / value) - 1.0 if value > 0 else np.inf
-    return Certificate(unit * value, float(unit * bound), gap, rigorous)
+    return Certificate(unit * value, float(unit * bound), gap, probability == 0.0, probability)
 
 
-def _settled(bounds: list[float], relaxed: float, value: float) -> bool:
+def _factors(w: Array, s: Array) -> Array:
+    """Square roots of w / s; 0 for rows that have no length."""
+    return np.asarray(np.sqrt(np.divide(w, s, out=np.zeros_like(s), where=s > 0)))
+
+
+def _enough(bounds: list[float], value: float, allowance: float) -> float:
+    """How exact eigenvalues have to be, so that they hardly matter to the gap."""
+    gap = min(bounds, default=1.05 * value) - value
+    return max(1e-6 * value, 0.02 * (gap + allowance))
+
+
+def _settled(bounds: list[float], relaxed: float, value: float, allowance: float) -> bool:
     """Whether more rounds could not, or hardly would, make the gap smaller."""
-    worthwhile = max(1e-9 * value, 0.01 * (bounds[-1] - value))
+    worthwhile = max(1e-9 * value, 0.01 * (bounds[-1] - value), 0.1 * allowance)
     # Single rounds may bring nothing, so patience spans several of them.
     stuck = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] - bounds[-1] < worthwhile
     return stuck or bounds[-1] - relaxed <= worthwhile
@@ -148,29 +179,16 @@ def _in_row_space(problem: Problem) -> Problem:
     return Problem(as_rows(Z, weight=problem.rows.stats.weight, normalize=False))
 
 
-def _leading_eigenvectors(
-    problem: Problem, factor: Array, r: int, near: Array | None
-) -> tuple[float, Array]:
-    """Sum of the r largest eigenvalues of sum_j factor_j^2 x_j x_j', and their vectors.
+def _leading_eigenvalues(problem: Problem, factor: Array, r: int) -> tuple[float, Array]:
+    """Sum of the r largest eigenvalues of sum_j factor_j^2 x_j x_j', by a direct method.
 
-    `near`, if any, are such vectors of a similar matrix, for Lanczos to start from.
+    With them, lengths of the rows in the span of their vectors.
     """
-    m = problem.rows.shape[1]
-    r = min(r, m)
-    if m <= DIRECT_SIZE:
-        values, E = leading_eigenvectors(problem.gram(factor), r)
-    else:
-        A = scipy.sparse.linalg.LinearOperator(
-            (m, m),
-            matvec=lambda x: problem.covariance_times(x.reshape(m, 1), factor)[:, 0],
-            dtype=np.float64,
-        )
-        start = np.random.default_rng(0).standard_normal(m) if near is None else near.sum(axis=1)
-        # The error of an eigenvalue is of the order of the square of this.
-        values, E = scipy.sparse.linalg.eigsh(A, k=r, v0=start, tol=1e-4)
-    return float(values.sum()), E
+    values, E = leading_eigenvectors(problem.gram(factor), min(r, problem.rows.shape[1]))
+    return float(values.sum()), lengths_of_projections(problem, E)
 
 
+@parallel()
 def _best_mixture(vertices: Array, weight: Array, last: Array) -> Array:
     """Shares a of the vertices that maximise sum_j weight_j sqrt((a @ vertices)_j).
 
