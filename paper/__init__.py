@@ -6,7 +6,7 @@
     datasets/      data files: which there are, where to get them, whether they are sound
     plan.py        what is run: every trial of every experiment
     draws.py       a trial's data: documents drawn, features chosen, tables scaled
-    methods.py     a trial's method: from features to a representation
+    methods.py     a trial's methods: from features to a representation
     trial.py       one trial: draw, represent, cluster, measure -> rows
     journal.py     the rows file: appended to, never torn, resumable
     runner.py      trials still missing, on several processes
@@ -14,6 +14,7 @@
     toy.py         the draw that Fig. 2 shows
     solver_runs.py Fig. 3: four solvers, step by step
     printed.py     the numbers that the paper prints
+    provenance.py  commit, processor, BLAS and versions, for every row; benchmarks use it too
     ceiling.py     how large NMI can be at a given accuracy
     report/        tables, figures and the page, drawn from the files alone
     results/       what came out: rows, tables, figures, page

@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer, TfidfVectorizer
 from sklearn.preprocessing import MinMaxScaler, StandardScaler
 
-from paper.datasets import load_newsgroups, load_uci
+from paper.datasets import load_minilm, load_newsgroups, load_uci
 from paper.plan import (
     EMBEDDED_TABLES,
     PAPER_GROUPS,
@@ -45,17 +45,21 @@ class Draw:
 
 def draw(trial: Trial, data_home: Path | None) -> Draw:
     """The data of a trial; the last few are kept, because methods share them."""
-    return _draw(replace(trial, method="", r=0), data_home)
+    # Constants of Algorithm 1 belong to the method.
+    variant = "main" if trial.experiment == "constants" else trial.variant
+    return _draw(replace(trial, methods=(), r=0, clusterings=1, variant=variant), data_home)
 
 
 @lru_cache(maxsize=2)
 def _draw(trial: Trial, data_home: Path | None) -> Draw:
-    if trial.experiment == "toy":
+    if trial.dataset == "toy":
         return Draw(*make_toy(random_state=seed_of("toy", trial.repetitions[0])), dropped=0)
     if trial.experiment == "uci":
         return _without_empty(*_table(trial.dataset, trial.variant, data_home))
     if trial.experiment == "lsa":
         return _recipe(trial, data_home)
+    if trial.experiment == "embeddings":
+        return _embedded(trial, data_home)
     return _few_words(trial, data_home)
 
 
@@ -68,10 +72,7 @@ def _table(name: str, variant: str, data_home: Path | None) -> tuple[Array, Labe
 def _few_words(trial: Trial, data_home: Path | None) -> Draw:
     """Table 1: some documents of some groups, 500 words, tf-idf."""
     counts, labels, names = _counts(trial.dataset, trial.variant == "stripped", data_home)
-    # The variant is no part of the seed: variants are compared on the same documents.
-    seed = seed_of("documents", trial.dataset, trial.groups, trial.repetitions[0])
-    rng = np.random.default_rng(seed)
-    chosen = _choose_documents(rng, labels, _choose_groups(rng, trial.groups, names))
+    chosen = _choose_documents(trial, labels, names)
     counts, labels = counts[chosen], labels[chosen]
     classes = np.unique(labels, return_inverse=True)[1] if trial.variant == "labels" else None
     words = np.argsort(-word_information(counts, classes), kind="stable")[:WORDS]
@@ -103,13 +104,22 @@ def _choose_groups(rng: np.random.Generator, groups: str, names: list[str]) -> l
     return sorted(rng.choice(len(names), int(groups), replace=False).tolist())
 
 
-def _choose_documents(
-    rng: np.random.Generator, labels: Labels, groups: list[int]
-) -> npt.NDArray[np.intp]:
+def _choose_documents(trial: Trial, labels: Labels, names: list[str]) -> npt.NDArray[np.intp]:
+    """The same documents for all experiments and variants, so that they can be compared."""
+    seed = seed_of("documents", trial.dataset, trial.groups, trial.repetitions[0])
+    rng = np.random.default_rng(seed)
+    groups = _choose_groups(rng, trial.groups, names)
     members = [np.flatnonzero(labels == group) for group in groups]
     sizes = [min(DOCUMENTS_PER_GROUP, len(m)) for m in members]
     drawn = [rng.choice(m, n, replace=False) for m, n in zip(members, sizes, strict=True)]
     return np.sort(np.concatenate(drawn))
+
+
+def _embedded(trial: Trial, data_home: Path | None) -> Draw:
+    """Table 4: the same documents as vectors of a sentence encoder."""
+    vectors = load_minilm(data_home)
+    chosen = _choose_documents(trial, vectors.labels, list(vectors.group_names))
+    return _without_empty(vectors.X[chosen], vectors.labels[chosen])
 
 
 def _recipe(trial: Trial, data_home: Path | None) -> Draw:

@@ -34,7 +34,9 @@ COLUMNS = (
     "n_features",
     "dropped",
     "seed",
+    "clusterings",
     "accuracy",
+    "accuracy_sd",
     "nmi_max",
     "nmi_arithmetic",
     "ari",
@@ -45,7 +47,14 @@ COLUMNS = (
     "cluster_seconds",
     "parameters",
     "note",
-    "versions",
+    "made_with",
+)
+
+# Columns of version 0.1, whose rows are one clustering each; they are read, and rewritten as above.
+FORMER_COLUMNS = tuple(
+    "versions" if name == "made_with" else name
+    for name in COLUMNS
+    if name not in {"clusterings", "accuracy_sd"}
 )
 
 Identity = tuple[str, ...]
@@ -132,16 +141,18 @@ def _read(path: Path) -> Iterator[Row]:
     text = path.read_text(encoding="utf-8", errors="replace")  # a torn end may be half a letter
     whole = text[: text.rfind("\n") + 1]  # what follows the last line end was torn
     reader = csv.reader(io.StringIO(whole))
-    header = next(reader, None)
-    if header is not None and tuple(header) != COLUMNS:
+    header = tuple(next(reader, COLUMNS))
+    if header not in {COLUMNS, FORMER_COLUMNS}:
         raise DataError(
             f"{path} is not a rows file of this version",
             f"its first line must be '{','.join(COLUMNS[:3])},...'",
             "move it away, or choose another --out",
         )
     for fields in reader:
-        if len(fields) == len(COLUMNS):
-            yield dict(zip(COLUMNS, fields, strict=True))
+        if len(fields) == len(header):
+            row = dict(zip(header, fields, strict=True))
+            former = {"clusterings": "1", "accuracy_sd": "", "made_with": row.pop("versions", "")}
+            yield former | row
 
 
 def _as_csv(

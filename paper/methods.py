@@ -1,7 +1,8 @@
 """From features to a representation, one entry per method of the tables.
 
 Each method gets unit rows (only "kmeans-raw" the points as they are) and returns what
-k-means then clusters.  No method sees a label.
+k-means then clusters.  No method sees a label.  A method "+ unit rows" is the same
+representation with its rows scaled to length 1.
 """
 
 from __future__ import annotations
@@ -12,10 +13,11 @@ from typing import Any
 
 from scipy import sparse
 from sklearn.decomposition import NMF, PCA, TruncatedSVD
-from sklearn.preprocessing import normalize
 
 from sphericalpca.estimators import KSVD, R1PCA, SphericalPCA
-from sphericalpca.rows import Matrix
+from sphericalpca.problem import Problem
+from sphericalpca.rows import Matrix, as_rows
+from sphericalpca.solvers import Linearized, lipschitz_constant
 
 __all__ = ["METHODS", "DoesNotApplyError", "Representation", "RepresentationMethod"]
 
@@ -60,6 +62,10 @@ class RepresentationMethod:
         Whether it gets the points as they are instead of unit rows.
     spherical : bool
         Whether it clusters by itself, with unit centroids, instead of by k-means.
+    unit : bool
+        Whether the rows of the representation are scaled to length 1 before they are clustered.
+    in_tables : bool
+        Whether it has a column in Tables 1 and 2; others belong to an experiment of their own.
     """
 
     label: str
@@ -68,6 +74,8 @@ class RepresentationMethod:
     reduces: bool = True
     raw: bool = False
     spherical: bool = False
+    unit: bool = False
+    in_tables: bool = True
 
 
 def _features(X: Matrix, *_: Any) -> Representation:
@@ -95,11 +103,6 @@ def _svd(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representatio
     chosen = exact | options
     model = TruncatedSVD(r, random_state=seed, **chosen)
     return Representation(model.fit_transform(X), chosen)
-
-
-def _svd_unit(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
-    found = _svd(X, r, seed, options)
-    return Representation(normalize(found.Z, copy=False), found.parameters)
 
 
 def _r1_pca(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
@@ -136,20 +139,53 @@ def _spherical_centred(X: Matrix, r: int, seed: int, options: dict[str, Any]) ->
     return _spherical(X, r, seed, {**options, "center": True})
 
 
-# In the order of the paper's tables, then ours.
+def _random_start(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    return _spherical(X, r, seed, {**options, "init": "random"})
+
+
+def _best_of_ten(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    return _spherical(X, r, seed, {**options, "n_init": 10})
+
+
+def _algorithm_1(X: Matrix, r: int, seed: int, options: dict[str, Any]) -> Representation:
+    """Algorithm 1 from a random start; `lam` and `mu` are multiples of L_c."""
+    bound = lipschitz_constant(Problem(as_rows(X)), r)
+    constants = {name: options[name] * bound for name in ("lam", "mu")}
+    model = SphericalPCA(
+        r, solver=Linearized(**constants), init="random", max_iter=1000, random_state=seed
+    )
+    Z = model.fit_transform(X)
+    facts = {"mean_cosine": model.mean_cosine_, "iterations": model.n_iter_}
+    return Representation(Z, {**constants, "L_c": bound, "max_iter": 1000}, facts)
+
+
+# In the order of the paper's tables, then the same reducers with unit rows, then ours.
 METHODS: dict[str, RepresentationMethod] = {
-    "kmeans-raw": RepresentationMethod("K-means, raw points", _features, reduces=False, raw=True),
+    "kmeans-raw": RepresentationMethod(
+        "K-means, raw points", _features, reduces=False, raw=True, in_tables=False
+    ),
     "kmeans": RepresentationMethod("K-means", _features, in_paper=True, reduces=False),
     "mua": RepresentationMethod("MUA", _nmf, in_paper=True),
     "pca": RepresentationMethod("PCA", _pca, in_paper=True),
     "r1-pca": RepresentationMethod("R1-PCA", _r1_pca, in_paper=True),
     "k-svd": RepresentationMethod("K-SVD", _k_svd, in_paper=True),
     "spherical-pca": RepresentationMethod("Spherical PCA", _spherical, in_paper=True),
-    "svd-unit": RepresentationMethod("SVD + unit rows", _svd_unit),
+    "mua-unit": RepresentationMethod("MUA + unit rows", _nmf, unit=True),
+    "pca-unit": RepresentationMethod("PCA + unit rows", _pca, unit=True),
+    "r1-pca-unit": RepresentationMethod("R1-PCA + unit rows", _r1_pca, unit=True),
+    "k-svd-unit": RepresentationMethod("K-SVD + unit rows", _k_svd, unit=True),
+    "svd-unit": RepresentationMethod("SVD + unit rows", _svd, unit=True),
     "pca-uncentred": RepresentationMethod("PCA, uncentred", _svd),
     "spherical-kmeans": RepresentationMethod(
         "Spherical k-means", _features, reduces=False, spherical=True
     ),
     "spherical-pca-centred": RepresentationMethod("Spherical PCA, centred", _spherical_centred),
     "k-svd-2r": RepresentationMethod("K-SVD, 2r atoms", _twice_the_atoms),
+    "spherical-pca-random": RepresentationMethod(
+        "Spherical PCA, random start", _random_start, in_tables=False
+    ),
+    "spherical-pca-best": RepresentationMethod(
+        "Spherical PCA, best of 10 starts", _best_of_ten, in_tables=False
+    ),
+    "algorithm-1": RepresentationMethod("Algorithm 1", _algorithm_1, in_tables=False),
 }

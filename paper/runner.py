@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,8 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from paper.journal import Journal, identity
 from paper.plan import Trial
-from paper.trial import run_trial, versions
+from paper.provenance import made_with
+from paper.trial import run_trial
 
 __all__ = ["Failure", "Todo", "run", "todo"]
 
@@ -34,7 +36,7 @@ class Failure:
         t = self.trial
         draws = ",".join(map(str, t.repetitions))
         where = f"{t.experiment} {t.dataset} {t.groups!r} {t.variant}, repetition {draws}"
-        return f"{where}, {t.method}, r = {t.r}: {self.reason}"
+        return f"{where}, {' and '.join(t.methods)}, r = {t.r}: {self.reason}"
 
 
 Result = tuple[Trial, list[dict[str, Any]] | Failure]
@@ -50,7 +52,7 @@ class Todo:
     finished : int
         Trials all of whose rows are there.
     foreign : int
-        Rows of the plan that other versions of the packages made.
+        Rows of the plan that another commit, machine or version made.
     """
 
     missing: list[Trial]
@@ -64,10 +66,10 @@ def todo(trials: Sequence[Trial], journal: Journal) -> Todo:
     missing = [
         trial
         for trial, own in zip(trials, keys, strict=True)
-        if not all(key in journal.rows for key in own)
+        if not all(_is_there(journal, key, trial.clusterings) for key in own)
     ]
     there = [journal.rows[key] for own in keys for key in own if key in journal.rows]
-    foreign = sum(row["versions"] != versions() for row in there)
+    foreign = sum(row["made_with"] != made_with() for row in there)
     return Todo(missing, len(trials) - len(missing), foreign)
 
 
@@ -172,4 +174,12 @@ def _run_one(trial: Trial, data_home: Path | None) -> Result:
 
 def _identities(trial: Trial) -> list[tuple[str, ...]]:
     own = vars(trial)
-    return [identity({**own, "repetition": repetition}) for repetition in trial.repetitions]
+    return [
+        identity({**own, "method": method, "repetition": repetition})
+        for method, repetition in product(trial.methods, trial.repetitions)
+    ]
+
+
+def _is_there(journal: Journal, key: tuple[str, ...], clusterings: int) -> bool:
+    """Whether a row was measured, with at least as many seeds of k-means."""
+    return key in journal.rows and int(journal.rows[key]["clusterings"] or 1) >= clusterings

@@ -20,6 +20,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
+from paper.provenance import made_with
 from paper.seeds import seed_of
 from sphericalpca.convergence import Convergence, Rate, analyse, fit_rate
 from sphericalpca.datasets import make_toy
@@ -59,7 +60,8 @@ def solver_runs(steps: int) -> tuple[Table, Table]:
             for solver, (start, options) in _solvers(X, r, U, V).items():
                 model = SphericalPCA(r, max_iter=steps, random_state=0, **options).fit(X)
                 iterations += _iteration_rows(name, solver, model)
-                runs.append({"data": name, "solver": solver, "start": start, **_facts(model, X)})
+                facts = {**_facts(model, X), "made_with": made_with()}
+                runs.append({"data": name, "solver": solver, "start": start, **facts})
     return iterations, runs
 
 

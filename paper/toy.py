@@ -9,6 +9,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from paper.journal import Journal
+from paper.provenance import made_with
 from paper.seeds import seed_of
 from sphericalpca.datasets import make_toy
 from sphericalpca.estimators import SphericalPCA
@@ -45,7 +46,8 @@ def toy_points(repetition: int) -> list[dict[str, Any]]:
     names = ("x", "y", "z", "group", "kmeans", "spherical", "v1", "v2")
     U = model.components_.T
     plane = {f"u{i + 1}{j + 1}": float(U[i, j]) for i in range(3) for j in range(2)}
+    made = {"made_with": made_with()}
     return [
-        {"repetition": repetition, **dict(zip(names, row, strict=True)), **plane}
+        {"repetition": repetition, **dict(zip(names, row, strict=True)), **plane, **made}
         for row in columns.tolist()
     ]

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from paper.cli.folders import not_left_empty
 from sphericalpca.cli.console import Commands, Number, examples, open_console, say, write_line
-from sphericalpca.cli.outputs import not_left_empty
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from paper.cli.folders import not_left_empty
 from sphericalpca.cli.console import Names, counted, examples, write_line
-from sphericalpca.cli.outputs import check_folder, not_left_empty
+from sphericalpca.cli.outputs import check_folder
 from sphericalpca.exceptions import DataError, printable
 
 if TYPE_CHECKING:
-    from paper.plan import Trial
+    from paper.plan import ExperimentPlan, Trial
     from paper.reproduction import Reproduction
     from paper.runner import Failure
 
@@ -21,7 +22,8 @@ __all__ = ["reproduce"]
 
 PARTS = {
     "figures": ("toy",),
-    "newsgroups": ("newsgroups", "rank"),
+    "newsgroups": ("newsgroups", "rank", "starts", "constants"),
+    "embeddings": ("embeddings",),
     "uci": ("uci",),
     "lsa": ("lsa",),
 }
@@ -52,10 +54,13 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--repetitions",
     type=click.IntRange(min=1),
-    help="Draws, or k-means seeds, of each table.  [default: 10, with --quick 2]",
+    help="Number of draws of documents, or of k-means seeds where the data are fixed.  "
+    "[default: 40 and 10, with --quick 2]",
 )
-@click.option("--jobs", type=click.IntRange(min=1), help="Processes.  [default: one per core]")
-@click.option("--quick", is_flag=True, help="A small part of everything, within three minutes.")
+@click.option(
+    "--jobs", type=click.IntRange(min=1), help="Number of processes.  [default: one per core]"
+)
+@click.option("--quick", is_flag=True, help="A small part of everything, in about a minute.")
 @click.option(
     "--embedded", is_flag=True, help="Use data that come with the dependencies; needs no files."
 )
@@ -70,12 +75,13 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
 ) -> None:
     """Run the paper's experiments and write a report.
 
-    PART is figures (Figs. 1 to 3), newsgroups (Table 1), uci (Table 2), lsa (Table 3, ours), all of
-    them, or report, which only draws the page from the rows that are there.
+    PART is figures (Figs. 1 to 3), newsgroups (Table 1, and how it depends on the dimension, the
+    start and the constants of Algorithm 1), uci (Table 2), lsa (Table 3, ours), embeddings (Table
+    4, ours), all of them, or report, which only draws the page from existing rows.
 
-    Every finished row is kept at once: interrupt it as you like, and give the same command
-    again to go on.  With --quick and no --data-home, where data files are missing, data that come
-    with the dependencies take their place; the page says so.
+    Finished rows are saved immediately: to resume an interrupted run, give the same command
+    again.  With --quick and no --data-home, missing data files are replaced by data that ship with
+    the dependencies; the page says so.
     """
     for package in ("jinja2", "matplotlib", "pandas"):
         _require(package)  # before hours are spent on what the report could not show
@@ -115,7 +121,7 @@ def _prepare(
     embedded: bool,
 ) -> Reproduction:
     """The work to do, on embedded data where that was asked for or has to be."""
-    from paper.datasets import get_data_home  # noqa: PLC0415
+    from paper.datasets import get_data_home, has_minilm  # noqa: PLC0415
     from paper.plan import ExperimentPlan  # noqa: PLC0415
     from paper.reproduction import Reproduction, embed  # noqa: PLC0415
 
@@ -123,6 +129,8 @@ def _prepare(
     plan = plan if repetitions is None else plan.with_repetitions(repetitions)
     if embedded:
         return Reproduction(embed(plan), experiments, out, data_home)
+    if "embeddings" in experiments and not has_minilm(data_home):
+        plan = _without_embeddings(plan, experiments, data_home)
     work = Reproduction(plan, experiments, out, data_home)
     absent = work.missing_data()
     if not absent:
@@ -141,13 +149,27 @@ def _prepare(
     return Reproduction(embed(plan), experiments, out, None)
 
 
+def _without_embeddings(
+    plan: ExperimentPlan, experiments: tuple[str, ...], data_home: Path | None
+) -> ExperimentPlan:
+    """Leave out what needs vectors that cannot be downloaded; an error if nothing else is left."""
+    from paper.datasets import get_data_home  # noqa: PLC0415
+    from paper.datasets.vectors import MINILM_FILE  # noqa: PLC0415
+
+    missing = f"No {MINILM_FILE} in {get_data_home(data_home)}"
+    if experiments == ("embeddings",):
+        raise DataError(missing, remedy="choose another PART, or put the file there")
+    write_line(f"{missing}: Table 4 (embeddings) is skipped.")
+    return plan.without_embeddings()
+
+
 def _run(work: Reproduction, out: Path, jobs: int) -> list[Failure]:
     work.open_folder()
     left = work.todo()
     if left.foreign:
         write_line(
-            f"{left.foreign} rows in {out / 'rows.csv'} were made by other versions and are kept; "
-            "remove the file to measure them again."
+            f"{left.foreign} rows in {out / 'rows.csv'} were made by another commit, machine "
+            "or version and are kept; remove the file to measure them again."
         )
     processes = counted(jobs, "process", "processes")
     write_line(f"{left.finished} of {len(work.trials)} trials are done; {processes}.")

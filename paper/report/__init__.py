@@ -13,7 +13,7 @@
     findings/      sentences that follow from the rows, by rules
     content.py     all of these, drawn up from the results
     page.py        the HTML page; templates/ holds its text, style and scripts
-    summary.py     a small table for the README
+    summary.py     a small table for the site
 
 Nothing here runs a fit, and the same rows give the same bytes.
 """
@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paper.report.content import gather
+from paper.report.figures.files import png_file, svg_file
 from paper.report.findings import Headline
 from paper.report.page import render
 from paper.report.read import read_results
@@ -57,8 +58,8 @@ def write_report(folder: Path) -> Report:
     folder = Path(folder)
     content = gather(read_results(folder))
     for name, picture in content.pictures.items():
-        write_whole(folder / "figures" / f"{name}.svg", picture.svg())
-        write_whole(folder / "figures" / f"{name}.png", picture.png())
+        write_whole(folder / "figures" / f"{name}.svg", svg_file(picture))
+        write_whole(folder / "figures" / f"{name}.png", png_file(picture))
     for name, table in content.tables.items():
         write_whole(folder / "tables" / f"{name}.md", to_markdown(table).encode())
     page = folder / "report.html"

@@ -5,19 +5,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy.stats import rankdata
 
 from paper.printed import PAPER_METHODS, paper_pair
-from paper.report.compare import OURS, Cell, ComparisonLine
+from paper.report.compare import OURS, Cell, ComparisonLine, Outcome
 
 __all__ = [
     "CLOSE",
+    "FAIR_RIVALS",
     "PAPER_MEASURES",
+    "READINGS",
+    "JointOutcome",
     "Match",
     "best_of_six",
+    "joint_outcome",
     "left_out",
+    "lines_by_reading",
     "main_lines",
     "matches",
     "order_agreement",
@@ -33,8 +39,21 @@ CLOSE = 0.05
 # Our measure, and the field of the paper's pair that it stands beside.
 PAPER_MEASURES = {"accuracy": "accuracy", "nmi_max": "nmi"}
 
-# The variant of each table that follows the paper's words.
+# The variant of each table that follows the paper's words; Table 1 has two, see `READINGS`.
 MAIN_VARIANT = {"newsgroups": "main", "uci": "unit"}
+
+# "Mutual information between words and documents" can mean either.  Both are main tables, and
+# a claim is made only if it holds in both.
+READINGS = {"main": "words chosen by the documents", "labels": "words chosen by the labels"}
+
+# What Spherical PCA has to be compared with: the paper's reducers with unit rows, which Spherical
+# PCA has by itself, the SVD with unit rows, and clustering without a reduction.
+FAIR_RIVALS = (
+    *("mua-unit", "pca-unit", "r1-pca-unit", "k-svd-unit"),
+    *("svd-unit", "spherical-kmeans"),
+)
+
+JointOutcome = Outcome | Literal["differs"]
 
 
 @dataclass(frozen=True)
@@ -69,6 +88,34 @@ def main_lines(lines: list[ComparisonLine], experiment: str) -> list[ComparisonL
         and line.key.variant == MAIN_VARIANT[experiment]
         and not line.key.dataset.startswith("mfeat-")
     ]
+
+
+def lines_by_reading(lines: list[ComparisonLine]) -> dict[str, list[ComparisonLine]]:
+    """The lines of Table 1 by each reading of the paper's words that was run."""
+    found = {
+        reading: [
+            line
+            for line in lines
+            if line.key.experiment == "newsgroups" and line.key.variant == reading
+        ]
+        for reading in READINGS
+    }
+    return {reading: part for reading, part in found.items() if part}
+
+
+def joint_outcome(
+    by_reading: dict[str, list[ComparisonLine]], groups: str, rival: str, measure: str
+) -> JointOutcome:
+    """How Spherical PCA stands to a rival in all readings; "differs" where they disagree."""
+    outcomes = {
+        cell.outcome
+        for lines in by_reading.values()
+        for line in lines
+        if line.key.groups == groups and (cell := line.cells[measure].get(rival)) is not None
+    }
+    if len(outcomes) == 1:
+        return outcomes.pop()
+    return "differs" if outcomes else "untested"
 
 
 def matches(lines: list[ComparisonLine]) -> list[Match]:
@@ -128,7 +175,7 @@ def with_rivals(lines: Sequence[ComparisonLine]) -> list[ComparisonLine]:
 
 
 def outcomes(lines: Sequence[ComparisonLine]) -> Counter[str]:
-    """How often Spherical PCA is ahead of the paper's others, level or behind, by both measures."""
+    """How often each outcome occurs against the paper's other methods, by both measures."""
     found = Counter(
         str(line.cells[measure][rival].outcome)
         for line in lines

@@ -14,12 +14,13 @@ from scipy import stats
 
 from paper.methods import METHODS
 from paper.report.bootstrap import bootstrap_difference
-from paper.report.enough import LEVEL, can_show, has_interval
+from paper.report.enough import LEVEL, can_show, has_interval, is_equivalent
 from paper.report.read import MEASURES, STAND_INS
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import PairedDifference, holm, paired_difference
 
 __all__ = [
+    "BY_DIMENSION",
     "NEGLIGIBLE",
     "OURS",
     "Cell",
@@ -33,7 +34,7 @@ __all__ = [
 
 OURS = "spherical-pca"
 
-# A mean difference below half a point is called level whatever its p: where the data are
+# A mean difference below half a point is never called ahead or behind: where the data are
 # fixed and only seeds of k-means vary, the spread can be zero, and a difference of a single
 # sample would count as shown.
 NEGLIGIBLE = 0.005
@@ -41,8 +42,9 @@ NEGLIGIBLE = 0.005
 # The variant whose repetitions are replicates of one sample.
 BOOTSTRAP = "bootstrap"
 
-# How Spherical PCA stands to a rival; "untested" where there is nothing to pair, or too little.
-Outcome = Literal["ahead", "behind", "level", "untested"]
+# How Spherical PCA stands to a rival: "level" where an equivalence test shows it, "open" where
+# neither a difference nor equivalence is shown, "untested" where there are too few pairs.
+Outcome = Literal["ahead", "behind", "level", "open", "untested"]
 
 # Where the dimension is what varies, it is part of a line's name.
 BY_DIMENSION = ("rank", "lsa")
@@ -66,7 +68,7 @@ class Cell:
     ----------
     mean, sd : float
     n : int
-        Number of clusterings.
+        Number of repetitions; each is the mean over its seeds of k-means.
     gain : PairedDifference or None
         Spherical PCA minus this method, paired by repetition; its ends are NaN where the
         pairs are too few for an interval.
@@ -104,13 +106,13 @@ class Cell:
 
     @property
     def outcome(self) -> Outcome:
-        """How Spherical PCA stands to this method; "level" where none or little is shown."""
+        """How Spherical PCA stands to this method."""
         if self.gain is None or not self.tested:
             return "untested"
         shown = not self.gain.low <= 0 <= self.gain.high and not self.p > LEVEL
-        if not shown or abs(self.gain.mean) < NEGLIGIBLE:
-            return "level"
-        return "ahead" if self.gain.mean > 0 else "behind"
+        if shown and abs(self.gain.mean) >= NEGLIGIBLE:
+            return "ahead" if self.gain.mean > 0 else "behind"
+        return "level" if is_equivalent(self.gain) else "open"
 
 
 @dataclass(frozen=True)

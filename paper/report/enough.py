@@ -1,11 +1,20 @@
-"""How many repetitions it takes before anything can be shown: one rule for the whole report."""
+"""What counts as shown, one rule for the whole report: differences, and that there is none."""
 
 from __future__ import annotations
 
-__all__ = ["LEVEL", "can_show", "has_interval"]
+import math
+
+from scipy import stats
+
+from sphericalpca.metrics import PairedDifference
+
+__all__ = ["LEVEL", "MARGIN", "can_show", "has_interval", "is_equivalent"]
 
 # At or below it a p-value counts as shown.
 LEVEL = 0.05
+
+# Differences below it in size are too small to matter; an equivalence test has to show that.
+MARGIN = 0.02
 
 # With two values Student's t is 12.7: an interval would reach beyond every accuracy there is.
 FEWEST_FOR_INTERVAL = 3
@@ -25,3 +34,15 @@ def can_show(n: int, *, rivals: int, replicates: bool) -> bool:
     interval decides.
     """
     return has_interval(n) and (replicates or rivals * 2.0 ** (1 - n) <= LEVEL)
+
+
+def is_equivalent(gain: PairedDifference, *, margin: float = MARGIN) -> bool:
+    """Whether two one-sided t tests at 5 % show that a difference is smaller than `margin`.
+
+    That is so where the 90 % interval lies within the margin.  `gain` has the 95 % one, of the
+    mean or of replicates, so its half width over its quantile is the standard error in both cases.
+    """
+    if not math.isfinite(gain.low) or gain.n < 2:
+        return False
+    error = (gain.high - gain.mean) / float(stats.t.ppf(0.975, gain.n - 1))
+    return abs(gain.mean) + float(stats.t.ppf(0.95, gain.n - 1)) * error < margin

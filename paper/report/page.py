@@ -10,6 +10,7 @@ import pandas as pd
 
 from paper.report.compare import NEGLIGIBLE
 from paper.report.content import Content
+from paper.report.enough import MARGIN
 from paper.report.findings.words import listed
 from paper.report.read import STAND_INS
 from sphericalpca.pages import document
@@ -25,7 +26,10 @@ SECTIONS = {
     "newsgroups": "Table 1: newsgroups",
     "uci": "Table 2: UCI",
     "lsa": "Table 3: LSA as people run it",
+    "embeddings": "Table 4: sentence embeddings",
     "rank": "Accuracy against the dimension",
+    "starts": "Other starts",
+    "constants": "Other constants of Algorithm 1",
     "seconds": "Run time",
 }
 
@@ -35,6 +39,7 @@ STAND_IN_SECTIONS = {
     "uci": "Table 2's protocol, on ",
     "lsa": "Table 3: LSA as people run it, on ",
     "rank": "Accuracy against the dimension, on ",
+    "starts": "Other starts, on ",
 }
 
 SCRIPT = "toy3d.js"
@@ -89,9 +94,10 @@ def _shown(content: Content) -> dict[str, Any]:
         "stand_ins": content.results.stand_ins,
         "standing_in": standing_in,
         "only_stand_ins": bool(content.results.stand_ins) and not paper_data,
-        "versions": content.results.versions,
+        "made_with": content.results.made_with,
         "n_rows": len(rows),
         "negligible": share(NEGLIGIBLE),
+        "margin": share(MARGIN),
     }
 
 

@@ -27,7 +27,7 @@ STAND_INS = frozenset({"docstrings", "iris", "wine", "breast-cancer", "digits"})
 
 # Columns that hold words even where they look like numbers.
 WORDS = (
-    *("experiment", "dataset", "groups", "variant", "method", "parameters", "note", "versions"),
+    *("experiment", "dataset", "groups", "variant", "method", "parameters", "note", "made_with"),
     *("data", "solver", "start", "rate", "stop_reason"),
 )
 
@@ -81,9 +81,9 @@ class Results:
         return names if set(names) <= STAND_INS else []
 
     @property
-    def versions(self) -> list[str]:
+    def made_with(self) -> list[str]:
         """What the rows were computed with."""
-        return sorted(self.rows["versions"].dropna().unique())
+        return sorted(self.rows["made_with"].dropna().unique())
 
 
 def read_results(folder: Path) -> Results:

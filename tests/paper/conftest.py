@@ -28,7 +28,7 @@ def _surroundings(monkeypatch, tmp_path):
 def undrawn(monkeypatch):
     """For tests of words: a report without its pictures, which take most of the time."""
     for kind in ("svg", "png"):
-        monkeypatch.setattr(Picture, kind, lambda self: b"")
+        monkeypatch.setattr(f"paper.report.{kind}_file", lambda _: b"")
     monkeypatch.setattr(Picture, "inline", lambda self: ["<svg></svg>"] * len(self.panels))
 
 

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 from sklearn.metrics import mutual_info_score
 
+from paper.datasets import has_minilm, load_minilm, load_newsgroups
 from paper.draws import DOCUMENTS_PER_GROUP, WORDS, draw, word_information
 from paper.plan import EXPERIMENTS, ExperimentPlan, Trial
 
@@ -52,15 +53,16 @@ def plan():
     return embed(ExperimentPlan.quick())
 
 
-@pytest.mark.parametrize("experiment", EXPERIMENTS)
+@pytest.mark.parametrize("experiment", [name for name in EXPERIMENTS if name != "embeddings"])
 def test_methods_and_only_methods_share_a_draw(plan, experiment):
     """And no empty rows reach a method."""
     trials = list(plan.trials(experiment))
+    shared = ("variant",) if experiment != "constants" else ()  # those belong to the method
     first = trials[0]
     for trial in trials:
         same = all(
             getattr(trial, name) == getattr(first, name)
-            for name in ("dataset", "groups", "variant", "repetitions")
+            for name in ("dataset", "groups", *shared, "repetitions")
         )
         assert (draw(trial, None) is draw(first, None)) == same
         if trial.repetitions != first.repetitions:
@@ -75,7 +77,7 @@ def test_methods_and_only_methods_share_a_draw(plan, experiment):
 
 
 def test_documents_and_words_are_those_of_the_protocol(plan):
-    trials = [t for t in plan.trials("newsgroups") if t.method == "pca"]
+    trials = [t for t in plan.trials("newsgroups") if "pca" in t.methods]
     for trial in trials:
         data = draw(trial, None)
         assert data.X.shape[1] == WORDS
@@ -98,9 +100,23 @@ def test_bootstrap_redraws_documents_of_the_whole(plan):
 @pytest.mark.slow("experiment")
 def test_named_groups_are_the_papers(data_home):
     data, stripped = (
-        draw(Trial("newsgroups", "20newsgroups", "5 named", variant, (0,), "pca", 5), data_home)
+        draw(Trial("newsgroups", "20newsgroups", "5 named", variant, (0,), ("pca",), 5), data_home)
         for variant in ("main", "stripped")
     )
     assert (np.bincount(data.labels, minlength=20) > 0).nonzero()[0].tolist() == [1, 8, 9, 14, 17]
     assert data.dropped + len(data.labels) == stripped.dropped + len(stripped.labels) == 1000
     assert stripped.dropped > data.dropped
+
+
+@pytest.mark.slow("experiment")
+def test_embeddings_are_of_the_documents_that_table_1_draws(data_home):
+    if not has_minilm(data_home):
+        pytest.skip("the vectors are not there")
+    words, vectors = (
+        draw(Trial(name, "20newsgroups", "10", variant, (3,), ("pca",), 10), data_home)
+        for name, variant in (("newsgroups", "main"), ("embeddings", "minilm"))
+    )
+    assert vectors.X.shape == (2000, 384)
+    assert words.dropped + len(words.labels) == len(vectors.labels)
+    assert set(words.labels) == set(vectors.labels)
+    assert load_minilm(data_home).labels.tolist() == load_newsgroups(data_home).labels.tolist()

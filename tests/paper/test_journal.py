@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from paper.journal import COLUMNS, Journal, alone_in, identity, write_table
+from paper.journal import COLUMNS, FORMER_COLUMNS, Journal, alone_in, identity, write_table
 from sphericalpca import DataError
 
 
@@ -88,3 +88,16 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
         pass
     with alone_in(tmp_path):
         pass
+
+
+def test_rows_of_version_0_1_are_read_and_rewritten(path):
+    former = {**row(0, accuracy="0.5"), "versions": "numpy 2"}
+    text = ",".join(FORMER_COLUMNS) + "\n" + ",".join(str(former[n]) for n in FORMER_COLUMNS) + "\n"
+    path.write_text(text)
+    journal = Journal(path)
+    (read,) = journal.rows.values()
+    assert (read["clusterings"], read["accuracy_sd"]) == ("1", "")
+    assert (read["made_with"], read["accuracy"]) == ("numpy 2", "0.5")
+    journal.rewrite()
+    assert path.read_text().startswith(",".join(COLUMNS) + "\n")
+    assert Journal(path).rows == journal.rows

@@ -10,20 +10,27 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from joblib.externals.loky.process_executor import TerminatedWorkerError
+from sklearn.cluster import KMeans
+from sklearn.preprocessing import normalize
 
 from paper import runner as runner_module
+from paper.draws import draw
 from paper.journal import COLUMNS, Journal, identity
+from paper.methods import METHODS
 from paper.plan import ExperimentPlan
 from paper.reproduction import Reproduction
 from paper.runner import run, todo
+from paper.seeds import seed_of
 from paper.solver_runs import longest_run
 from paper.toy import toy_points, typical_draw
+from paper.trial import run_trial
+from sphericalpca.metrics import clustering_accuracy
 
 
 @pytest.fixture(scope="module")
 def plan():
     small = ExperimentPlan.quick().embedded("5")
-    return replace(small, toy_draws=2, uci=("iris",), repetitions=2, solver_steps=20)
+    return replace(small, toy_draws=2, uci=("iris",), solver_steps=20)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +39,8 @@ def trials(plan):
 
 
 def measured(journal):
-    """The rows without their times, in order."""
-    timed = ("seconds", "cluster_seconds")
+    """The rows without their times and what they were made with, in order."""
+    timed = ("seconds", "cluster_seconds", "made_with")
     return [{k: v for k, v in row.items() if k not in timed} for row in journal.rows.values()]
 
 
@@ -47,8 +54,9 @@ def finished(tmp_path_factory, trials):
 
 def test_every_planned_row_is_there_once_in_order_and_complete(finished, trials):
     planned = [
-        identity({**vars(trial), "repetition": repetition})
+        identity({**vars(trial), "method": method, "repetition": repetition})
         for trial in trials
+        for method in trial.methods
         for repetition in trial.repetitions
     ]
     assert list(finished.rows) == planned
@@ -56,13 +64,14 @@ def test_every_planned_row_is_there_once_in_order_and_complete(finished, trials)
     for row in finished.rows.values():
         assert set(row) == set(COLUMNS)
         if row["note"]:
-            assert row["method"] == "mua"
+            assert row["method"].startswith("mua")
             assert row["accuracy"] == ""
             continue
         assert 0 < float(row["accuracy"]) <= 1
         assert 0 <= float(row["nmi_max"]) <= float(row["nmi_arithmetic"]) <= 1
         assert float(row["seconds"]) >= 0
-        assert row["versions"].startswith("sphericalpca ")
+        assert row["made_with"].startswith("commit ")
+        assert "sphericalpca " in row["made_with"]
         assert bool(row["svd_ratio"]) == row["method"].startswith("spherical-pca")
         where = tuple(row[name] for name in ("experiment", "dataset", "repetition"))
         seeds.setdefault(where, set()).add(row["seed"])
@@ -73,12 +82,14 @@ def test_every_planned_row_is_there_once_in_order_and_complete(finished, trials)
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_failing_trial_does_not_stop_the_others(tmp_path, trials, finished, jobs):
     """And rows do not depend on the number of processes."""
-    odd = replace(trials[0], dataset="nowhere", experiment="uci", method="pca", r=3, groups="3")
+    odd = replace(
+        trials[0], dataset="nowhere", experiment="uci", methods=("pca", "pca-unit"), r=3, groups="3"
+    )
     journal = Journal(tmp_path / "rows.csv")
     some = trials[:6] if jobs == 1 else trials
     failures = run([odd, *some], journal, data_home=None, jobs=jobs, done=lambda _: None)
     assert [failure.trial for failure in failures] == [odd]
-    told = "uci nowhere '3' main, repetition 0, pca, r = 3: DataError: No data set"
+    told = "uci nowhere '3' main, repetition 0, pca and pca-unit, r = 3: DataError: No data set"
     assert told in str(failures[0])
     rows = measured(Journal(journal.path))
     assert rows == measured(finished)[: len(rows)]
@@ -117,6 +128,42 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, trials, finished, aft
     assert (left.missing, left.foreign) == ([], len(finished.rows))
 
 
+def test_a_row_is_the_mean_over_its_seeds_of_k_means(tmp_path, trials, finished):
+    """The first seed is that of a single clustering; rows with fewer seeds are measured again."""
+    trial = next(t for t in trials if t.methods == ("pca", "pca-unit"))
+    one = replace(trial, repetitions=(0,))
+    several = replace(one, clusterings=4)
+    journal = Journal(finished.path)
+    assert todo([one], journal).missing == []
+    assert todo([several], journal).missing == [several]
+    rows = {row["method"]: row for row in run_trial(several, None)}
+    single = {row["method"]: row for row in run_trial(one, None)}
+    for method in trial.methods:
+        assert rows[method]["clusterings"] == 4
+        assert rows[method]["seed"] == single[method]["seed"]
+        assert rows[method]["accuracy_sd"] >= 0
+        assert single[method]["accuracy_sd"] is None
+    assert rows["pca"]["accuracy"] != rows["pca-unit"]["accuracy"]
+    seeds = [seed_of("k-means", "uci", "iris", "3", 0, *more) for more in ((), (1,), (2,), (3,))]
+    data = draw(trial, None)
+    Z = METHODS["pca"].represent(normalize(data.X), trial.r, 0, {}).Z
+    found = [
+        clustering_accuracy(data.labels, KMeans(3, n_init=10, random_state=s).fit_predict(Z))
+        for s in seeds
+    ]
+    assert rows["pca"]["accuracy"] == pytest.approx(np.mean(found))
+    assert rows["pca"]["accuracy_sd"] == pytest.approx(np.std(found, ddof=1))
+
+
+def test_unit_rows_are_those_of_the_same_representation(trials):
+    trial = next(t for t in trials if t.methods == ("k-svd", "k-svd-unit"))
+    shared = run_trial(trial, None)
+    alone = run_trial(replace(trial, methods=("k-svd-unit",)), None)
+    timed = ("seconds", "cluster_seconds")
+    cut = [{k: v for k, v in row.items() if k not in timed} for row in (*shared, *alone)]
+    assert cut[len(alone) :] == [*cut[len(alone) : 2 * len(alone)]] * 2
+
+
 PROGRAM = """
 import sys
 from dataclasses import replace
@@ -128,7 +175,7 @@ plan = replace(ExperimentPlan.quick().embedded("5"), toy_draws=200, solver_steps
 if __name__ == "__main__":
     work = Reproduction(plan, ("toy",), Path(sys.argv[1]), None)
     print("ready", flush=True)
-    told = lambda trial: print(trial.method, flush=True)
+    told = lambda trial: print(*trial.methods, flush=True)
     work.run(jobs=int(sys.argv[2]), done=told, say=lambda what: None)
 """
 
@@ -158,7 +205,7 @@ def test_files_of_the_figures_and_longer_solver_runs_are_kept(tmp_path, plan):
     folder = tmp_path / "new" / "folder"
     work = Reproduction(plan, ("toy",), folder, tmp_path / "no data")
     assert work.missing_data() == []
-    glass = replace(ExperimentPlan(), uci=("glass",), repetitions=1)
+    glass = replace(ExperimentPlan(), uci=("glass",), seeds=1)
     missing = Reproduction(glass, ("toy", "uci"), folder, tmp_path / "no data").missing_data()
     assert missing == ["glass"]
     assert not folder.exists()
@@ -195,9 +242,9 @@ def test_a_worker_that_dies_and_a_full_disk_are_named(tmp_path, trials, monkeypa
 def test_the_draw_shown_is_the_typical_one(tmp_path):
     accuracy = {0: (0.8, 1.0), 1: (0.9, 0.97), 2: (0.91, 0.99), 3: (0.95, 0.99), 4: (0.7, 0.98)}
     journal = Journal(tmp_path / "rows.csv")
-    for draw, values in accuracy.items():
+    for number, values in accuracy.items():
         for method, value in zip(("kmeans-raw", "spherical-pca"), values, strict=True):
-            row = dict.fromkeys(COLUMNS, "") | {"experiment": "toy", "repetition": draw}
+            row = dict.fromkeys(COLUMNS, "") | {"experiment": "toy", "repetition": number}
             journal.add([row | {"method": method, "accuracy": value}])
     assert typical_draw(journal) == 2
 

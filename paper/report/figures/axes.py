@@ -17,6 +17,8 @@ METHOD_STYLES: dict[str, tuple[str, Any, str]] = {
     "svd-unit": (PALETTE[1], LINE_STYLES[1], "s"),
     "pca": (PALETTE[2], LINE_STYLES[2], "^"),
     "r1-pca": (PALETTE[3], LINE_STYLES[3], "D"),
+    "pca-unit": (PALETTE[4], LINE_STYLES[1], "v"),
+    "r1-pca-unit": (PALETTE[5], LINE_STYLES[2], "P"),
 }
 
 SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paper.methods import METHODS
-from paper.report.agreement import left_out, main_lines, matches
+from paper.report.agreement import left_out, lines_by_reading, main_lines, matches
 from paper.report.compare import ComparisonLine, lines_of
 from paper.report.figures.clustering import (
     against_dimension,
@@ -38,9 +38,15 @@ def all_pictures(results: Results, lines: list[ComparisonLine]) -> Iterator[Pict
     for data in results.convergence["data"].unique():
         yield convergence(results.convergence, data, results.starts(data))
     main = {name: main_lines(lines, name) for name in ("newsgroups", "uci")}
-    for experiment, part in main.items():
+    dots = {
+        "newsgroups": main["newsgroups"],
+        "newsgroups-labels": lines_by_reading(lines).get("labels", []),
+        "uci": main["uci"],
+        "embeddings": lines_of(lines, "embeddings"),
+    }
+    for name, part in dots.items():
         if part:
-            yield methods_by_line(part, name=experiment, caption=_dots_caption(part))
+            yield methods_by_line(part, name=name, caption=_dots_caption(part))
     if rank := lines_of(lines, "rank"):
         text = f"Accuracy and NMI against the dimension r, {groups_of(rank[0])}"
         yield against_dimension(rank, caption=f"{text}{_with_intervals(rank)}.")

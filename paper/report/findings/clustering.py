@@ -29,6 +29,7 @@ from paper.report.findings.words import (
     listed,
     not_counted,
     standing,
+    tally,
 )
 from paper.report.read import MEASURES
 from paper.report.tables.clustering import line_name
@@ -107,8 +108,7 @@ def _pair_by_pair(lines: Sequence[ComparisonLine], section: str) -> Iterator[Rep
         yield ReportFinding(
             section,
             "Tested pair by pair against the paper's other five, by accuracy and NMI, Spherical "
-            f"PCA is ahead in {found['ahead']}, level in {found['level']} and behind in "
-            f"{found['behind']} of {comparisons(found.total(), lines)}.",
+            f"PCA is {tally(found)} of {comparisons(found.total(), lines)}.",
         )
 
 
@@ -188,7 +188,7 @@ def agreement_findings(lines: Sequence[ComparisonLine]) -> Iterator[ReportFindin
         same = sum(value > 0 for value in orders)
         yield ReportFinding(
             "findings",
-            f"The paper's order of its six methods and ours agree to a Spearman correlation of "
+            f"The paper's ranking of its six methods and ours have a Spearman correlation of "
             f"{np.median(orders):.2f} in the median; it is positive in "
             f"{count(same, len(orders), 'rows and measures')} (from {min(orders):.2f} to "
             f"{max(orders):.2f}).".replace("-", MINUS),
@@ -214,8 +214,8 @@ def _doubt_finding() -> ReportFinding:
     pairs = listed(f"{share(d.pair.accuracy)}/{share(d.pair.nmi)}" for d in impossible)
     text = (
         f"Of the paper's {verdicts.total()} pairs of accuracy and NMI for diabetes, "
-        f"{verdicts['impossible']} are impossible for any clusterings into two ({pairs}), and "
-        f"{verdicts['only a mean of very unequal runs']} are possible only as means of very "
-        "unequal runs."
+        f"{verdicts['impossible']} are impossible for any clusterings of all 768 samples into two "
+        f"({pairs}), and {verdicts['only a mean of very unequal runs']} are possible only as means "
+        "of very unequal runs."
     )
     return ReportFinding("findings", text)

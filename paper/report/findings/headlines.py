@@ -6,7 +6,6 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import pandas as pd
 
@@ -15,24 +14,28 @@ from paper.printed import CLASS_SIZES
 from paper.report.agreement import (
     CLOSE,
     PAPER_MEASURES,
+    READINGS,
+    Match,
+    lines_by_reading,
     main_lines,
     matches,
     with_rivals,
 )
-from paper.report.compare import OURS, ComparisonLine, lines_of
+from paper.report.compare import OURS, ComparisonLine, lines_of, methods_of
 from paper.report.doubt import doubts
 from paper.report.findings.claims import on_text
 from paper.report.findings.clustering import RIVAL, wins
+from paper.report.findings.further import constants_findings
+from paper.report.findings.readings import text_headlines
 from paper.report.findings.words import (
-    by_measure,
     cost_range,
     count,
     listed,
     not_counted,
     percent,
+    tally,
 )
-from paper.report.read import MEASURES, Results
-from paper.report.tables.clustering import line_name
+from paper.report.read import Results
 from paper.report.tables.entries import plain_number
 from paper.report.tables.lsa import LSA, VARIANTS
 from paper.report.tables.reading import is_tested, too_few
@@ -42,12 +45,6 @@ __all__ = ["Headline", "headlines", "verdict"]
 
 # From these shares of close numbers on, the paper's are said to reproduce, or to do so in part.
 MOST, HALF = 0.9, 0.5
-
-# The methods beside which a reduction, and one without centring, has to prove its worth.
-ALTERNATIVES = {
-    "spherical-kmeans": "Spherical k-means, which reduces nothing,",
-    "spherical-pca-centred": "Centred Spherical PCA",
-}
 
 
 @dataclass(frozen=True)
@@ -62,15 +59,24 @@ class Headline:
 def verdict(lines: list[ComparisonLine]) -> str:
     """The paper's claim on text, and its numbers, in one line; nothing for stand-in data."""
     claimed = next((claim.verdict for claim in on_text(lines)), "")
-    found = matches([*main_lines(lines, "newsgroups"), *main_lines(lines, "uci")])
-    if not claimed or not found:
+    shares = [
+        _close([*part, *main_lines(lines, "uci")]) for part in lines_by_reading(lines).values()
+    ]
+    if not claimed or not any(map(math.isfinite, shares)):
         return ""
-    close = sum(abs(match.difference) <= CLOSE for match in found) / len(found)
+    close = min(shares)
     numbers = "do not reproduce"
     if close >= HALF:
         numbers = "reproduce" if close >= MOST else "reproduce in part"
     same = claimed.startswith("holds") == (close >= HALF)
     return f"On text the paper's claim {claimed}{', and' if same else ';'} its numbers {numbers}."
+
+
+def _close(lines: list[ComparisonLine]) -> float:
+    """The share of the paper's numbers that ours are close to; NaN where there are none."""
+    found = matches(lines)
+    close = sum(abs(match.difference) <= CLOSE for match in found)
+    return close / len(found) if found else math.nan
 
 
 def headlines(results: Results, lines: list[ComparisonLine]) -> list[Headline]:
@@ -79,13 +85,12 @@ def headlines(results: Results, lines: list[ComparisonLine]) -> list[Headline]:
     found = {
         ("toy", "Toy."): _toy(lines_of(lines, "toy")),
         ("convergence", "Convergence."): _convergence(results.solvers),
-        ("newsgroups", _label("Text", newsgroups)): [
-            *_table(newsgroups),
-            *_alternatives(newsgroups),
-        ],
+        ("newsgroups", _label("Text", newsgroups)): text_headlines(lines),
         ("uci", _label("UCI", uci)): _table(uci),
         ("lsa", "Against LSA."): _lsa(lines_of(lines, "lsa")),
-        ("findings", "The paper's numbers."): _numbers([*newsgroups, *uci]),
+        ("embeddings", "Embeddings."): _embeddings(lines_of(lines, "embeddings")),
+        ("constants", "Constants."): [f.text for f in constants_findings(results.rows)],
+        ("findings", "The paper's numbers."): _numbers(lines_by_reading(lines), uci),
     }
     return [
         Headline(section, label, " ".join(sentences))
@@ -106,12 +111,17 @@ def _toy(lines: Sequence[ComparisonLine]) -> Iterator[str]:
         if "kmeans-raw" not in cells or OURS not in cells:
             continue
         yield (
-            f"K-means is right on {percent(cells['kmeans-raw'].mean)} of the raw points and on "
-            f"{percent(cells[OURS].mean)} of Spherical PCA's components, over "
+            f"K-means reaches {percent(cells['kmeans-raw'].mean)} accuracy on the raw points and "
+            f"{percent(cells[OURS].mean)} on Spherical PCA's components, over "
             f"{cells[OURS].n} draws."
         )
         if RIVAL in cells and cells[RIVAL].outcome != "untested":
-            standing = {"level": "level with", "ahead": "behind", "behind": "ahead of"}
+            standing = {
+                "level": "level with",
+                "ahead": "behind",
+                "behind": "ahead of",
+                "open": "not shown to differ from",
+            }
             yield (
                 f"{METHODS[RIVAL].label}, at {percent(cells[RIVAL].mean)}, is "
                 f"{standing[cells[RIVAL].outcome]} it."
@@ -160,27 +170,9 @@ def _table(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     )
     if outcomes:
         yield (
-            f"Against {METHODS[RIVAL].label} it is ahead in {outcomes['ahead']}, level in "
-            f"{outcomes['level']} and behind in {outcomes['behind']} of {outcomes.total()} "
+            f"Against {METHODS[RIVAL].label} it is {tally(outcomes)} of {outcomes.total()} "
             "comparisons."
         )
-
-
-def _alternatives(lines: Sequence[ComparisonLine]) -> Iterator[str]:
-    """Where one of `ALTERNATIVES` has the higher mean, and whether that is shown."""
-    tested = is_tested(lines)
-    for rival, name in ALTERNATIVES.items():
-        higher: dict[str, list[str]] = {}
-        shown: dict[str, list[str]] = {}
-        for measure, line in product(PAPER_MEASURES, with_rivals(lines)):
-            cells = line.cells[measure]
-            if rival in cells and round(cells[rival].mean, 3) > round(cells[OURS].mean, 3):
-                higher.setdefault(MEASURES[measure], []).append(line_name(line))
-                if cells[rival].outcome == "behind":
-                    shown.setdefault(MEASURES[measure], []).append(line_name(line))
-        if higher:
-            proof = f" (shown for {by_measure(shown)})" if shown else " (not shown at 5 %)"
-            yield f"{name} has the higher mean {by_measure(higher)}{proof if tested else ''}."
 
 
 def _lsa(lines: Sequence[ComparisonLine]) -> Iterator[str]:
@@ -193,8 +185,8 @@ def _lsa(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     few = too_few(lines)
     if found or few:
         parts = [
-            f"over {VARIANTS.get(variant, variant)} the V-measure is higher in {of['ahead']}, "
-            f"level in {of['level']} and lower in {of['behind']} of {of.total()} settings"
+            f"over {VARIANTS.get(variant, variant)} it is, by V-measure, {tally(of)} of "
+            f"{of.total()} settings"
             for variant, of in found.items()
         ]
         parts += [few.removesuffix(".")] if few else []
@@ -206,16 +198,40 @@ def _lsa(lines: Sequence[ComparisonLine]) -> Iterator[str]:
             yield f"It costs {cost} times the CPU time."
 
 
-def _numbers(lines: Sequence[ComparisonLine]) -> Iterator[str]:
-    differences = [match.difference for match in matches(list(lines))]
-    if not differences:
-        return
-    close = sum(abs(value) <= CLOSE for value in differences)
-    higher = sum(value > CLOSE for value in differences)
-    yield (
-        f"Of {len(differences)} that stand beside ours, {close} lie within {CLOSE}; ours are "
-        f"higher in {higher} and lower in {len(differences) - close - higher}."
-    )
+def _embeddings(lines: Sequence[ComparisonLine]) -> Iterator[str]:
+    tested = [line for line in lines if is_tested([line])]
+    if few := too_few(lines):
+        yield few
+    for rival in methods_of(list(tested)):
+        found = Counter(
+            str(cell.outcome)
+            for line in tested
+            for measure in PAPER_MEASURES
+            if (cell := line.cells[measure].get(rival)) is not None and cell.gain is not None
+        )
+        if found:
+            name = METHODS[rival].label
+            yield f"Against {name} it is {tally(found)} of {found.total()} comparisons."
+
+
+def _numbers(
+    by_reading: dict[str, list[ComparisonLine]], uci: Sequence[ComparisonLine]
+) -> Iterator[str]:
+    tables = {"Table 1": by_reading, "Table 2": {"": list(uci)}}
+    for table, parts in tables.items():
+        found = {reading: matches(part) for reading, part in parts.items()}
+        if any(found.values()):
+            counts = listed(_within(reading, own) for reading, own in found.items())
+            number = max(map(len, found.values()))
+            yield f"Of the {number} numbers of {table} beside ours, {counts}."
     impossible = sum(doubt.verdict == "impossible" for doubt in doubts().values())
-    if impossible and any(line.key.dataset in CLASS_SIZES for line in lines):
-        yield f"{impossible} of its pairs for diabetes cannot be true."
+    if impossible and any(line.key.dataset in CLASS_SIZES for line in uci):
+        yield (
+            f"{impossible} of its pairs for diabetes cannot be true of clusterings of all 768 "
+            "samples."
+        )
+
+
+def _within(reading: str, found: Sequence[Match]) -> str:
+    close = sum(abs(match.difference) <= CLOSE for match in found)
+    return f"{close} lie within {CLOSE}{f' with {READINGS[reading]}' if reading else ''}"

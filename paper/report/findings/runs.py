@@ -19,6 +19,7 @@ from paper.report.findings.words import (
     listed,
     percent,
     standing,
+    tally,
 )
 from paper.report.read import MEASURES
 from paper.report.tables.clustering import line_name
@@ -85,7 +86,8 @@ def gain_in_points(cell: Cell) -> str:
     word = {
         "ahead": f"a gain of {mean:.2f} points",
         "behind": f"a loss of {-mean:.2f} points",
-    }.get(cell.outcome, f"level ({mean:+.2f} points)")
+        "level": f"level ({mean:+.2f} points)",
+    }.get(cell.outcome, f"no difference shown ({mean:+.2f} points)")
     return f"{word}, 95 % interval {low:+.2f} to {high:+.2f}".replace("-", MINUS)
 
 
@@ -147,7 +149,7 @@ def _arrivals(runs: Sequence[Any]) -> str:
     rounded = best["gap"] < EXACT
     return (
         f"{reached}. The certificate says{doubt} that no subspace is better"
-        f"{', up to rounding' if rounded else share_of}."
+        f"{', to rounding' if rounded else share_of}."
     )
 
 
@@ -159,9 +161,8 @@ def lsa_findings(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
         found = Counter(line.cells["nmi_arithmetic"][LSA].outcome for line in tested)
         yield ReportFinding(
             "lsa",
-            "In the usual recipe for documents, Spherical PCA in the place of LSA raises the "
-            f"V-measure in {found['ahead']} of {len(tested)} settings, leaves it level in "
-            f"{found['level']} and lowers it in {found['behind']}.",
+            "In the usual recipe for documents, Spherical PCA in the place of LSA is, by "
+            f"V-measure, {tally(found)} of {len(tested)} settings.",
         )
     if few := too_few(compared):
         yield ReportFinding("lsa", few)

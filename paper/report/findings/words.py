@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from paper.methods import METHODS
 from paper.report.agreement import left_out
@@ -22,7 +23,17 @@ __all__ = [
     "percent",
     "places",
     "standing",
+    "tally",
 ]
+
+
+# What is said of each outcome of a test.
+OUTCOMES: dict[Outcome, str] = {
+    "ahead": "ahead",
+    "level": "level",
+    "behind": "behind",
+    "open": "not shown to differ",
+}
 
 
 @dataclass(frozen=True)
@@ -62,6 +73,12 @@ def count(number: int, total: int, noun: str) -> str:
     return f"{f'{number:,}' if number else 'none'} of {total:,} {noun}"
 
 
+def tally(found: Mapping[Any, int]) -> str:
+    """Counts of outcomes that occur: ahead in 8, level in 1 and not shown to differ in 1."""
+    counts = [f"{words} in {found[name]}" for name, words in OUTCOMES.items() if found.get(name)]
+    return listed(counts or ["ahead in 0"])
+
+
 def differences(values: Sequence[float]) -> str:
     """A difference by itself, several from the lowest to the highest."""
     low, high = shift(min(values)), shift(max(values))
@@ -90,7 +107,7 @@ def standing(
     lines: Sequence[ComparisonLine], rival: str, measure: str, names: Sequence[str]
 ) -> str:
     """Where Spherical PCA is ahead of a rival, level with it and behind it, with the range."""
-    found: dict[Outcome, list[str]] = {"ahead": [], "level": [], "behind": []}
+    found: dict[Outcome, list[str]] = {outcome: [] for outcome in OUTCOMES}
     gains = []
     for line, name in zip(lines, names, strict=True):
         cell = line.cells[measure].get(rival)
@@ -100,8 +117,9 @@ def standing(
     if not gains:
         return ""
     parts = [
-        f"{word} {'everywhere' if len(where) == len(gains) > 1 else f'at {places(where)}'}"
-        for word, where in found.items()
+        f"{OUTCOMES[outcome]} "
+        f"{'everywhere' if len(where) == len(gains) > 1 else f'at {places(where)}'}"
+        for outcome, where in found.items()
         if where
     ]
     return f"{', '.join(parts)} ({differences(gains)})"

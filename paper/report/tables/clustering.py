@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from paper.methods import METHODS
 from paper.report.agreement import paper_number
-from paper.report.compare import OURS, Cell, ComparisonLine, methods_of
+from paper.report.compare import BY_DIMENSION, OURS, Cell, ComparisonLine, methods_of
 from paper.report.doubt import doubts
 from paper.report.read import MEASURES
 from paper.report.tables.entries import gain_entry, plain_number
@@ -28,9 +28,9 @@ REPRESENTATIONS = (
     "What k-means gets: K-means, the unit rows themselves; MUA, the coefficients of "
     "multiplicative-update NMF; PCA and R1-PCA, projected coordinates; K-SVD, sparse codes over "
     "r atoms (2r in the variant) with at most r/2 non-zeros, 30 iterations; Spherical PCA, its "
-    "unit vectors V; SVD + unit rows, the uncentred SVD's coordinates scaled to length 1. "
-    "Spherical k-means clusters the unit rows by itself. Both kinds of k-means take the best of "
-    "ten starts. All methods share draws and seeds."
+    "unit vectors V; a method + unit rows, the same representation with rows scaled to length 1 "
+    "(SVD: that of PCA, uncentred). Spherical k-means clusters the unit rows by itself. Both kinds "
+    "of k-means take the best of ten starts. All methods share draws and seeds."
 )
 
 # How a method's number stands to that of Spherical PCA.
@@ -52,7 +52,7 @@ LineName = Callable[[ComparisonLine], str]
 def line_name(line: ComparisonLine) -> str:
     """How the page calls a line."""
     key = line.key
-    if key.experiment in ("rank", "lsa"):
+    if key.experiment in BY_DIMENSION:
         return f"r = {key.r}"
     if key.experiment == "uci":
         return f"{key.dataset} ({key.groups})" if key.groups.isdigit() else key.dataset

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 
-from paper.report.compare import NEGLIGIBLE, Cell
+from paper.report.compare import Cell
+from paper.report.enough import MARGIN
 from sphericalpca.pages.tables import (
     HIGHER,
     LEVEL,
@@ -19,7 +20,10 @@ from sphericalpca.pages.tables import (
 
 __all__ = ["LEVEL_MEANS", "gain_entry", "interval", "plain_number", "probability"]
 
-LEVEL_MEANS = f"{LEVEL} no difference shown, or a mean one below {share(NEGLIGIBLE)}"
+LEVEL_MEANS = (
+    f"{LEVEL} level (two one-sided tests show a difference below {share(MARGIN)}), no sign: no "
+    "difference shown"
+)
 
 
 def gain_entry(cell: Cell | None) -> Entry:

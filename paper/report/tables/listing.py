@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paper.printed import CLASS_SIZES
-from paper.report.agreement import left_out, main_lines, matches
-from paper.report.compare import ComparisonLine, lines_of
+from paper.report.agreement import READINGS, left_out, lines_by_reading, main_lines, matches
+from paper.report.compare import ComparisonLine, lines_of, methods_of
 from paper.report.findings.claims import claims_by_row
 from paper.report.naming import file_name, groups_of, stand_in, table_number
 from paper.report.read import Results
@@ -18,6 +18,7 @@ from paper.report.tables.clustering import (
     paired_table,
     seconds_table,
 )
+from paper.report.tables.constants import constants_table, sweeps
 from paper.report.tables.lsa import lsa_table
 from paper.report.tables.paper import agreement_table, doubt_table
 from paper.report.tables.reading import (
@@ -25,6 +26,7 @@ from paper.report.tables.reading import (
     has_intervals,
     reading,
 )
+from paper.report.tables.readings import both_table, nearest_reading, nearness_table
 from paper.report.tables.solvers import solvers_table
 from paper.report.tables.toy import toy_table
 from sphericalpca.pages.tables import Table
@@ -34,7 +36,7 @@ __all__ = ["all_tables"]
 TEXT_VARIANTS = {
     "main": "words chosen by mutual information with the documents",
     "labels": "words chosen by mutual information with the labels",
-    "stripped": "headers, footers and quotes removed",
+    "stripped": "headers, footers and quotes removed, words as in the first",
 }
 
 UCI_VARIANTS = {
@@ -55,6 +57,13 @@ def all_tables(results: Results, lines: list[ComparisonLine]) -> Iterator[Table]
         yield solvers_table(results.solvers, data)
     for variant, text in TEXT_VARIANTS.items():
         yield from _text_tables(lines_of(lines, "newsgroups", variant=variant), variant, text)
+    yield from _readings_tables(lines)
+    yield from _embeddings_tables(lines_of(lines, "embeddings"))
+    if starts := lines_of(lines, "starts"):
+        yield _starts_table(starts)
+    for sweep in sweeps(results.rows):
+        kind = "toy" if sweep.dataset == "toy" else "text"
+        yield constants_table(sweep, name=file_name("constants", kind))
     yield from _uci_tables(lines)
     yield from _lsa_tables(lines_of(lines, "lsa"))
     if rank := lines_of(lines, "rank"):
@@ -69,7 +78,7 @@ def _text_tables(lines: list[ComparisonLine], variant: str, text: str) -> Iterat
         return
     name = "newsgroups" if variant == "main" else f"newsgroups-{variant}"
     beside = f" {PAPER_BESIDE}" if matches(lines) else ""
-    varied = "" if variant == "main" else ", varied"
+    varied = "" if variant in READINGS else ", varied"
     where = f", on {lines[0].key.dataset}" if stand_in(lines) else ". Newsgroups"
     yield clustering_table(
         lines,
@@ -80,6 +89,44 @@ def _text_tables(lines: list[ComparisonLine], variant: str, text: str) -> Iterat
         corner="Groups",
     )
     yield from _further(lines, name, "Groups")
+
+
+def _readings_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
+    by_reading = lines_by_reading(lines)
+    if len(by_reading) > 1:
+        yield both_table(by_reading)
+    if nearest_reading(by_reading):
+        yield nearness_table(by_reading)
+
+
+def _embeddings_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
+    if not lines:
+        return
+    yield clustering_table(
+        lines,
+        name="embeddings",
+        title="Table 4. The documents of Table 1 as MiniLM vectors",
+        caption=f"{reading(lines)} {_documents(lines)} r is the number of groups. The vectors have "
+        "384 numbers, made from the posts without headers, and are scaled to length 1.",
+        corner="Groups",
+    )
+    yield from _further(lines, "embeddings", "Groups")
+
+
+def _starts_table(lines: list[ComparisonLine]) -> Table:
+    cosines = "; ".join(
+        f"{line_name(line)}: "
+        + ", ".join(f"{line.fact('mean_cosine', method):.5f}" for method in methods_of([line]))
+        for line in lines
+    )
+    return clustering_table(
+        lines,
+        name="starts",
+        title="Spherical PCA from other starts",
+        caption=f"{reading(lines)} By default a fit starts at the SVD. Mean cosines reached, in "
+        f"the order of the columns: {cosines}. {_documents(lines)}",
+        corner="Groups",
+    )
 
 
 def _uci_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
@@ -164,21 +211,24 @@ def _lsa_gain(lines: list[ComparisonLine]) -> str:
 
 def _closing_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
     newsgroups, uci = main_lines(lines, "newsgroups"), main_lines(lines, "uci")
-    main = [*newsgroups, *uci]
-    if main:
+    both = [line for part in lines_by_reading(lines).values() for line in part]
+    if main := [*newsgroups, *uci]:
         yield seconds_table(main, named=line_name)
-    if own := [line for line in newsgroups if not line.stands_in]:
+    if own := [line for line in both if not line.stands_in]:
         yield claims_by_row(own)
-    if matches(main):
-        yield agreement_table(main)
+    if matches([*both, *uci]):
+        yield agreement_table([*both, *uci])
     if any(line.key.dataset in CLASS_SIZES for line in uci):
         yield doubt_table()
 
 
 def _documents(lines: Sequence[ComparisonLine]) -> str:
-    """How many draws, and how many empty documents were dropped."""
+    """How many draws and clusterings, and how many empty documents were dropped."""
     repetitions = max(cell.n for line in lines for cell in line.cells["accuracy"].values())
     draws = f"{repetitions} {'draw' if repetitions == 1 else 'draws'} of documents"
+    seeds = max(int(line.rows["clusterings"].max()) for line in lines)
+    if seeds > 1:
+        draws += f", each the mean over {seeds} k-means seeds"
     dropped = [int(value) for line in lines for value in line.rows["dropped"].unique()]
     least, most = min(dropped), max(dropped)
     if most == 0:

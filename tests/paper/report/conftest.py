@@ -13,9 +13,8 @@ from paper.report import write_report
 from paper.report.compare import compare
 from paper.report.content import gather
 from paper.report.read import read_results
-from sphericalpca.pages.pictures import Picture
 
-VERSIONS = "sphericalpca 0.1.0, python 3.11.7, numpy 2.4.6, scipy 1.17.1, scikit-learn 1.9.1"
+MADE_WITH = "commit 123456789abc; a processor; openblas 0.3.30 (SkylakeX); scikit-learn 1.9.1"
 
 # Accuracy that a method adds to the level of its line.
 SKILL = {
@@ -25,6 +24,10 @@ SKILL = {
     "r1-pca": -0.02,
     "k-svd": -0.06,
     "spherical-pca": 0.08,
+    "mua-unit": 0.0,
+    "pca-unit": 0.06,
+    "r1-pca-unit": 0.05,
+    "k-svd-unit": -0.04,
     "svd-unit": 0.02,
     "pca-uncentred": -0.02,
     "spherical-kmeans": 0.07,
@@ -64,7 +67,9 @@ def _line(where, method, level, *, r=None, n=10, note=""):
             "n_features": 500,
             "dropped": 3 if experiment == "newsgroups" else 0,
             "seed": np.arange(n),
+            "clusterings": 5 if experiment != "uci" else 1,
             "accuracy": accuracy if known else np.nan,
+            "accuracy_sd": 0.01 if known and experiment != "uci" else np.nan,
             "nmi_max": nmi if known else np.nan,
             "nmi_arithmetic": (nmi + 0.01).round(4) if known else np.nan,
             "ari": (nmi - 0.05).round(4) if known else np.nan,
@@ -75,7 +80,7 @@ def _line(where, method, level, *, r=None, n=10, note=""):
             "cluster_seconds": 0.02,
             "parameters": '{"tol": 0.0001}',
             "note": note,
-            "versions": VERSIONS,
+            "made_with": MADE_WITH,
         }
     )
 
@@ -110,7 +115,8 @@ def _uci_rows(lines=UCI):
 
 
 def _rank_rows(dataset="20newsgroups"):
-    for r, method in product((2, 5, 10, 20, 50), ("pca", "r1-pca", "svd-unit", "spherical-pca")):
+    methods = ("pca", "pca-unit", "r1-pca", "svd-unit", "spherical-pca")
+    for r, method in product((2, 5, 10, 20, 50), methods):
         level = 0.35 + 0.1 * np.log10(r) + SKILL[method]
         yield _line(("rank", dataset, "5 named", "main"), method, level, r=r)
 
@@ -124,9 +130,36 @@ def _lsa_rows(dataset="20newsgroups"):
         yield _line(("lsa", dataset, groups, variant), method, level, r=r)
 
 
+def _embeddings_rows():
+    methods = ("kmeans", "pca", "pca-unit", "svd-unit", "spherical-pca", "spherical-kmeans")
+    for groups, method in product(("5 named", "20"), methods):
+        where = ("embeddings", "20newsgroups", groups, "minilm")
+        yield _line(where, method, 0.6 + SKILL[method] / 10)
+
+
+def _starts_rows():
+    methods = ("spherical-pca", "spherical-pca-random", "spherical-pca-best")
+    for groups, method in product(("5 named", "20"), methods):
+        rows = _line(("starts", "20newsgroups", groups, "main"), method, 0.6)
+        rows.loc[3, "mean_cosine"] -= 0.01 if method == "spherical-pca-random" else 0
+        yield rows
+
+
+def _constants_rows():
+    for dataset, lam, mu in product(("toy", "20newsgroups"), (0.1, 1.01), (0.1, 1.01)):
+        where = ("constants", dataset, "2" if dataset == "toy" else "5 named", f"{lam} and {mu}")
+        rows = _line(where, "algorithm-1", 0.5 if mu < 1 else 0.7, n=3)
+        yield rows.assign(mean_cosine=0.1 if mu < 1 else 0.42, iterations=1000)
+    for dataset, groups in (("toy", "2"), ("20newsgroups", "5 named")):
+        yield _line(("constants", dataset, groups, "default solver"), "spherical-pca", 0.72, n=3)
+
+
 @pytest.fixture(scope="session")
 def rows():
-    parts = (_toy_rows(), _newsgroups_rows(), _rank_rows(), _uci_rows(), _lsa_rows())
+    parts = (
+        *(_toy_rows(), _newsgroups_rows(), _rank_rows(), _embeddings_rows(), _starts_rows()),
+        *(_constants_rows(), _uci_rows(), _lsa_rows()),
+    )
     return pd.concat([frame for part in parts for frame in part], ignore_index=True)
 
 
@@ -277,6 +310,6 @@ def folder(tmp_path_factory, rows, convergence, solver_runs, toy_points):
     place = tmp_path_factory.mktemp("report")
     _write(place, rows, convergence=convergence, solvers=solver_runs, toy=toy_points)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Picture, "png", lambda self: b"")  # slow, and tested with one picture
+        patch.setattr("paper.report.png_file", lambda _: b"")  # slow, and tested with one picture
         write_report(place)
     return place

@@ -4,8 +4,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from paper.report.compare import Cell, compare, lines_of, methods_of
+from paper.report.enough import MARGIN, is_equivalent
 from sphericalpca.metrics import PairedDifference, holm, paired_difference
 
 WHERE = ("newsgroups", "20newsgroups", "10", "main")
@@ -30,7 +32,7 @@ def test_every_row_is_in_one_line(lines, rows):
     assert main[0].seconds["k-svd"] == pytest.approx(part["seconds"].mean())
     methods = methods_of(lines_of(lines, "uci"))
     assert methods[:6] == ["kmeans", "mua", "pca", "r1-pca", "k-svd", "spherical-pca"]
-    assert len(methods) == 11
+    assert len(methods) == 15
 
 
 def test_cells_are_means_and_paired_differences(lines):
@@ -62,19 +64,35 @@ def test_best_is_the_highest_mean_and_may_be_shared(exact_rows):
     [
         (0.01, 0.03, 0.01, "ahead"),
         (-0.03, -0.01, 0.01, "behind"),
-        (0.01, 0.03, 0.2, "level"),
-        (-0.01, 0.03, 0.01, "level"),
+        (0.01, 0.03, 0.2, "open"),
+        (-0.01, 0.03, 0.01, "open"),
+        (-0.01, 0.012, 0.01, "level"),
         (0.0, 0.0, 1.0, "level"),
         (0.01, 0.03, np.nan, "ahead"),
-        (-0.01, 0.03, np.nan, "level"),
+        (-0.01, 0.03, np.nan, "open"),
         (0.004, 0.005, 0.001, "level"),
         (-0.005, -0.004, 0.001, "level"),
         (0.0049, 0.0053, 0.001, "ahead"),
     ],
 )
-def test_outcome_needs_interval_and_p_and_half_a_point(low, high, p, outcome):
+def test_outcome_needs_interval_p_and_half_a_point_and_level_a_test(low, high, p, outcome):
     gain = PairedDifference((low + high) / 2, low, high, p, 10)
     assert Cell(0.5, 0.1, 10, gain, p).outcome == outcome
+
+
+@pytest.mark.parametrize("n", [3, 10, 40])
+@pytest.mark.parametrize("mean", [0.0, 0.004, 0.012, 0.019, 0.03])
+def test_equivalence_is_two_one_sided_t_tests(rng, n, mean):
+    """The tests of scipy, each against its end of the margin."""
+    noise = rng.normal(0, 0.02, n)
+    difference = noise - noise.mean() + mean
+    for scale in (0.1, 0.5, 1.0):
+        d = mean + (difference - mean) * scale
+        below = stats.ttest_1samp(d, MARGIN, alternative="less").pvalue
+        above = stats.ttest_1samp(d, -MARGIN, alternative="greater").pvalue
+        found = is_equivalent(paired_difference(d, np.zeros(n)))
+        assert found == (max(below, above) < 0.05)
+    assert not is_equivalent(paired_difference([0.0], [0.0]))
 
 
 def test_more_replicates_do_not_make_an_interval_narrower(exact_rows):
@@ -89,7 +107,7 @@ def test_more_replicates_do_not_make_an_interval_narrower(exact_rows):
         widths[variant, n] = gain.high - gain.low
         assert np.ptp(cells["spherical-pca"].interval) == pytest.approx(widths[variant, n])
         assert np.isnan(cells["svd-unit"].p) == (variant == "bootstrap")
-        assert cells["svd-unit"].outcome == ("level" if variant == "bootstrap" else "ahead")
+        assert cells["svd-unit"].outcome == ("open" if variant == "bootstrap" else "ahead")
     assert widths["bootstrap", 400] == pytest.approx(widths["bootstrap", 20], rel=0.4)
     assert widths["seeds", 400] < 0.4 * widths["seeds", 20]
 

@@ -87,23 +87,23 @@ def test_comparisons_are_counted_once(rows, lines):
     def counts(pattern, text):
         return [int(n) for n in re.search(pattern, text).groups()]
 
-    *parts, total = counts(
-        r"by pair .* ahead in (\d+), level in (\d+) and behind in (\d+) of (\d+) comparisons\.",
-        sentences(rows, "newsgroups", lines=lines),
-    )
-    assert total == sum(parts) == 5 * 2 * 5
+    def tallied(pattern, text):
+        """The counts of a tally, by outcome, and the total that it gives."""
+        said, total = re.search(pattern + r"(.*?) of (\d+) (?:comparisons|settings)", text).groups()
+        found = re.findall(r"(ahead|level|behind|not shown to differ) in (\d+)", said)
+        return {word: int(number) for word, number in found}, int(total)
+
+    found, total = tallied(r"by pair .*?PCA is ", sentences(rows, "newsgroups", lines=lines))
+    assert total == sum(found.values()) == 5 * 2 * 5
     text = sentences(rows, "lsa", lines=lines)
-    total, *parts = counts(
-        r"in \d+ of (\d+) settings, leaves it level in (\d+) and lowers it in (\d+)", text
-    )
-    raised = counts(r"in (\d+) of \d+ settings, leaves", text)
-    assert total == sum(parts) + sum(raised) == 20
-    assert parts[1] > 0
+    found, total = tallied("by V-measure, ", text)
+    assert total == sum(found.values()) == 20
+    assert found["behind"] > 0
     assert "ahead at r = 10, 50 and 100, level at r = 20, behind at r = 4 (" in text
     text = next(h.text for h in headlines(results(rows), lines) if h.section == "lsa")
     for name in ("k-means seeds", "bootstrap draws"):
-        pattern = rf"over {name} the .*? in (\d+), .*? in (\d+) .*? in (\d+) of 10"
-        assert sum(counts(pattern, text)) == 10
+        found, total = tallied(f"over {name} it is, by V-measure, ", text)
+        assert total == sum(found.values()) == 10
     text = sentences(rows, "findings", lines=lines)
     pattern = r"All 96 numbers of the paper stand beside ours: (\d+) lie within 0.05, ours are "
     pattern += r"higher by more in (\d+) and lower by more in (\d+)"
@@ -239,3 +239,75 @@ def test_nothing_is_said_of_nothing():
     assert findings(results(empty), []) == []
     assert headlines(results(empty), []) == []
     assert claims(results(empty), []) == []
+
+
+def test_a_claim_on_text_needs_both_readings(exact_rows):
+    """Where one reading says otherwise, nothing is claimed of both."""
+    other = (*TEXT_ROW[:3], "labels")
+    for gain, word in ((0.05, "in both readings ahead in 2 of 2"), (-0.05, "disagree")):
+        rows = pd.concat([table(exact_rows, 0.05), table(exact_rows, gain, where=other)])
+        text = next(h.text for h in headlines(results(rows), compare(rows)))
+        assert word in text
+        assert word in sentences(rows, "readings")
+        assert ("disagree" in text) == (gain < 0)
+    lost = table(exact_rows, 0.05, where=other)
+    lost["accuracy"] = lost["accuracy"].where(lost["method"] != "k-svd", 0.9)
+    rows = pd.concat([table(exact_rows, 0.05), lost])
+    assert verdicts(rows)["Spherical PCA can always achie"] == "holds in part"
+    found = {claim.text[:13]: claim for claim in claims(results(rows), compare(rows))}
+    assert "the one row with words chosen by the documents and no row with" in (
+        found["Spherical PCA"].evidence
+    )
+
+
+def test_the_advantage_over_reducers_with_unit_rows_is_judged_in_both(exact_rows):
+    other = (*TEXT_ROW[:3], "labels")
+    text = "The advantage remains when the"
+    for gains, expected in (
+        ((0.05, 0.05), "holds"),
+        ((0.05, 0.0), "does not hold"),
+        ((-0.05, -0.05), "does not hold"),
+    ):
+        parts = zip((TEXT_ROW, other), gains, strict=True)
+        rows = pd.concat([table(exact_rows, gain, "pca-unit", where) for where, gain in parts])
+        assert verdicts(rows)[text] == expected
+    one = table(exact_rows, 0.05, "pca-unit")
+    evidence = [c.evidence for c in claims(results(one), compare(one)) if text in c.text]
+    assert evidence[0].startswith("By accuracy and NMI it is, with words chosen by the documents,")
+
+
+def test_the_nearer_reading_is_that_of_the_baselines(exact_rows):
+    """Spherical PCA has no say in it."""
+    printed = {method: TABLE_1["10"][method] for method in SIX}
+
+    def rows(off, ours_off, variant):
+        shifts = dict.fromkeys(SIX, off) | {"spherical-pca": ours_off}
+        accuracy = {m: np.full(10, pair.accuracy + shifts[m]) for m, pair in printed.items()}
+        nmi = {m: np.full(10, pair.nmi) for m, pair in printed.items()}
+        return exact_rows((*TEXT_ROW[:3], variant), accuracy, nmi=nmi)
+
+    for near, far in (("main", "labels"), ("labels", "main")):
+        both = pd.concat([rows(0.01, 0.15, near), rows(0.1, 0.0, far)])
+        text = sentences(both, "readings")
+        name = {"main": "documents", "labels": "labels"}[near]
+        assert f"printed numbers with words chosen by the {name} than" in text
+    assert "nearer" not in sentences(rows(0.0, 0.0, "main"), "readings")
+
+
+def test_other_starts_and_constants_are_told_from_their_rows(rows, lines):
+    text = sentences(rows, "starts", lines=lines)
+    differs = "ends at a mean cosine that differs by more than 1e-05 of it"
+    assert f"random start {differs} in 1 of 10 draws (higher in 0, lower in 1)" in text
+    assert f"best of 10 starts {differs} in 0 of 10" in text
+    text = sentences(rows, "constants", lines=lines)
+    assert text.count("with 2 of 4 pairs of constants; of those that the theory covers, the") == 2
+    part = rows[rows["variant"] != "1.01 and 1.01"]
+    assert "theory" not in sentences(part, "constants", lines=lines)
+    text = sentences(rows, "embeddings", lines=lines)
+    assert "Against SVD + unit rows, Spherical PCA is by accuracy" in text
+    short = {h.section: h.text for h in headlines(results(rows), lines)}
+    assert "Against PCA + unit rows it is" in short["embeddings"]
+    few = rows[rows["repetition"] < 2]
+    short = {h.section: h.text for h in headlines(results(few), compare(few))}
+    assert short["embeddings"] == "2 draws: too few to test."
+    assert sentences(few, "starts").startswith("2 draws: too few to test.")

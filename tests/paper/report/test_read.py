@@ -18,7 +18,7 @@ def test_all_four_files_are_read_as_they_were_measured(
     written = rows.assign(note=rows["note"].where(rows["note"] != ""))
     assert_frame_equal(results.rows, written, check_dtype=False)
     assert all(isinstance(groups, str) for groups in results.rows["groups"])
-    assert results.versions == [rows["versions"].iloc[0]]
+    assert results.made_with == [rows["made_with"].iloc[0]]
     assert results.stand_ins == []
 
 

@@ -6,6 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from paper.plan import EXPERIMENTS
 from paper.report import write_report
 
 HEADINGS = ("h1", "h2", "h3", "h4")
@@ -89,7 +90,7 @@ def test_the_page_is_well_made(page, outline):
 
 
 @pytest.mark.usefixtures("undrawn")
-@pytest.mark.parametrize("experiment", ["toy", "newsgroups", "rank", "uci", "lsa"])
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
 def test_one_experiment_is_enough(tmp_path, write_rows, rows, experiment):
     part = rows[(rows["experiment"] == experiment) & ~rows["dataset"].isin(["mfeat", "glass"])]
     if experiment in {"rank", "lsa"}:
@@ -146,7 +147,7 @@ def test_names_in_rows_are_text_and_no_more(tmp_path, write_rows, rows, solver_r
         table.replace({"solver": names, "data": {"toy": PATH_AND_TAG}})
         for table in (convergence, solver_runs)
     )
-    lsa = rows[rows["experiment"] == "lsa"].assign(groups="x/../../../escaped", versions=tag)
+    lsa = rows[rows["experiment"] == "lsa"].assign(groups="x/../../../escaped", made_with=tag)
     write_report(write_rows(folder, lsa, convergence=convergence, solvers=solvers))
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
     assert {path.parent for path in written} == {folder, folder / "figures", folder / "tables"}

@@ -8,10 +8,12 @@ import pytest
 from paper.methods import METHODS
 from paper.printed import TABLE_1, TABLE_2
 from paper.report import summary_markdown
+from paper.report.agreement import lines_by_reading
+from paper.report.tables.constants import constants_table, sweeps
 from paper.report.tables.entries import plain_number, probability
 from paper.report.tables.markdown import to_markdown
 from paper.report.tables.paper import doubt_table
-from sphericalpca.pages.tables import NONE, Entry, Row, Table, share, shift
+from sphericalpca.pages.tables import NONE, NOTHING, Entry, Row, Table, share, shift
 
 
 def number(text):
@@ -75,7 +77,9 @@ def test_signs_and_stars_follow_the_cells(content, lines):
     for label, entry in zip(table.columns, table.rows[0].entries, strict=True):
         cell = next(c for m, c in line.cells["accuracy"].items() if METHODS[m].label == label)
         assert entry.best == cell.best
-        expected = {"ahead": "▼", "behind": "▲", "level": "≈", "untested": ""}[cell.outcome]
+        expected = {"ahead": "▼", "behind": "▲", "level": "≈", "open": "", "untested": ""}[
+            cell.outcome
+        ]
         assert entry.sign == expected
         assert bool(entry.meaning) == bool(entry.sign)
     assert table.columns[table.accent] == "Spherical PCA"
@@ -121,12 +125,41 @@ def test_summary_shows_table_1_and_the_papers_spherical_pca(rows, exact_rows):
     assert lines[3].endswith(f"| {NONE} |")
     assert len({line.count("|") for line in lines}) == 1
     for line in lines[2:]:
-        cells = [cell.strip() for cell in line.split("|")[2:7]]
-        assert cells[3].count("**") == 4, "Spherical PCA has both means highest in these rows"
-        assert "**" not in "".join(cells[:3] + cells[4:])
+        cells = [cell.strip() for cell in line.split("|")[2:8]]
+        assert cells[4].count("**") == 4, "Spherical PCA has both means highest in these rows"
+        assert "**" not in "".join(cells[:4] + cells[5:])
     where = ("newsgroups", "20newsgroups", "10", "main")
     means = {"kmeans": 0.5, "spherical-pca": 0.6, "spherical-kmeans": 0.7, "k-svd": 0.65}
     rows = exact_rows(where, {method: [mean, mean] for method, mean in means.items()})
     assert summary_markdown(rows).count("**.700**") == 2
     rows = rows[rows["method"] != "spherical-kmeans"]
     assert "**" not in summary_markdown(rows), "K-SVD is best, and has no column"
+
+
+def test_both_readings_stand_side_by_side_and_constants_in_a_grid(content, lines):
+    table = content.tables["newsgroups-both"]
+    assert [row.head for row in table.rows[::2]] == [
+        *("MUA + unit rows", "PCA + unit rows", "R1-PCA + unit rows", "K-SVD + unit rows"),
+        *("SVD + unit rows", "Spherical k-means"),
+    ]
+    by_reading = lines_by_reading(lines)
+    for reading, place in (("main", 0), ("labels", 1)):
+        gain = by_reading[reading][0].cells["accuracy"]["pca-unit"].gain
+        shown = table.rows[2].entries[0].below[0].split(" / ")[place]
+        assert number(shown) == pytest.approx(gain.mean, abs=0.00051)
+    assert {row.head for row in content.tables["newsgroups-readings"].rows} == {
+        "words chosen by the documents",
+        "words chosen by the labels",
+    }
+    table = content.tables["constants-text"]
+    assert [row.head for row in table.rows] == ["0.1", "1.01"]
+    assert [[entry.best for entry in row.entries] for row in table.rows] == [[False, True]] * 2
+    assert "5 k-means seeds" in content.tables["starts"].caption
+    assert "embeddings-paired" in content.tables
+
+
+def test_a_gap_in_the_grid_is_left_empty(rows):
+    part = rows[(rows["dataset"] == "toy") & (rows["variant"] != "1.01 and 0.1")]
+    (sweep,) = sweeps(part)
+    assert constants_table(sweep, name="x").rows[1].entries[0] == NOTHING
+    assert sweeps(part[part["variant"] != "default solver"]) == []
