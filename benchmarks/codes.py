@@ -4,16 +4,19 @@
 first coordinates in int8, and the same coder on SVD + unit rows and on centred PCA; 1,000 held-out
 queries ask for their 10 nearest rows by cosine, by code alone and after 40 candidates were ranked
 with full vectors.  Bytes are those of a row, corrections and the like included; models, which all
-rows share, are not counted.  ``--data``, ``--only`` and ``--bytes`` choose parts; ``scan`` measures
-codes per second beside faiss ``IndexPQ``.  Rows whose recall was measured beside other work have no
-comparable seconds: run parts alone for these.
+rows share, are not counted.  ``--data``, ``--only`` and ``--bytes`` choose parts; ``--answers`` is
+a folder where answers of rivals are kept, so that OPQ, which takes minutes to train, need not be
+trained again when ours changes.  ``draw`` only draws the picture of the rows.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache, partial
+from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,19 +27,17 @@ from benchmarks.machine import made_with
 from benchmarks.real import glove, minilm
 from benchmarks.table import ResultTable, Row, number
 from sphericalpca import SphericalCodec
-from sphericalpca.codec.allocation import ideal_bits, importance, pack
-from sphericalpca.codec.learning import MOST_ROWS
+from sphericalpca.codec.learning import MOST_ROWS, ideal_bits, importance, pack
 from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours, paired_difference, recall_per_query
 from sphericalpca.parallel import allowed_threads
 from sphericalpca.products import Labels
 
-__all__ = ["DATA", "METHODS", "codes_table", "draw", "race_rows", "scan_rows"]
+__all__ = ["DATA", "METHODS", "K", "codes_table", "draw", "facts", "race_rows", "split"]
 
 K, CANDIDATES, QUERIES = 10, 40, 1000
 SIZES = (12, 16, 24, 25, 32, 48, 50, 64, 96, 128, 192)
-OPQ_SIZES = (16, 25, 32, 50, 64)  # minutes each
 RESULTS = Path(__file__).parent / "results"
 COLUMNS = (
     *("data", "method", "bytes", "n", "m", "recall", "reranked", "behind_ours", "low", "high"),
@@ -92,14 +93,16 @@ def _coder_on(centred: bool) -> Method:
         counts = importance(unit_rows(Y)[0])
         bits = ideal_bits(Y.var(axis=0) * counts, 8.0 * size)
         r = max(size, int(np.flatnonzero(bits)[-1]) + 1)
-        V = Y[:, :r] if centred else unit_rows(Y[:, :r])[0]
+        packing = pack(bits[:r], size)
+        order = np.argsort(packing, kind="stable")
+        V = Y[:, order] if centred else unit_rows(Y[:, order])[0]
         drawn = rng.permutation(len(V))[:MOST_ROWS]
-        weight, packing = np.ones(len(drawn)), pack(bits[:r], size)
-        quantiser = Quantiser.train(V[drawn], weight, counts[:r], packing, rng)
+        weight, packing = np.ones(len(drawn)), packing[order]
+        quantiser, _ = Quantiser.train(V[drawn], weight, counts[order], packing, rng)
         coded = quantiser.encode(V)
         levels = quantiser.levels[coded[:, packing], np.arange(r)]
         encoded = time.perf_counter()
-        decoded = (levels @ U[:, :r].T + mean).astype(np.float32)
+        decoded = (levels @ U[:, order].T + mean).astype(np.float32)
         found = nearest_neighbours(decoded, queries, CANDIDATES).ids
         return Answer(size, found, encoded - began, np.nan, time.perf_counter() - encoded)
 
@@ -161,9 +164,7 @@ METHODS: dict[str, Method] = {
     "ours": _ours,
     "coder on SVD + unit rows": _coder_on(centred=False),
     "coder on centred PCA": _coder_on(centred=True),
-    "OPQ": _faiss(
-        lambda m, size: f"OPQ{size},PQ{size}" if m % size == 0 and size in OPQ_SIZES else None
-    ),
+    "OPQ": _faiss(lambda m, size: f"OPQ{size},PQ{size}" if m % size == 0 else None),
     "PQ": _faiss(lambda m, size: f"PQ{size}" if m % size == 0 else None),
     "PCAR, SQ4": _scalar(4),
     "PCAR, SQ8": _scalar(8),
@@ -180,64 +181,64 @@ def codes_table(folder: Path) -> ResultTable:
     return ResultTable(folder / "codes.csv", COLUMNS, ("data", "method", "bytes"))
 
 
-def race_rows(name: str, sizes: Sequence[int], only: Sequence[str]) -> Iterator[Row]:
-    """Recall of all methods on one data set, and by how much they are behind ours."""
+def split(name: str) -> tuple[Array, Array]:
+    """Queries, and the rows that are to be found."""
     X = DATA[name]()
     held = np.random.default_rng(0).permutation(len(X))
-    queries, base = X[held[:QUERIES]], X[held[QUERIES:]]
+    return X[held[:QUERIES]], X[held[QUERIES:]]
+
+
+def _kept(
+    folder: Path | None, name: str, method: str, size: int, run: Callable[[], Answer | None]
+) -> Answer | None:
+    """The answer of a rival, from an earlier run if it was kept."""
+    if folder is None or method == "ours":
+        return run()
+    path = folder / f"{name}-{method}-{size}.npz"
+    if not path.exists():
+        answer = run()
+        if answer is not None:
+            np.savez(path, **answer._asdict())
+        return answer
+    numbers = np.load(path)
+    ids, n_bytes = numbers["ids"], int(numbers["n_bytes"])
+    return Answer(n_bytes, ids, *(float(numbers[part]) for part in ("fit", "encode", "search")))
+
+
+def race_rows(
+    name: str, sizes: Sequence[int], only: Sequence[str], answers: Path | None = None
+) -> Iterator[Row]:
+    """Recall of all methods on one data set, and by how much they are behind ours."""
+    queries, base = split(name)
     truth = nearest_neighbours(base, queries, K).ids
     mine: dict[int, Array] = {}
-    for method in only:
-        for size in sizes:
-            answer = METHODS[method](base, queries, size)
-            if answer is None:
-                continue
-            shares = recall_per_query(truth, answer.ids[:, :K], K)
-            second = recall_per_query(truth, answer.ids, K).mean()
-            if answer.n_bytes not in mine:
-                ours = _ours(base, queries, answer.n_bytes)
-                found = None if ours is None else ours.ids[:, :K]
-                mine[answer.n_bytes] = (
-                    shares if found is None else recall_per_query(truth, found, K)
-                )
-            numbers: dict[str, Any] = {}
-            if method != "ours" and answer.n_bytes <= base.shape[1]:
-                gap = paired_difference(mine[answer.n_bytes], shares)
-                numbers = {"behind_ours": gap.mean, "low": gap.low, "high": gap.high}
-            seconds = {"fit_seconds": answer.fit, "encode_seconds": answer.encode}
-            where = {"data": name, "method": method, "bytes": answer.n_bytes}
-            known = {"n": len(base), "m": X.shape[1], "recall": shares.mean(), "reranked": second}
-            seconds |= {"search_seconds": answer.search}
-            yield where | known | numbers | seconds | {"made_with": made_with()}
+    for method, size in itertools.product(only, sizes):
+        run = partial(METHODS[method], base, queries, size)
+        answer = _kept(answers, name, method, size, run)
+        if answer is None:
+            continue
+        n_bytes = answer.n_bytes
+        shares = recall_per_query(truth, answer.ids[:, :K], K)
+        second = recall_per_query(truth, answer.ids, K).mean()
+        if method == "ours":
+            mine[n_bytes] = shares
+        elif n_bytes not in mine and (ours := _ours(base, queries, n_bytes)) is not None:
+            mine[n_bytes] = recall_per_query(truth, ours.ids[:, :K], K)
+        numbers: dict[str, Any] = {}
+        if method != "ours" and n_bytes in mine:
+            gap = paired_difference(mine[n_bytes], shares)
+            numbers = {"behind_ours": gap.mean, "low": gap.low, "high": gap.high}
+        where = {"data": name, "method": method, "bytes": n_bytes, "n": len(base)}
+        known = {"m": base.shape[1], "recall": shares.mean(), "reranked": second}
+        seconds = {"fit_seconds": answer.fit, "encode_seconds": answer.encode}
+        seconds |= {"search_seconds": answer.search}
+        yield where | known | numbers | seconds | {"made_with": facts()}
 
 
-def scan_rows(n: int = 1_000_000, size: int = 64, count: int = 32) -> Iterator[Row]:
-    """Queries times codes per second: `recall` is the ratio of ours to faiss IndexPQ."""
-    import faiss  # noqa: PLC0415 - only here
-
-    faiss.omp_set_num_threads(allowed_threads())
-    X = power_law(10_000, 128, 0.5)
-    codec = SphericalCodec(size, random_state=0).fit(X)
-    codes = np.random.default_rng(0).integers(0, 250, (n, size), dtype=np.uint8)
-    index = faiss.IndexPQ(128, size, 8, faiss.METRIC_INNER_PRODUCT)
-    index.train(X)
-    faiss.copy_array_to_vector(codes.ravel(), index.codes)
-    index.ntotal = n
-    for queries in (1, count):
-        ways = {
-            "ours": lambda q=X[:queries]: codec.search(q, codes, K),
-            "faiss IndexPQ": lambda q=X[:queries]: index.search(q, K),
-        }
-        best = {way: min(_seconds(run) for _ in range(3)) for way, run in ways.items()}
-        for way, seconds in best.items():
-            where = {"data": f"scan, {queries} queries", "method": way, "bytes": size, "n": n}
-            yield where | {"m": 128, "search_seconds": seconds, "made_with": made_with()}
-
-
-def _seconds(run: Callable[[], Any]) -> float:
-    began = time.perf_counter()
-    run()
-    return time.perf_counter() - began
+@cache
+def facts() -> str:
+    """Also the version of faiss."""
+    return f"{made_with()}; faiss {metadata.version('faiss-cpu')}"
 
 
 def draw(folder: Path) -> Path:
@@ -265,25 +266,22 @@ def draw(folder: Path) -> Path:
 def main() -> None:
     """Measure what is asked for, add the rows, and draw."""
     parser = argparse.ArgumentParser("python -m benchmarks.codes", description=__doc__)
-    parser.add_argument("part", nargs="?", default="race", choices=("race", "scan", "draw"))
+    parser.add_argument("part", nargs="?", default="race", choices=("race", "draw"))
     parser.add_argument("--data", action="append", choices=list(DATA))
     parser.add_argument("--only", action="append", choices=list(METHODS))
     parser.add_argument("--bytes", action="append", type=int)
+    parser.add_argument("--answers", type=Path)
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     rows: Iterator[Row] = iter(())
-    if args.part == "scan":
-        rows = scan_rows()
+    if args.part == "race":
+        parts = (args.bytes or SIZES, args.only or list(METHODS), args.answers)
+        rows = itertools.chain.from_iterable(race_rows(name, *parts) for name in args.data or DATA)
     for row in rows:
         codes_table(args.out).replace([row])
-        print(row["data"], row["method"], f"{row['search_seconds']:.3f} s", flush=True)
-    for name in (args.data or DATA) if args.part == "race" else ():
-        for row in race_rows(name, args.bytes or SIZES, args.only or list(METHODS)):
-            codes_table(args.out).replace([row])
-            gap = f"{row['behind_ours']:+.4f}" if "behind_ours" in row else ""
-            shares = f"{row['recall']:.4f} {row['reranked']:.4f}"
-            seconds = f"{row['fit_seconds']:.2f} s, {row['encode_seconds']:.2f} s"
-            print(name, row["method"], row["bytes"], shares, gap, seconds, flush=True)
+        names = ("data", "method", "bytes", "recall", "reranked", "behind_ours")
+        numbers = (f"{v:.4f}" if isinstance(v := row.get(n, ""), float) else v for n in names)
+        print(*numbers, f"{row.get('fit_seconds', np.nan):.2f} s", flush=True)
     print(f"wrote {draw(args.out)}")
 
 

@@ -26,7 +26,7 @@ from benchmarks.machine import made_with
 from benchmarks.memory import resident_peak
 from benchmarks.outofcore import generate
 from benchmarks.real import MissingDataError, minilm
-from benchmarks.table import ResultTable, Row, number
+from benchmarks.table import ResultTable, Row
 from sphericalpca import SphericalPCA, choose_components, evaluate, open_rows
 from sphericalpca.linalg import Array
 from sphericalpca.metrics import mean_share, nearest_neighbours, recall_per_query
@@ -34,7 +34,7 @@ from sphericalpca.parallel import allowed_threads
 from sphericalpca.rows.reading import best_block_rows
 from sphericalpca.transforming import transform_file
 
-__all__ = ["PARTS", "WAYS", "embeddings_table", "recall_markdown"]
+__all__ = ["PARTS", "WAYS", "embeddings_table"]
 
 DIMENSIONS = (64, 128, 192)
 METHODS = {"refit": "Spherical PCA", "svd-unit": "SVD + unit rows", "pca-dot": "centred PCA, dot"}
@@ -174,18 +174,6 @@ def _seconds(action: Callable[[], object]) -> float:
     began = time.perf_counter()
     action()
     return time.perf_counter() - began
-
-
-def recall_markdown(folder: Path) -> str:
-    """The table of recalls, from the rows."""
-    rows = [row for row in embeddings_table(folder).read() if row["part"] == "recall"]
-    found = {(row["method"], int(row["r"])): number(row, "recall") for row in rows}
-    head = " | ".join(f"r = {r}" for r in DIMENSIONS)
-    lines = [f"| neighbours kept | {head} |", "| --- |" + " ---: |" * len(DIMENSIONS)]
-    for method, label in METHODS.items():
-        cells = " | ".join(f"{found[method, r]:.3f}".lstrip("0") for r in DIMENSIONS)
-        lines.append(f"| {label} | {cells} |")
-    return "\n".join(lines) + "\n"
 
 
 PARTS = ("recall", "choose", "transform")

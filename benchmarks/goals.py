@@ -31,8 +31,9 @@ __all__ = [
     "dense_against",
     "flop_rate",
     "memory_of_fit",
-    "minilm_against_svd",
+    "minilm_against",
     "passes",
+    "small_text_against_svd",
     "text_against_svd",
 ]
 
@@ -101,9 +102,14 @@ def dense_against(setting: Setting, peer: Contender) -> GoalMeasurement:
     return _against(_dense(setting.dense_shape), 64, peer, setting)
 
 
-def minilm_against_svd(setting: Setting) -> GoalMeasurement:
-    """MiniLM embeddings, r = 64: our fit over TruncatedSVD's."""
-    return _against(setting.rows_of(real.minilm()), 64, TRUNCATED_SVD, setting)
+def minilm_against(setting: Setting, peer: Contender) -> GoalMeasurement:
+    """MiniLM embeddings, r = 64: our fit over a peer's."""
+    return _against(setting.rows_of(real.minilm()), 64, peer, setting)
+
+
+def small_text_against_svd(setting: Setting) -> GoalMeasurement:
+    """4,000 x 2,000 text, r = 20: our fit over TruncatedSVD's."""
+    return _against(setting.rows_of(real.text_4000x2000()), 20, TRUNCATED_SVD, setting)
 
 
 def text_against_svd(setting: Setting, r: int, tol: float) -> GoalMeasurement:

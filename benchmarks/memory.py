@@ -54,7 +54,7 @@ def resident_bytes() -> float:
 
 
 def resident_peak(action: Callable[[], object], pause: float = 0.001) -> float:
-    """How far resident memory rises above its level before, looked at every millisecond."""
+    """How far resident memory rises above its level before, looked at every `pause` seconds."""
     before = highest = resident_bytes()
     over = threading.Event()
 

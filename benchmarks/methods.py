@@ -20,5 +20,6 @@ METHODS: tuple[Contender, ...] = (
     peers.COVARIANCE_EIGH,
     peers.INCREMENTAL_PCA,
     peers.NMF_PEER,
+    *peers.OTHER_SVDS,
     *ours.CHOICES,
 )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from benchmarks import goals
+from benchmarks import goals, textgoals
 from benchmarks.goals import GoalMeasurement, Setting
 from benchmarks.peers import COVARIANCE_EIGH, TRUNCATED_SVD
 from benchmarks.real import MissingDataError
@@ -63,7 +63,31 @@ def _text(r: int, tol: float) -> Callable[[Setting], GoalMeasurement]:
     return partial(goals.text_against_svd, r=r, tol=tol)
 
 
+def _plain(r: int, tol: float) -> Callable[[Setting], GoalMeasurement]:
+    return partial(textgoals.text_without_kernels, r=r, tol=tol)
+
+
+def _corners() -> Iterator[Goal]:
+    """No more than 3 times the time and 2 times the memory of TruncatedSVD, r = 20."""
+    for data, about in CORNERS.items():
+        for what, limit in (("seconds", 3.0), ("resident", 2.0)):
+            name = f"{data}_{'time' if what == 'seconds' else 'memory'}"
+            measure = partial(textgoals.corner, data=data, what=what)
+            word = "time" if what == "seconds" else "memory"
+            yield Goal(name, f"{about}, r = 20: {word} of our fit / TruncatedSVD's", limit, measure)
+
+
 _DENSE = "dense float32 100,000 x 768 power-law, r = 64: our fit / "
+_PRODUCTS = "a pass over full-vocabulary newsgroup tf-idf: compiled kernels / scipy on threads, "
+_UNTIL = "full-vocabulary newsgroup tf-idf, until TruncatedSVD's mean cosine / its fit, "
+_MILLION = "1,000,000 generated texts of 60 words x 200,000 words, r = 50, tol 1e-3: "
+CORNERS = {
+    "hashed": "20,000 texts x 2^20 hashed columns, uniform",
+    "hashed_zipf": "20,000 texts x 2^20 hashed columns, Zipf",
+    "wide_noise": "300 x 200,000 dense noise",
+    "dense_row": "20,000 x 50,000 sparse noise and a dense row",
+    "small_text": "4,000 x 2,000 text",
+}
 _TEXT = "full-vocabulary newsgroup tf-idf, our fit / TruncatedSVD, "
 
 GOALS: dict[str, Goal] = {
@@ -78,19 +102,79 @@ GOALS: dict[str, Goal] = {
         Goal(
             "dense_eigh",
             _DENSE + "PCA by covariance_eigh",
-            2.0,
+            1.5,
             partial(goals.dense_against, peer=COVARIANCE_EIGH),
+            wish=1.0,
         ),
         Goal(
             "minilm",
             "MiniLM newsgroups, r = 64: our fit / TruncatedSVD",
             0.5,
-            goals.minilm_against_svd,
+            partial(goals.minilm_against, peer=TRUNCATED_SVD),
         ),
-        Goal("text20", _TEXT + "r = 20", 3.0, _text(20, 1e-4), wish=2.0),
-        Goal("text20_loose", _TEXT + "r = 20, tol 1e-3", 1.5, _text(20, 1e-3), wish=1.0),
-        Goal("text100", _TEXT + "r = 100", 4.0, _text(100, 1e-4)),
-        Goal("text100_loose", _TEXT + "r = 100, tol 1e-3", 2.0, _text(100, 1e-3)),
+        Goal(
+            "minilm_eigh",
+            "MiniLM newsgroups, r = 64: our fit / PCA by covariance_eigh",
+            2.5,
+            partial(goals.minilm_against, peer=COVARIANCE_EIGH),
+            wish=1.2,
+        ),
+        Goal(
+            "pass20", _PRODUCTS + "r = 20", 0.35, partial(textgoals.pass_against_scipy, r=20), wish=0.25
+        ),
+        Goal(
+            "pass100",
+            _PRODUCTS + "r = 100",
+            0.3,
+            partial(textgoals.pass_against_scipy, r=100),
+            wish=0.22,
+        ),
+        Goal("text20", _TEXT + "r = 20", 0.9, _text(20, 1e-4), wish=0.6),
+        Goal("text20_loose", _TEXT + "r = 20, tol 1e-3", 0.6, _text(20, 1e-3), wish=0.4),
+        Goal("text100", _TEXT + "r = 100", 1.2, _text(100, 1e-4), wish=0.8),
+        Goal("text100_loose", _TEXT + "r = 100, tol 1e-3", 0.8, _text(100, 1e-3), wish=0.5),
+        Goal("scipy20", _TEXT + "r = 20, no compiled kernels", 1.7, _plain(20, 1e-4)),
+        Goal(
+            "scipy20_loose", _TEXT + "r = 20, tol 1e-3, no compiled kernels", 1.1, _plain(20, 1e-3)
+        ),
+        Goal(
+            "as_good20", _UNTIL + "r = 20", 0.4, partial(textgoals.until_as_good, r=20), wish=0.25
+        ),
+        Goal(
+            "as_good100",
+            _UNTIL + "r = 100",
+            0.4,
+            partial(textgoals.until_as_good, r=100),
+            wish=0.25,
+        ),
+        Goal(
+            "text4000",
+            "4,000 x 2,000 text, r = 20: our fit / TruncatedSVD",
+            2.0,
+            goals.small_text_against_svd,
+            wish=1.0,
+        ),
+        Goal(
+            "million_time",
+            _MILLION + "time of our fit / TruncatedSVD's",
+            0.7,
+            partial(textgoals.corner, data="million", what="seconds", r=50, tol=1e-3),
+            wish=0.5,
+        ),
+        Goal(
+            "million_memory",
+            _MILLION + "memory of our fit / TruncatedSVD's",
+            1.3,
+            partial(textgoals.corner, data="million", what="resident", r=50, tol=1e-3),
+            wish=1.0,
+        ),
+        Goal(
+            "choice",
+            'solver="auto" / the best solver, the worst of ten shapes',
+            1.25,
+            textgoals.choice,
+        ),
+        *_corners(),
         Goal(
             "passes_small",
             "passes, start included, 4,000 x 2,000 text, r = 20",

@@ -35,7 +35,8 @@ class Costs:
     flops : float
         Floating-point operations per second and core, in a pass over float32 rows.
     reading : float
-        Bytes per second at which rows come from files in the system's cache.
+        Bytes per second at which rows come from files in the system's cache; infinite where a pass
+        over files took no longer than one over memory.
     round_trip : float
         Seconds of a pass that does nothing, on one worker.
     per_worker : float
@@ -122,7 +123,8 @@ def fitted(folder: Path = RESULTS) -> Costs:
 def _reading(memory: Row, streamed: Row) -> float:
     """From what a pass over files takes longer than one over memory."""
     size = 4.0 * number(memory, "n") * number(memory, "m") * number(memory, "passes")
-    return size / max(number(streamed, "seconds") - number(memory, "seconds"), 1e-9)
+    longer = number(streamed, "seconds") - number(memory, "seconds")
+    return size / longer if longer > 0 else math.inf
 
 
 def predictions(costs: Costs) -> str:
@@ -149,7 +151,10 @@ def _short(seconds: float) -> str:
 
 def main() -> None:
     costs = fitted()
-    print(f"{costs.flops / 1e9:.0f} Gflop/s a core, files at {costs.reading / 1e9:.1f} GB/s,")
+    files = (
+        f"at {costs.reading / 1e9:.1f} GB/s" if costs.reading < math.inf else "as fast as memory"
+    )
+    print(f"{costs.flops / 1e9:.0f} Gflop/s a core, files {files},")
     print(f"round trip {1e3 * costs.round_trip:.0f} ms, a worker {1e3 * costs.per_worker:.1f} ms")
     print(predictions(costs))
 

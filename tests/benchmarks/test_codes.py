@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks import codes
+from benchmarks import codes, codes_reach
 from benchmarks.generated import power_law
 from benchmarks.table import number
 
@@ -52,3 +52,29 @@ def test_committed_rows_ours_is_behind_where_it_is_said_and_keeps_what_was_asked
     target = tmp_path / "codes.csv"
     target.write_bytes((codes.RESULTS / "codes.csv").read_bytes())
     assert codes.draw(tmp_path).stat().st_size > 10_000
+
+
+def test_promises_are_measured_and_say_whether_they_are_kept(monkeypatch, tmp_path):
+    small = {"small": lambda: power_law(2500, 24)}
+    for module in (codes, codes_reach):
+        monkeypatch.setattr(module, "DATA", small)
+    monkeypatch.setattr(codes_reach, "ASKED", {("small", 4): 0.1, ("small", 8): 0.999})
+    monkeypatch.setitem(codes.METHODS, "OPQ", codes.METHODS["SQ8"])
+    monkeypatch.setattr(codes, "SIZES", (8,))
+    rows = [*codes_reach.recall(), *codes_reach.speed("small", 8), *codes_reach.cover((8,))]
+    assert [row["met"] for row in rows[:3]] == [True, False, False]
+    assert 0.9 < rows[3]["measured"] < 1
+    assert [row["measured"] > 0 for row in codes_reach.scan(500, 8, 2)] == [True] * 2
+    codes_reach.reach_table(tmp_path).replace(rows)
+    assert len(codes_reach.reach_table(tmp_path).read()) == 4
+
+
+@pytest.mark.slow
+def test_memory_of_a_stream_does_not_grow():
+    (row,) = codes_reach.stream(200_000, 50_000, 8)
+    assert row["met"]
+
+
+def test_a_stream_makes_the_rows_that_are_asked_for():
+    blocks = list(codes_reach.Stream(10, 5).read(slice(2, 9), 3))
+    assert [block.shape for block in blocks] == [(3, 5), (3, 5), (1, 5)]

@@ -10,7 +10,7 @@ from benchmarks.checks import is_right, measure
 from benchmarks.manifold import CONJUGATE_GRADIENT, TRUST_REGIONS, Descent
 from benchmarks.methods import METHODS
 from benchmarks.ours import ALGORITHM_1, ALTERNATION, OURS, OURS_FROM_START
-from benchmarks.peers import COVARIANCE_EIGH, NMF_PEER, RANDOMIZED_PCA, TRUNCATED_SVD
+from benchmarks.peers import COVARIANCE_EIGH, NMF_PEER, OTHER_SVDS, RANDOMIZED_PCA, TRUNCATED_SVD
 from benchmarks.task import Task, random_subspace
 
 ARRIVE = [OURS, OURS_FROM_START, ALTERNATION, CONJUGATE_GRADIENT, TRUST_REGIONS]
@@ -75,6 +75,17 @@ def test_hand_written_derivatives_are_those_of_the_cost_and_made_once(small, ran
     assert slope == pytest.approx(float(np.sum(run.gradient(U) * D)), rel=1e-7)
     bend = (run.gradient(U + step * D) - run.gradient(U - step * D)) / (2 * step)
     np.testing.assert_allclose(run.hessian(U, D), bend, atol=1e-6)
+
+
+@pytest.mark.parametrize("peer", OTHER_SVDS, ids=_name)
+@pytest.mark.parametrize("form", [np.asarray, sparse.csr_array])
+def test_other_ways_to_the_svd_find_it(peer, form, rng):
+    X = (rng.standard_normal((120, 60)) * 0.8 ** np.arange(60)).astype(np.float32)
+    fit = peer.read(peer.fit(form(X), Task(np.eye(60)[:, :4])))
+    exact = np.linalg.svd(X)[2][:4].T
+    np.testing.assert_allclose(np.linalg.svd(exact.T @ fit.U)[1], 1.0, atol=1e-4)
+    assert "few" in peer.refusal(X, 40)
+    assert not peer.refusal(X, 4)
 
 
 def test_what_a_peer_cannot_do_is_refused_with_a_reason(small):

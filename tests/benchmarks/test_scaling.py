@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
@@ -40,6 +41,16 @@ def test_costs_are_those_that_made_the_times(tmp_path, monkeypatch):
     assert found.flops == pytest.approx(COSTS.flops, rel=1e-6)
     assert found.reading == pytest.approx(COSTS.reading, rel=1e-6)
     assert (found.round_trip, found.per_worker) == pytest.approx((0.02, 0.002))
+
+
+def test_files_that_cost_nothing_are_said_to_be_as_fast_as_memory(monkeypatch, capsys):
+    row = {"n": "1000", "m": "10", "passes": "3", "seconds": "1.0"}
+    assert scaling._reading(row, {**row, "seconds": "0.9"}) == math.inf
+    for reading, words in ((math.inf, "files as fast as memory"), (5e9, "files at 5.0 GB/s")):
+        costs = replace(COSTS, reading=reading)
+        monkeypatch.setattr(scaling, "fitted", lambda costs=costs: costs)
+        scaling.main()
+        assert words in capsys.readouterr().out
 
 
 def test_machines_share_the_work_and_not_the_rest():
