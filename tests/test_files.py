@@ -248,7 +248,7 @@ def test_links_that_others_put_where_all_may_write(tmp_path, shared, monkeypatch
     write_whole(path, b"first")  # by who made the link
     assert target.read_bytes() == b"first"
     me = os.geteuid()
-    monkeypatch.setattr(files, "_user", lambda: me + 1)
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
     stat_of = type(path).stat
 
     def somebody_elses(self, **options):

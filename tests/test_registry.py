@@ -7,6 +7,7 @@ import pytest
 
 from sphericalpca import solvers
 from sphericalpca.iterate import Resumable
+from sphericalpca.registry.formats import joined
 from sphericalpca.registry.solvers import SOLVERS
 
 
@@ -32,3 +33,8 @@ def test_the_guide_has_a_row_for_each():
     row = re.compile(r"^   \* - ``\"(\w+)\"``\n     - (.*)$", re.MULTILINE)
     rows = row.findall(guide.read_text("utf-8"))
     assert rows == [(name, entry.summary) for name, entry in SOLVERS.items()]
+
+
+def test_names_are_joined_as_in_a_sentence():
+    assert [joined("abc"[:n]) for n in (1, 2, 3)] == ["a", "a and b", "a, b and c"]
+    assert joined("ab", "or") == "a or b"

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 import pytest
 from scipy import sparse
+from scipy.linalg import subspace_angles
 
 from sphericalpca import SphericalPCA
-from sphericalpca.iterate import Start, iterate
-from sphericalpca.linalg import polar, principal_angles
+from sphericalpca.iterate import Monitor, Start, iterate
+from sphericalpca.linalg import polar, principal_angles, unit_rows
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.rowspace import LeavesRowSpace, RowSpace
+from sphericalpca.rowspace import FewRows, LeavesRowSpace, RowSpace
 from sphericalpca.solvers import solve
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
@@ -163,3 +166,60 @@ def test_a_fit_of_wide_rows_is_as_good_as_that_of_another_solver(float_type):
     assert RowSpace.suits(as_rows(X))
     assert other.fit(X).mean_cosine_ == pytest.approx(model.mean_cosine_, rel=1e-5)
     np.testing.assert_allclose(model.fit_transform(X), model.transform(X), atol=1e-6)
+
+
+def _few_long_rows(rng, kind):
+    X = rng.standard_normal((40, 1100)) * np.geomspace(1.0, 0.05, 1100)
+    if kind == "duplicates":
+        X[20:] = X[:20]
+    elif kind == "zero rows":
+        X[::7] = 0.0
+    elif kind == "sparse":
+        return sparse.csr_array(X * (rng.random(X.shape) < 0.2))
+    return X.astype(np.float32) if kind == "float32" else X
+
+
+@pytest.mark.parametrize("kind", ["plain", "duplicates", "zero rows", "sparse", "float32"])
+@pytest.mark.parametrize("options", [{}, {"center": True}, {"normalize": False}])
+@pytest.mark.filterwarnings("ignore::sphericalpca.exceptions.NoDirectionWarning")
+def test_few_long_rows_have_the_same_fit_by_all_their_products(kind, options, rng, monkeypatch):
+    """In coordinates from the rows' Gram matrix, and with it forbidden."""
+    X, weight = _few_long_rows(rng, kind), rng.random(40) + 0.1
+    fits = []
+    for suits in (True, False):
+        monkeypatch.setattr(FewRows, "suits", staticmethod(lambda _rows, suits=suits: suits))
+        model = SphericalPCA(3, init="svd", tol=1e-6, max_iter=2000, **options)
+        fits.append(model.fit(X, sample_weight=weight))
+    few, long = fits
+    assert few.mean_cosine_ == pytest.approx(long.mean_cosine_, rel=1e-5)
+    assert few.loss_ == pytest.approx(long.loss_, rel=1e-4)
+    np.testing.assert_allclose(few.components_ @ few.components_.T, np.eye(3), atol=1e-6)
+    np.testing.assert_allclose(subspace_angles(few.components_.T, long.components_.T), 0, atol=1e-3)
+    assert few.n_passes_ < long.n_passes_
+
+
+def test_the_ratio_to_the_svd_is_exact_for_few_long_rows(rng):
+    X = unit_rows(rng.standard_normal((300, 1500)))[0]
+    model = SphericalPCA(5).fit(X)
+    E = np.linalg.svd(X, full_matrices=False)[2][:5]
+    svd = np.linalg.norm(X @ E.T, axis=1).mean()
+    assert model.svd_ratio_ == pytest.approx(svd / model.mean_cosine_, rel=1e-9)
+
+
+def test_callbacks_see_the_subspace_of_the_long_rows(rng):
+    class Shapes(Monitor):
+        seen: ClassVar[set[tuple[int, ...]]] = set()
+
+        def end(self, state):
+            self.seen.add(state.U.shape)
+            return False
+
+    problem = Problem(as_rows(rng.standard_normal((30, 1100))))
+    solve(problem, 2, solver=Anderson(), rng=rng, monitor=Shapes())
+    assert Shapes.seen == {(1100, 2)}
+
+
+def test_more_components_than_few_rows_span(rng):
+    X = np.repeat(rng.standard_normal((3, 1100)), 5, axis=0)
+    model = SphericalPCA(4).fit(X)
+    assert model.mean_cosine_ == pytest.approx(1.0, abs=1e-6)

@@ -1,10 +1,7 @@
 """Errors and warnings, each also a builtin, so that ``except ValueError`` keeps working.
 
 Each carries the value found, the rule it breaks and the remedy as fields, and puts them into one
-sentence.  Where these name a parameter they hold a `Parameter`, so that the command line can print
-its own options in place of Python's arguments.  Constructor parameters of an estimator are checked
-by scikit-learn, which raises its own ``ValueError``; unfinished fits give scikit-learn's
-``ConvergenceWarning``.
+sentence; parameters in them are a `Parameter`, which the command line prints as its own option.
 """
 
 from __future__ import annotations
@@ -61,10 +58,7 @@ class Parameter:
     name: str
     value: Any = _Unset.UNSET
 
-    @property
-    def has_value(self) -> bool:
-        """Whether the message says its value."""
-        return self.value is not _Unset.UNSET
+    has_value = property(lambda self: self.value is not _Unset.UNSET)
 
     def __str__(self) -> str:
         if not self.has_value:
@@ -106,7 +100,13 @@ class Explained(Exception):
         -------
         sentence : str
         """
-        value, rule, remedy = (_join(p, spell) for p in (self.value, self.rule, self.remedy))
+        value, rule, remedy = (
+            "".join(
+                spell(piece) if isinstance(piece, Parameter) else piece
+                for piece in (phrase if isinstance(phrase, tuple) else (phrase,))
+            )
+            for phrase in (self.value, self.rule, self.remedy)
+        )
         link = " " if isinstance(self.value, Parameter) else ", but "
         if rule and value.endswith(".") and not value.endswith(".."):
             value = value[:-1]  # a sentence of another library goes on
@@ -120,11 +120,6 @@ class Explained(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.value, self.rule, self.remedy)
-
-
-def _join(phrase: Phrase, spell: Callable[[Parameter], str]) -> str:
-    pieces = phrase if isinstance(phrase, tuple) else (phrase,)
-    return "".join(spell(piece) if isinstance(piece, Parameter) else piece for piece in pieces)
 
 
 class ClusterError(Explained, RuntimeError):
@@ -222,20 +217,24 @@ class ShortfallWarning(Explained, UserWarning):
 
 # Control characters, marks that turn the direction of writing, halves of characters, line ends.
 UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+# Modules in which no user wrote the line that a warning is about.
+MACHINERY = ("sphericalpca.", "sklearn.")
 
 
 def printable(found: object, most: int | None = None) -> str:
-    """How a message quotes what comes from a file: in one line, at most `most` characters.
-
-    A file may contain anything, and terminals obey control characters: these are spelled out.
-    """
+    """How a message quotes what a file holds: in one line, control characters spelled out."""
     try:
         text = str(found)
     except RecursionError:  # lists in lists in lists
         text = f"a {type(found).__name__}"
     if most is not None and len(text) > most:
         text = f"{text[:most]} ..."
-    return "".join(map(_spelled, text))
+    return "".join(
+        character.encode("unicode_escape").decode()
+        if unicodedata.category(character) in UNPRINTABLE
+        else character
+        for character in text
+    )
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
@@ -243,19 +242,10 @@ def counted(number: int, one: str, many: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 
-def _spelled(character: str) -> str:
-    if unicodedata.category(character) in UNPRINTABLE:
-        return character.encode("unicode_escape").decode()
-    return character
-
-
 def warn_caller(message: str | Warning, category: type[Warning] | None = None) -> None:
-    """Warn at the line outside this package and scikit-learn that led here.
-
-    A warning object needs no category.
-    """
+    """Warn at the line outside this package and scikit-learn that led here."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _is_machinery(frame.f_globals.get("__name__", "")):
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(MACHINERY):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
@@ -267,7 +257,3 @@ def silently(*categories: type[Warning]) -> Iterator[None]:
         for category in categories:
             warnings.simplefilter("ignore", category)
         yield
-
-
-def _is_machinery(module: str) -> bool:
-    return module.split(".", maxsplit=1)[0] in ("sphericalpca", "sklearn")

@@ -36,6 +36,8 @@ __all__ = [
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 # Numbers of processes come again: in a container that is started anew, at once.
 LIFE = secrets.token_hex(4)
+# Process, life and ending of a hidden name, after its machine.
+MARK = re.compile(r"(\d+)\.([0-9a-f]{8})\.\d+\.(tmp|old)")
 # Links to links that are followed.
 MOST_LINKS = 40
 
@@ -44,9 +46,8 @@ MOST_LINKS = 40
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name, renamed to `path` if all goes well and removed if not.
 
-    The file is there already, and empty.  An older one of the final name stays until the new
-    one is complete and on the disk, and passes its permissions on.  A link stays a link: the
-    file that it leads to is replaced.
+    The file is there already, and empty.  An older one stays until the new one is complete and on
+    the disk, and passes its permissions on.  Of a link, what it leads to is replaced.
     """
     path = _followed(path)
     if path.is_dir():
@@ -77,7 +78,12 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
     """
     path = _followed(path)
     sweep(path, ours)
-    _check_replaceable(path, ours)
+    if path.exists() and not path.is_dir():
+        raise NotFolderError(f"{path} is a file", "a folder is written", "choose another name")
+    inside = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
+    for other in (name for name in inside if name not in ours):
+        found = f"{path} holds {other!r}, which an export does not write"
+        raise ExistsError(found, remedy="choose another folder")
     temporary = beside(path)
     try:
         with _naming(path, temporary):
@@ -121,11 +127,7 @@ def resolved(path: Path) -> Path:
 
 
 def beside(path: Path, ending: str = "tmp") -> Path:
-    """A hidden name that nobody else has, and that tells which process made it.
-
-    In the same folder, because a rename across file systems is not one step.  It cannot be
-    foreseen from earlier names, which others who write to a shared folder might exploit.
-    """
+    """A hidden name in the same folder that nobody can foresee; it tells which process made it."""
     mark = f"{MACHINE}.{os.getpid()}.{LIFE}.{secrets.randbits(64)}"
     return path.with_name(f".{path.name}.{mark}.{ending}")
 
@@ -137,39 +139,26 @@ def sweep(path: Path, ours: Collection[str] = ()) -> None:
     """
     # Whatever cannot be read or removed is not in the way: what is written has another name.
     with suppress(OSError):
-        for left, ending in _left_beside(path):
-            with suppress(OSError):
-                _take_away(left, ending, path, ours)
-
-
-def _left_beside(path: Path) -> list[tuple[Path, str]]:
-    """What processes that are no more left, and how its names end."""
-    start = f".{path.name}.{MACHINE}."
-    mark = re.compile(r"(\d+)\.([0-9a-f]{8})\.\d+\.(tmp|old)")
-    with os.scandir(path.parent) as entries:
-        names = sorted(entry.name for entry in entries if entry.name.startswith(start))
-    marks = [(name, mark.fullmatch(name, len(start))) for name in names]
-    return [
-        (path.with_name(name), made[3])
-        for name, made in marks
-        if made is not None and not _is_alive(int(made[1]), made[2])
-    ]
+        start = f".{path.name}.{MACHINE}."
+        with os.scandir(path.parent) as entries:
+            names = sorted(entry.name for entry in entries if entry.name.startswith(start))
+        for name in names:
+            made = MARK.fullmatch(name, len(start))
+            if made is not None and not _is_alive(int(made[1]), made[2]):
+                with suppress(OSError):
+                    _take_away(path.with_name(name), made[3], path, ours)
 
 
 def _take_away(left: Path, ending: str, path: Path, ours: Collection[str]) -> None:
+    making = tuple(f".{our}.{MACHINE}." for our in ours)
     if left.is_symlink() or not left.is_dir():
         left.unlink()
-    elif any(not _is_ours(entry.name, ours) for entry in left.iterdir()):
+    elif any(e.name not in ours and not e.name.startswith(making) for e in left.iterdir()):
         return  # anybody can give a folder of somebody else's such a name
     elif ending == "old" and not path.exists():
         left.rename(path)
     else:
         shutil.rmtree(left)
-
-
-def _is_ours(name: str, ours: Collection[str]) -> bool:
-    """Whether a name is one of `ours`, or was one in the making."""
-    return name in ours or any(name.startswith(f".{our}.{MACHINE}.") for our in ours)
 
 
 @contextmanager
@@ -193,8 +182,8 @@ def _is_alive(process: int, life: str) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:
-        return True  # somebody else's
+    except OSError:  # it is somebody else's
+        pass
     return True
 
 
@@ -208,27 +197,20 @@ def _to_disk(path: Path) -> None:
 
 
 def _followed(path: Path) -> Path:
-    """Where a path leads.
-
-    As on Linux, a link that somebody put into a folder in which all may write, such as /tmp, is
-    followed by nobody else: it could lead to a file of theirs.
-    """
+    """Where a path leads; links of others in a folder in which all may write are not followed."""
     for _ in range(MOST_LINKS):
         path = resolved(path.parent) / path.name
         if not path.is_symlink():
             break
         link, folder = path.lstat(), path.parent.stat()
         shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
-        if shared and link.st_uid not in (_user(), folder.st_uid):
+        user = os.geteuid() if hasattr(os, "geteuid") else 0  # where all files are of user 0
+        if shared and link.st_uid not in (user, folder.st_uid):
             raise PermissionError(errno.EACCES, "It is a link of somebody else's", str(path))
         path = path.parent / path.readlink()
     else:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
     return resolved(path)
-
-
-def _user() -> int:
-    return os.geteuid() if hasattr(os, "geteuid") else 0  # where all files are of user 0
 
 
 def _pass_permissions(old: Path, new: Path) -> None:
@@ -248,17 +230,6 @@ def refuse_devices(path: Path) -> None:
 
 def _is_special(path: Path) -> bool:
     return path.exists() and not (path.is_file() or path.is_dir())
-
-
-def _check_replaceable(path: Path, ours: Collection[str]) -> None:
-    if not path.exists():
-        return
-    if not path.is_dir():
-        raise NotFolderError(f"{path} is a file", "a folder is written", "choose another name")
-    others = sorted(entry.name for entry in path.iterdir() if entry.name not in ours)
-    if others:
-        found = f"{path} holds {others[0]!r}, which an export does not write"
-        raise ExistsError(found, remedy="choose another folder")
 
 
 def _take_the_place(new: Path, path: Path) -> None:

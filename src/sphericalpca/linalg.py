@@ -36,7 +36,7 @@ __all__ = [
     "unit_rows",
 ]
 
-# So many squares may be added up in the type of the data: NumPy adds one after the other.
+# This many squares may be added up in the type of the data: NumPy adds one after the other.
 SHORT_ROW = 1024
 
 

@@ -1,7 +1,6 @@
 """Models in files: safetensors, with a header in JSON.  Nothing in it is executed.
 
-A safetensors file is a list of names, types, shapes and places, then the numbers.  Its
-library checks that list against the size of the file before it reserves memory.
+The library checks names, shapes and places against the size of the file before it reserves memory.
 """
 
 from __future__ import annotations

@@ -1,16 +1,15 @@
 """All cores, by threads of our own with BLAS kept to one thread each.
 
-BLAS libraries divide one product among threads of theirs, which wait for one another at
-its end and then spin for a while in case more comes; scipy's sparse products run on one
-thread.  Here every thread gets a part of the rows and does with it all there is to do
-(products, lengths, divisions), and threads meet once per pass.
+Every thread gets a part of the rows and does with it all there is to do, and threads meet once
+per pass; those of BLAS wait for one another after every product.
 """
 
 from __future__ import annotations
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -20,18 +19,14 @@ from typing import Any, NamedTuple, TypeVar
 # scikit-learn uses it for the same purpose.
 from threadpoolctl import ThreadpoolController
 
-__all__ = ["allowed_threads", "equal_ends", "parallel", "spread", "spread_runs", "workers"]
+__all__ = ["allowed_threads", "equal_ends", "parallel", "runs", "spread", "spread_runs", "workers"]
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
 def allowed_threads() -> int:
-    """As many as `parallel` was told; elsewhere as many as BLAS may use.
-
-    So the settings that users know (``OPENBLAS_NUM_THREADS``, `threadpoolctl`, the inner
-    limit of joblib) hold here too.
-    """
+    """As many as `parallel` was told; elsewhere as many as users' settings allow BLAS."""
     pool = _current()
     return _blas(os.getpid()).allowed() if pool is None else pool.size
 
@@ -40,46 +35,47 @@ def allowed_threads() -> int:
 def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterator[None]:
     """Within this context `spread` runs on all allowed threads, and BLAS on one.
 
-    The threads end with the context.  A context within another changes nothing.
-
-    Parameters
-    ----------
-    threads : int, optional
-        How many, where somebody else than BLAS knows: Dask allows BLAS one thread on its
-        workers, and tells by other means how many a task may have.
-    parts : int, optional
-        Divide work as for so many threads, however many there are: sums are then taken in the same
-        order, and results are the same bit by bit, on any number of threads.
+    The threads end with the context.  A context within another changes nothing.  There are as many
+    `threads` as BLAS may use, unless somebody else knows, as Dask does on its workers.  Work is
+    divided into as many `parts`: with a fixed number, results are the same bit by bit on any number
+    of threads.
     """
     if _current() is not None:
         yield
         return
     blas = _blas(os.getpid())
-    with (
-        blas.one_thread() as allowed,
-        # One less than there are items: one of those is always done by the caller.
-        ThreadPoolExecutor(
-            max((threads or allowed) - 1, 1), initializer=blas.keep_to_one
-        ) as executor,
-    ):
+    with blas.one_thread() as allowed:
         count = threads or allowed
-        token = _pool.set(_Pool(executor, parts or count, count, os.getpid()))
-        try:
-            yield
-        finally:
-            _pool.reset(token)
+        # One less than there are items: one of those is always done by the caller.
+        with ThreadPoolExecutor(max(count - 1, 1), initializer=blas.keep_to_one) as executor:
+            token = _pool.set(_Pool(executor, parts or count, count, os.getpid()))
+            try:
+                yield
+            finally:
+                _pool.reset(token)
 
 
-def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Result]:
-    """The function of every item, in their order; each item on a thread if there are any."""
-    pool = _current()
+def spread(
+    function: Callable[[Item], Result], items: Sequence[Item], stop: Event | None = None
+) -> list[Result]:
+    """The function of every item, in their order; each item on a thread if there are any.
+
+    Any error, or Ctrl-C, sets `stop`, for functions that look at it.
+    """
+    pool, stop = _current(), stop or Event()
     if pool is None or pool.size < 2 or len(items) < 2:
         return list(map(function, items))
+
+    def ended(other: Future[Result]) -> None:
+        if not other.cancelled() and other.exception() is not None:
+            stop.set()
+
     token = _pool.set(None)
-    others = (
-        [pool.executor.submit(function, item) for item in items[1:]] if pool.threads > 1 else []
-    )
+    rest = items[1:] if pool.threads > 1 else ()
+    others = [pool.executor.submit(function, item) for item in rest]
     try:
+        for other in others:
+            other.add_done_callback(ended)
         if not others:
             return list(map(function, items))
         # The first is done here: waking a thread, and being woken, takes a tenth of a millisecond.
@@ -89,6 +85,9 @@ def spread(function: Callable[[Item], Result], items: Sequence[Item]) -> list[Re
             if others[k - 1].cancel():
                 found[k] = function(items[k])
         return [found[k] if k in found else others[k - 1].result() for k in range(len(items))]
+    except BaseException:
+        stop.set()
+        raise
     finally:
         _pool.reset(token)
         for other in others:
@@ -100,28 +99,14 @@ def spread_runs(
 ) -> list[list[Result]]:
     """The function of every item of each run, one after the other; each run on a thread.
 
-    Whatever ends one thread, or the caller's wait, ends all of them after the item at hand: an
-    error, or Ctrl-C.
+    An error or Ctrl-C, in any thread, ends all of them after the item at hand.
     """
     stop = Event()
 
     def results(run: Sequence[Item]) -> list[Result]:
-        found = []
-        try:
-            for item in run:
-                if stop.is_set():
-                    break
-                found.append(function(item))
-        except BaseException:
-            stop.set()
-            raise
-        return found
+        return [function(item) for item in run if not stop.is_set()]
 
-    try:
-        return spread(results, runs)
-    except BaseException:
-        stop.set()
-        raise
+    return spread(results, runs, stop)
 
 
 def workers() -> int:
@@ -131,8 +116,14 @@ def workers() -> int:
 
 
 def equal_ends(n: int, parts: int) -> list[int]:
-    """0, ..., n: the ends of so many parts of about equal length."""
+    """0, ..., n: the ends of this many parts of about equal length."""
     return [n * k // parts for k in range(parts + 1)]
+
+
+def runs(items: Sequence[Item], count: int) -> list[Sequence[Item]]:
+    """At most this many runs of consecutive items, of about equal length, none empty."""
+    ends = equal_ends(len(items), min(count, len(items)) or 1)
+    return [items[a:b] for a, b in itertools.pairwise(ends)]
 
 
 class _Pool(NamedTuple):
@@ -154,15 +145,15 @@ def _current() -> _Pool | None:
 class _Blas:
     """The BLAS libraries of this process, kept to one thread while anyone asks for that.
 
-    The setting of most belongs to the whole process: the first who comes changes it, the
-    last who goes puts it back, so that fits side by side do not restore each other's limit.
-    With OpenMP inside it belongs to the thread that asks: everyone puts back their own.
+    Most have one setting for the process: the first who comes changes it, the last who goes puts it
+    back.  With OpenMP inside it belongs to the thread that asks: everyone puts back their own.
     """
 
     def __init__(self) -> None:
         libraries: list[Any] = ThreadpoolController().select(user_api="blas").lib_controllers
-        self._own = [library for library in libraries if _is_set_per_thread(library)]
-        self._shared = [library for library in libraries if not _is_set_per_thread(library)]
+        openmp = [getattr(found, "threading_layer", None) == "openmp" for found in libraries]
+        self._own = list(itertools.compress(libraries, openmp))
+        self._shared = [found for found in libraries if found not in self._own]
         self._lock = Lock()
         self._users = 0
         self._found: list[int] = []
@@ -196,20 +187,14 @@ class _Blas:
         _set(self._own, [1] * len(self._own))
 
 
-def _is_set_per_thread(library: Any) -> bool:
-    """Whether the number of threads is one for each thread that calls, as OpenMP keeps it."""
-    return getattr(library, "threading_layer", None) == "openmp"
-
-
 def _numbers(libraries: Sequence[Any]) -> list[int]:
     return [library.get_num_threads() or 1 for library in libraries]
 
 
 def _set(libraries: Sequence[Any], numbers: Sequence[int]) -> None:
     for library, number in zip(libraries, numbers, strict=True):
-        # threadpoolctl lets only the thread that came first change OpenBLAS, and ignores all
-        # others.  Here the lock sees to it that nobody undoes another's setting.
-        # Earlier versions have nobody to release.
+        # threadpoolctl lets only the thread that came first change OpenBLAS; earlier versions have
+        # nobody to release.  Here the lock sees to it that nobody undoes another's setting.
         release = getattr(library, "clear_controlling_thread", lambda **_: None)
         release(force=True)
         library.set_num_threads(number)

@@ -248,9 +248,17 @@ class Problem:
                 K[a.span, b.span] = a.cosines(b)
         return symmetric(K)
 
+    # Whether `projections` takes no pass.
+    knows_projections = False
+
     def projections(self, S: Array) -> Array:
         """X S, shape (n, k); half a pass."""
         return self.rows.project(S)
+
+    def sample(self, S: Array, most: int) -> tuple[Array, Array]:
+        """Every k-th row of X S, at most this many, and the weights of these rows."""
+        some = self.rows.thinned(most)
+        return some.project(S), some.stats.weight / some.heaviest
 
     def restrict(self, Z: Array) -> Problem:
         """The same problem for U = S C, with S'S = I: rows Z = X S, not normalised again."""

@@ -24,9 +24,9 @@ __all__ = [
 
 # Below this many multiplications threads cost more than they save.
 SMALL_PRODUCT = 4_000_000
-# So many numbers stay in cache while others are added to them.
+# This many numbers stay in cache while others are added to them.
 PIECE = 50_000
-# So many products may be added up in the type of the data.
+# This many products may be added up in the type of the data.
 SHORT_SUM = 1024
 
 Array = npt.NDArray[np.floating[Any]]

@@ -22,13 +22,16 @@ import numpy as np
 from sphericalpca.linalg import Array, Inner, frobenius, refined
 from sphericalpca.problem import Point, Problem, symmetric
 from sphericalpca.products import inner_products, product, scalar_products
-from sphericalpca.rows import Block, Rows
+from sphericalpca.rows import Block, Rows, as_rows
 
-__all__ = ["GRAM_FEATURES", "LeavesRowSpace", "RowSpace"]
+__all__ = ["GRAM_FEATURES", "FewRows", "LeavesRowSpace", "RowSpace"]
 
 # Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
 # than the passes of a randomized SVD.
 GRAM_FEATURES = 1024
+# Up to this many rows, all products of two rows are made: all eigenvectors of them cost less than
+# passes over dense data, and less than ten over sparse ones.
+FEW_DENSE_ROWS, FEW_SPARSE_ROWS = 2048, 512
 
 
 class LeavesRowSpace(np.linalg.LinAlgError):
@@ -92,9 +95,16 @@ class RowSpace(Problem):
         """(XS)'W(XQ); no pass."""
         return inner_products(S[self._n :], self.weighted(Q[self._n :]))
 
+    knows_projections = True
+
     def projections(self, S: Array) -> Array:
         """X S; no pass."""
         return S[self._n :]
+
+    def sample(self, S: Array, most: int) -> tuple[Array, Array]:
+        """Some rows of X S; no pass."""
+        step = -(-self._n // most)
+        return S[self._n :: step], self.rows.stats.weight[::step] / self.rows.heaviest
 
     def weighted(self, Y: Array) -> Array:
         """W Y, without the heaviest weight."""
@@ -111,6 +121,57 @@ class RowSpace(Problem):
 
         value, cosines = self.rows.sweep(components, passes=0.0)
         return RowPoint(self, U, V, value, cosines)
+
+
+class FewRows(Problem):
+    """The same problem for few long rows in as many coordinates as they span: rows Z, ZZ' = XX'.
+
+    For cosines K = E L E' of rows with lengths N these are Z = N E L^(1/2), and C stands for U = QC
+    with Q = X'A, A = N^-1 E L^(-1/2).
+    """
+
+    def __init__(self, rows: Rows) -> None:
+        norm, (n, m) = rows.stats.norm, rows.shape
+        values, E = np.linalg.eigh(Problem(rows).cosines())
+        some = values > (n + m) * float(np.finfo(rows.dtype).eps) * max(values[-1], 0.0)
+        root, E = np.sqrt(values[some]), E[:, some]
+        inverse = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
+        self._long, self._A = rows, (E / root * inverse[:, None]).astype(rows.dtype)
+        Z = (E * root * norm[:, None]).astype(rows.dtype)
+        super().__init__(as_rows(Z, weight=rows.stats.weight, normalize=False))
+
+    @staticmethod
+    def suits(rows: Rows) -> bool:
+        """Whether it is cheaper than passes over the rows."""
+        n, m = rows.shape
+        few = FEW_DENSE_ROWS if rows.stored == n * m else FEW_SPARSE_ROWS
+        return n <= few and RowSpace.suits(rows)
+
+    def basis(self, C: Array) -> Array:
+        """U, shape (m, r); half a pass."""
+        return refined(self._long.correlate(product(self._A, C)).astype(C.dtype, copy=False))
+
+    def coordinates(self, U: Array) -> Array:
+        """C; half a pass."""
+        return refined(product(self._A.T, self._long.project(U)))
+
+    def evaluate(self, U: Array) -> Point:
+        """Everything at U, with the way back to the long rows."""
+        return LongPoint(self, super().evaluate(U))
+
+
+class LongPoint(Point):
+    """A point whose basis is that of the long rows."""
+
+    def __init__(self, space: FewRows, point: Point) -> None:
+        vars(self).update({**vars(point), "_space": space})
+
+    _space: FewRows
+
+    @property
+    def basis(self) -> Array:
+        """Orthonormal columns that span the subspace; half a pass."""
+        return self._space.basis(self.U)
 
 
 class RowPoint(Point):

@@ -8,9 +8,11 @@ from __future__ import annotations
 import numpy as np
 
 from sphericalpca.curvature import Model
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Problem, symmetric
-from sphericalpca.rowspace import LeavesRowSpace, RowSpace
+from sphericalpca.products import inner_products
+from sphericalpca.rows import as_rows
+from sphericalpca.rowspace import FewRows, LeavesRowSpace, RowSpace
 
 __all__ = ["way_up"]
 
@@ -18,13 +20,16 @@ __all__ = ["way_up"]
 LOOKS = 10
 # A rise by less than this many rounding errors may be none.
 ROUNDING = 64.0
+# Of many more rows than these, some are asked first whether f may curve upwards at all.
+ROWS = 4096
 
 
-def way_up(problem: Problem, U: Array) -> Array | None:
+def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | None:
     """A subspace near U with a larger f, if f curves upwards somewhere; None if it does not.
 
     U is meant to be critical.  Lanczos' method looks for the direction in which the second-order
-    model bends upwards most, from a random one: symmetric data hide it from any other.
+    model bends upwards most, from a random one: symmetric data hide it from any other.  Given the
+    `span` of the strongest directions of many rows, some of the rows are asked first, within it.
 
     Raises
     ------
@@ -36,19 +41,34 @@ def way_up(problem: Problem, U: Array) -> Array | None:
         if up is not None:
             raise LeavesRowSpace(up)
         return None
+    if isinstance(problem, FewRows):
+        U = problem.coordinates(U)
+    many = problem.rows.in_memory and problem.rows.shape[0] > 4 * ROWS
+    if many and span is not None and not _seems_to_curve_upwards(problem, U, span):
+        return None
     here = problem.evaluate(U)
     rounding = ROUNDING * float(np.finfo(here.U.dtype).eps)
     # Nothing is better than a subspace that has all rows.
     if here.cosines >= (1.0 - rounding) * problem.rows.totals.weight or here.value <= 0:
         return None
     model = Model(problem, here)
-    direction = _upwards(model, U.shape, rounding)
+    direction = _upwards(model, U.shape, rounding, np.sqrt(rounding))
     lengths = () if direction is None else 0.5 ** np.arange(12)
     trials = (problem.evaluate(model.moved(length * direction)) for length in lengths)
     return next((t.U for t in trials if t.value > here.value * (1.0 + rounding)), None)
 
 
-def _upwards(model: Model, shape: tuple[int, int], rounding: float) -> Array | None:
+def _seems_to_curve_upwards(problem: Problem, U: Array, span: Array) -> bool:
+    """Whether the model of some rows bends upwards by more than their choice explains."""
+    Z, weight = problem.sample(span, ROWS)
+    small = Problem(as_rows(Z.astype(np.float64), weight=weight, normalize=False))
+    model = Model(small, small.evaluate(polar(inner_products(span, U)).factor))
+    by_chance = 2.0 * np.sqrt(span.shape[1] / len(Z))
+    rounding = float(np.finfo(U.dtype).eps)
+    return _upwards(model, (span.shape[1], U.shape[1]), rounding, by_chance) is not None
+
+
+def _upwards(model: Model, shape: tuple[int, int], rounding: float, least: float) -> Array | None:
     """A unit direction in which the model bends upwards; None if Lanczos' method finds none."""
     U = np.asarray(model.point.U, dtype=np.float64)
     direction = np.random.default_rng(0).standard_normal(shape)
@@ -65,7 +85,7 @@ def _upwards(model: Model, shape: tuple[int, int], rounding: float) -> Array | N
         basis = np.vstack([basis, direction.ravel() / length])
         bent = np.vstack([bent, model.bend(direction / length).ravel()])
         values, vectors = np.linalg.eigh(symmetric(basis @ bent.T))
-        if values[0] < -np.sqrt(rounding):
+        if values[0] < -least:
             return np.asarray((vectors[:, 0] @ basis).reshape(shape))
         direction = bent[-1].reshape(shape)
     return None

@@ -50,7 +50,7 @@ def describe_system() -> str:
     sections = {
         "System": [("python", python), ("platform", platform.platform())],
         "Packages": _versions(),
-        "Linear algebra and OpenMP": [_library(**found) for found in threadpool_info()],
+        "Linear algebra and OpenMP": [_library(found) for found in threadpool_info()],
         "Kernels": [("in use", in_use), ("available", available), ("threads", threads)],
     }
     return "\n\n".join(
@@ -72,7 +72,7 @@ def _versions() -> list[tuple[str, str]]:
     return found
 
 
-def _library(**facts: Any) -> tuple[str, str]:
+def _library(facts: dict[str, Any]) -> tuple[str, str]:
     told = [facts.get(name) for name in ("version", "architecture", "threading_layer")]
     told += [f"threads: {facts['num_threads']}", Path(facts["filepath"]).name]
     return facts["internal_api"], ", ".join(filter(None, told))

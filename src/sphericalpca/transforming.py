@@ -141,7 +141,7 @@ def transform_file(
     (100, 2)
     """
     check_is_fitted(model)
-    output, n_zero = Path(output), 0
+    output, n_zero, shape = Path(output), 0, (rows.shape[0], model.n_components_)
     written = format_of(output)
     table = written is None or written.table  # what cannot be written is refused below
     if keep and not table:
@@ -150,7 +150,6 @@ def transform_file(
         remedy = (f"write to a {joined(tables, 'or')} file, or leave out ", Parameter("keep"))
         raise DataError(found, remedy=remedy)
     carried = carried_columns(rows, keep) if table else None
-    shape = (rows.shape[0], model.n_components_)
     with (
         parallel(),  # for all blocks: threads need not be started for each
         nullcontext() if carried is None else closing(carried),

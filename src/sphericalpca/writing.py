@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -20,15 +21,7 @@ from sphericalpca.rows.sources.chain import ChainedRows
 from sphericalpca.rows.sources.filesource import optional
 from sphericalpca.rows.sources.table import TableRows
 
-__all__ = [
-    "Carried",
-    "Writer",
-    "arrow_writer",
-    "carried_columns",
-    "npy_writer",
-    "open_writer",
-    "parquet_writer",
-]
+__all__ = ["arrow_writer", "carried_columns", "npy_writer", "open_writer", "parquet_writer"]
 
 
 class Carried:
@@ -40,7 +33,7 @@ class Carried:
         self._rest: Any = None
 
     def take(self, rows: int) -> list[Any]:
-        """Record batches of exactly so many rows together."""
+        """Record batches of exactly this many rows together."""
         taken: list[Any] = []
         while rows > 0:
             batch = self._rest if self._rest is not None else next(self._batches)
@@ -78,11 +71,10 @@ def _batches(tables: Sequence[TableRows], names: Sequence[str]) -> Generator[Any
 
 
 def _chosen(table: TableRows, names: Sequence[str] | None) -> Any:
-    schema = table.other_schema()
     if names is None:
-        return schema
-    _refuse_names(names, table, schema.names)
-    return optional("pyarrow", "tables").schema([schema.field(name) for name in names])
+        return table.others
+    _refuse_names(names, table, table.others.names)
+    return optional("pyarrow", "tables").schema([table.others.field(name) for name in names])
 
 
 def _refuse_lost_columns(
@@ -90,9 +82,8 @@ def _refuse_lost_columns(
 ) -> None:
     """Identifiers that only some files have would be lost for all: that is for users to say."""
     for table in tables if names is None else ():
-        schema = table.other_schema()
-        if len(schema):
-            listed = ", ".join(map(repr, schema.names))
+        if len(table.others):
+            listed = ", ".join(map(repr, table.others.names))
             found = f"{table.name} has columns beside its vectors ({listed})"
             remedy = ("transform them separately, or pass ", Parameter("keep", []))
             raise DataError(found, f"{bare.name} has none", remedy)
@@ -109,11 +100,11 @@ def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequenc
 _optional = partial(optional, doing="Writing")
 
 
-class Writer(Protocol):
+@dataclass(frozen=True)
+class Writer:
     """Takes vectors, a block at a time."""
 
-    def write(self, V: Any) -> None:
-        """Add rows."""
+    write: Callable[[Any], object]
 
 
 @contextmanager
@@ -136,31 +127,6 @@ def open_writer(
         yield writer
 
 
-class _NpyWriter:
-    def __init__(self, file: Any) -> None:
-        self._file = file
-
-    def write(self, V: Array) -> None:
-        # Not tofile, which does not say why it failed.
-        self._file.write(np.ascontiguousarray(V).data)
-
-
-class _TableWriter:
-    def __init__(self, file: Any, schema: Any, name: str, carried: Carried | None) -> None:
-        self._file, self._schema, self._name, self._carried = file, schema, name, carried
-
-    def write(self, V: Array) -> None:
-        pyarrow = _optional("pyarrow", "Parquet and Arrow files")
-        values = pyarrow.array(np.ascontiguousarray(V).ravel())
-        lists = pyarrow.FixedSizeListArray.from_arrays(values, V.shape[1])
-        vectors = pyarrow.table({self._name: lists})
-        if self._carried is not None:
-            others = pyarrow.Table.from_batches(self._carried.take(len(V)), self._carried.schema)
-            for k, field in enumerate(others.schema):
-                vectors = vectors.add_column(k, field, others.column(k))
-        self._file.write_table(vectors.cast(self._schema))
-
-
 @contextmanager
 def npy_writer(
     path: Path, shape: tuple[int, int], dtype: Any, _name: str, _carried: Carried | None
@@ -169,7 +135,8 @@ def npy_writer(
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
-        yield _NpyWriter(file)
+        # Not tofile, which does not say why it failed.
+        yield Writer(lambda V: file.write(np.ascontiguousarray(V).data))
 
 
 @contextmanager
@@ -179,10 +146,10 @@ def parquet_writer(
     """A writer of Parquet files."""
     schema = _schema(shape[1], dtype, name, carried)
     # Vectors hardly compress, and dictionaries of them are of no use.
-    options = {"compression": {name: "NONE"}, "use_dictionary": _others(carried)}
+    options = {"compression": {name: "NONE"}, "use_dictionary": schema.names[:-1]}
     parquet = _optional("pyarrow.parquet", "Parquet files")
     with parquet.ParquetWriter(str(path), schema, **options) as file:
-        yield _TableWriter(file, schema, name, carried)
+        yield Writer(partial(_write_table, file, schema, carried))
 
 
 @contextmanager
@@ -192,18 +159,25 @@ def arrow_writer(
     """A writer of Arrow IPC files."""
     schema = _schema(shape[1], dtype, name, carried)
     with _optional("pyarrow.ipc", "Arrow files").new_file(str(path), schema) as file:
-        yield _TableWriter(file, schema, name, carried)
+        yield Writer(partial(_write_table, file, schema, carried))
 
 
 def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
+    """What is carried, then the vectors."""
     pyarrow = _optional("pyarrow", "Parquet and Arrow files")
-    if name in _others(carried):
+    others = [] if carried is None else list(carried.schema)
+    if any(field.name == name for field in others):
         remedy = ("give the new vectors another ", Parameter("name"), ", or drop that column")
         raise DataError(f"The input has a column {name!r} beside its vectors", remedy=remedy)
     kind = pyarrow.list_(pyarrow.from_numpy_dtype(np.dtype(dtype)), length)
-    fields = [] if carried is None else list(carried.schema)
-    return pyarrow.schema([*fields, pyarrow.field(name, kind)])
+    return pyarrow.schema([*others, pyarrow.field(name, kind)])
 
 
-def _others(carried: Carried | None) -> list[str]:
-    return [] if carried is None else list(carried.schema.names)
+def _write_table(file: Any, schema: Any, carried: Carried | None, V: Array) -> None:
+    pyarrow = _optional("pyarrow", "Parquet and Arrow files")
+    values = pyarrow.array(np.ascontiguousarray(V).ravel())
+    columns = [pyarrow.FixedSizeListArray.from_arrays(values, V.shape[1])]
+    if carried is not None:
+        others = pyarrow.Table.from_batches(carried.take(len(V)), carried.schema)
+        columns = [*others.columns, *columns]
+    file.write_table(pyarrow.table(columns, names=schema.names).cast(schema))

@@ -231,6 +231,27 @@ def test_a_certificate_goes_with_the_model(run, X, file, model):
     assert found["gap"] == pytest.approx(expected.gap, abs=1e-4)
     assert found["rigorous"]
     kept = json.loads(run("info", model, "--json").stdout)["certificate"]
-    assert kept == {"gap": found["gap"], "rigorous": True}
+    assert kept == {"gap": found["gap"], "kind": "rigorous", "probability": 0.0, "rigorous": True}
+    assert kept.items() <= found.items()
     again = run("fit", file, "-r", 3, "-o", model, "--certify", "--force")
     assert "No subspace is better by more than a share of" in again.stdout
+    assert "(rigorous)." in again.stdout
+
+
+def test_a_probable_certificate_states_its_probability(run, file, model, monkeypatch):
+    monkeypatch.setattr("sphericalpca.certificate.DIRECT_SIZE", 2)
+    result = run("fit", file, "-r", 3, "-o", model, "--certify")
+    assert "(probable, wrong with a probability of at most 1e-09)." in result.stdout
+    kept = json.loads(run("info", model, "--json").stdout)["certificate"]
+    assert (kept["kind"], kept["probability"], kept["rigorous"]) == ("probable", 1e-9, False)
+
+
+def test_ctrl_c_in_a_certificate_leaves_the_model(run, X, file, model, monkeypatch):
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SphericalPCA, "certify", interrupted)
+    result = run("fit", file, "-r", 3, "-o", model, "--certify")
+    assert result.exit_code != 0
+    assert f"{model} holds the model, without a certificate." in result.stderr
+    assert SphericalPCA.load(model).components_.shape == (3, X.shape[1])

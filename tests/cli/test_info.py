@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from sphericalpca import SphericalPCA
+from sphericalpca.cli.info import MEANINGS
 
 pytest.importorskip("safetensors")
 
@@ -32,8 +33,8 @@ def path(tmp_path, model):
 def table(text):
     """Lines of the plain table, by the first column."""
     header, *lines = text.splitlines()
-    start = header.index("value")
-    return {line[:start].strip(): line[start:] for line in lines}
+    start, end = header.index("value"), header.index("meaning")
+    return {line[:start].strip(): line[start:end].strip() for line in lines}
 
 
 def test_json_and_table_tell_the_same(run, model, path):
@@ -59,12 +60,32 @@ def test_json_and_table_tell_the_same(run, model, path):
     assert shown["solver"].startswith(("Anderson(", "Subspace("))
 
 
+def test_results_of_the_fit_are_explained(run, path):
+    lines = run("info", path).stdout.splitlines()
+    told = {" ".join(line.split()[:2]): line for line in lines}
+    assert told["fit svd_ratio"].endswith("above 0.9999 an SVD is enough")
+    shown = table(run("info", path).stdout)
+    assert {name for name in shown if name.startswith("fit ")} <= set(MEANINGS)
+
+
 def test_a_certificate(run, X, model, tmp_path):
     certificate = model.certify(X)
     model.save(tmp_path / "model", certificate=certificate)
     told = json.loads(run("info", tmp_path / "model", "--json").stdout)
-    assert told["certificate"] == {"gap": certificate.gap, "rigorous": True}
-    assert table(run("info", tmp_path / "model").stdout)["certificate rigorous"] == "yes"
+    known = {"kind": "rigorous", "probability": 0.0, "rigorous": True}
+    assert told["certificate"] == {"gap": certificate.gap, **known}
+    assert table(run("info", tmp_path / "model").stdout)["certificate kind"] == "rigorous"
+
+
+@pytest.mark.parametrize(
+    ("sure", "kind", "risk"), [(True, "rigorous", 0.0), (False, "estimate", None)]
+)
+def test_a_certificate_of_an_earlier_version(run, path, sure, kind, risk):
+    saved = {"value": 1.0, "bound": 2.0, "gap": 1.0, "rigorous": sure}
+    change = rewritten(path.read_bytes(), lambda facts: facts.update(certificate=saved))
+    path.write_bytes(change)
+    told = json.loads(run("info", path, "--json").stdout)["certificate"]
+    assert told == {"gap": 1.0, "kind": kind, "probability": risk, "rigorous": sure}
 
 
 def test_what_is_unknown(run, X, tmp_path):

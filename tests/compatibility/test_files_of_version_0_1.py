@@ -52,7 +52,7 @@ def test_a_model_is_the_one_that_was_saved(X, name, options):
     model = SphericalPCA.load(FILES / f"{name}.safetensors")
     again = SphericalPCA(model.n_components, random_state=0, **options).fit(X)
     assert model.get_params()["n_components"] == model.n_components_
-    np.testing.assert_allclose(model.components_, again.components_, atol=1e-4)
+    np.testing.assert_allclose(model.components_, again.components_, atol=1e-3)
     assert model.loss_ == pytest.approx(again.loss_, rel=1e-6)
     assert model.history_["loss"][-1] == pytest.approx(model.loss_, rel=1e-6)
     assert model.score(X) == pytest.approx(model.mean_cosine_)

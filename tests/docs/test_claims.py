@@ -47,20 +47,24 @@ def test_the_ratio_tells_whether_the_method_matters(lines):
     near = [cell(line) for line in lines if line.fact("svd_ratio") > 0.9999]
     far = [cell(line) for line in lines if line.fact("svd_ratio") < 0.999]
     assert len(near) > 20
-    assert sum(one.outcome == "level" for one in near) > 0.9 * len(near)
+    assert sum(one.outcome in {"level", "open"} for one in near) > 0.9 * len(near)
+    assert sum(one.outcome == "level" for one in near) > 0.5 * len(near)
     assert sum(one.outcome == "ahead" for one in far) > 0.3 * len(far)
     assert sum(one.outcome == "behind" for one in far) > 0  # and the page does not promise wins
 
 
-def test_text_is_ahead_or_level_and_tables_are_level(lines):
+def test_text_is_ahead_or_not_shown_and_tables_are_level_or_not_shown(lines):
+    assert 'Against "SVD + unit rows" it is ahead, or no difference is shown' in (
+        text_of("docs/guide/text.rst")
+    )
     text = lines_of(lines, "newsgroups", variant="main")
     tables = lines_of(lines, "uci", variant="unit")
     assert {cell(line, m).outcome for line in text for m in ("accuracy", "nmi_max")} == {
         "ahead",
-        "level",
+        "open",
     }
     paper = [line for line in tables if not line.key.dataset.startswith("mfeat-")]
-    assert {cell(line).outcome for line in paper} == {"level"}
+    assert {cell(line).outcome for line in paper} == {"level", "open"}
     assert all(0.985 < line.fact("svd_ratio") < 0.996 for line in text)
     assert all(line.fact("svd_ratio") > 0.9999 for line in paper)
 
@@ -72,7 +76,12 @@ def test_the_recipe_gains_from_ten_dimensions_on_loses_at_four_and_costs_more(li
     assert found.pop(4) == "behind"
     assert set(found.values()) == {"ahead"}
     redrawn = lines_of(lines, "lsa", variant="bootstrap")
-    assert {cell(line, "nmi_arithmetic").outcome for line in redrawn} == {"level"}
+    assert {cell(line, "nmi_arithmetic").outcome for line in redrawn} == {"open"}
+    higher = [ln.key for ln in redrawn if cell(ln, "ari").outcome != "open"]
+    assert [(key.groups, key.r) for key in higher] == [("20", 10), ("20", 20)]
+    assert "adjusted Rand index is higher on 20 groups at r = 10 and 20" in (
+        text_of("docs/guide/text.rst")
+    )
     shown = re.search(r"costs (\d+) to (\d+) times as much as LSA", text_of("docs/guide/text.rst"))
     ratios = [
         line.seconds["spherical-pca"] / line.seconds["svd-unit"] for line in lines_of(lines, "lsa")
@@ -80,15 +89,16 @@ def test_the_recipe_gains_from_ten_dimensions_on_loses_at_four_and_costs_more(li
     assert (round(min(ratios)), round(max(ratios))) == tuple(map(int, shown.groups()))
 
 
-def test_spherical_kmeans_is_a_rival_at_five_groups(lines):
+def test_spherical_kmeans_is_behind_at_some_numbers_of_groups_by_one_reading(lines):
     shown = text_of("docs/guide/is-and-is-not.rst")
-    assert "higher mean accuracy at five newsgroups, and the lower one at 10, 15 and 20" in shown
-    assert "without headers, footers and quotes it is the other way round" in shown
-    for variant, wins_at_five in (("main", True), ("stripped", False)):
-        for line in lines_of(lines, "newsgroups", variant=variant):
-            ours, theirs = (cell(line, rival=f"spherical-{name}") for name in ("pca", "kmeans"))
-            five = line.key.groups.startswith("5")
-            assert (theirs.mean > ours.mean) == (five == wins_at_five)
+    assert "by the documents it is behind at 10 and 15 newsgroups, and elsewhere no difference" in (
+        shown
+    )
+    for variant, ahead in (("main", {"10", "15"}), ("labels", set())):
+        part = lines_of(lines, "newsgroups", variant=variant)
+        found = {ln.key.groups: cell(ln, rival="spherical-kmeans").outcome for ln in part}
+        assert {groups for groups, outcome in found.items() if outcome == "ahead"} == ahead
+        assert set(found.values()) <= {"ahead", "open"}
 
 
 def test_the_paper_methods_have_lower_means_on_text_and_centring_hardly_matters(lines):
@@ -203,6 +213,9 @@ def test_what_was_fuzzed_and_drawn():
     examples = sum(int(row["passed"]) + int(row["failed"]) for row in drawn)
     assert f"| {examples:,} examples |" in shown
     assert {row["failed"] for row in drawn} == {"0"}
+    minutes = sum(float(row["seconds"]) for row in drawn) / 60
+    assert round(minutes) == 7
+    assert f"{examples:,} in seven minutes of one core" in shown
 
 
 def test_what_was_soaked():

@@ -150,6 +150,18 @@ def test_certificates_and_saddles_on_a_device(xp, data, unaddressable):
     assert SphericalPCA(1).fit(xp.asarray(X)).mean_cosine_ == pytest.approx(expected)
 
 
+@pytest.mark.usefixtures("unaddressable")
+@pytest.mark.parametrize(("dtype", "kind"), [("float64", "probable"), ("float32", "estimate")])
+def test_a_certificate_by_iteration(xp, data, dtype, kind, monkeypatch):
+    """Float32 stays as it is on a device: no probability is known."""
+    monkeypatch.setattr("sphericalpca.certificate.DIRECT_SIZE", 3)
+    data = data.astype(dtype)
+    model, there = numpy_fit(data, {"tol": 1e-5}), xp.asarray(data)
+    found = SphericalPCA(**model.get_params()).fit(there).certify(there)
+    assert found.kind == kind
+    assert found.gap == pytest.approx(model.certify(data).gap, abs=2e-5)
+
+
 def test_what_may_not_be_written_to_is_not_shared_with_torch(torch):
     fixed = np.ones((3, 2))
     fixed.flags.writeable = False

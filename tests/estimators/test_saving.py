@@ -101,7 +101,14 @@ def test_the_header_tells_what_the_model_is(X, path):
     model.save(path, certificate=Certificate(value=0.0, bound=1.0, gap=np.inf, rigorous=True))
     with safetensors.safe_open(path, framework="numpy") as file:
         header = json.loads(file.metadata()["sphericalpca"], parse_constant=pytest.fail)
-    assert header["certificate"] == {"value": 0.0, "bound": 1.0, "gap": None, "rigorous": True}
+    assert header["certificate"] == {
+        "value": 0.0,
+        "bound": 1.0,
+        "gap": None,
+        "rigorous": True,
+        "probability": None,
+        "kind": "rigorous",
+    }
 
 
 def test_a_model_has_no_name_of_another_kind_of_file(X, tmp_path):

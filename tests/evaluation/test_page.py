@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sphericalpca.evaluation import Drift, Evaluation
-from sphericalpca.evaluation.findings import findings, listed
+from sphericalpca.evaluation.findings import findings
 from sphericalpca.evaluation.methods import METHODS
 
 pytest.importorskip("jinja2")
@@ -105,10 +105,6 @@ def test_no_difference_is_said_in_words():
 )
 def test_drift(then, optimism, words):
     assert words in said(then=then, optimism=optimism)
-
-
-def test_lists():
-    assert [listed("abc"[:n]) for n in range(4)] == ["", "a", "a and b", "a, b and c"]
 
 
 class Reader(HTMLParser):

@@ -123,7 +123,7 @@ def _fails_while_writing(monkeypatch):
     def fail(reducer):
         raise OSError("disk full")
 
-    monkeypatch.setattr(encoder_modules, "_linear", fail)
+    monkeypatch.setattr(encoder_modules, "_records", fail)
 
 
 def _fails_at_the_last_rename(monkeypatch):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy import sparse
 
 from sphericalpca.problem import Problem
-from sphericalpca.rows import DenseRows, SparseRows, as_rows, weighted_mean
+from sphericalpca.rows import as_rows, memory, weighted_mean
 
 N, M, R = 23, 6, 3
 
@@ -42,7 +44,7 @@ def both(request, X, layout, plain):
 
 def test_rows_are_those_of_the_explicit_matrix(both, layout, random_U, rng):
     rows, explicit = both
-    assert isinstance(rows, SparseRows if layout == "csr" else DenseRows)
+    assert isinstance(rows, memory.SparseRows if layout == "csr" else memory.DenseRows)
     spans = [block.span for block in rows.blocks()]
     covered = np.concatenate([np.arange(N)[span] for span in spans])
     np.testing.assert_array_equal(covered, np.arange(N), "blocks are all rows in order")
@@ -199,3 +201,21 @@ def test_cosines_of_blocks_that_have_no_direction(rng):
     )
     assert not dense[:4].any()
     np.testing.assert_allclose(thin, dense, atol=1e-12)
+
+
+@pytest.mark.parametrize("given", [False, True])
+def test_a_projection_is_held_once(given, layout, rng, monkeypatch):
+    monkeypatch.setattr(memory, "BLOCK_ENTRIES", 100_000)
+    n, r = 20_000, 40
+    X = rng.random((n, 60)) * (rng.random((n, 60)) < 0.5)
+    rows, U = _rows(X, layout), rng.random((60, r))
+    expected, out = rows.project(U), np.empty((n, r)) if given else None
+    tracemalloc.start()
+    try:
+        found = rows.project(U, out)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    np.testing.assert_array_equal(found, expected)
+    assert (found is out) == given
+    assert peak < (1.6 - given) * expected.nbytes

@@ -15,7 +15,8 @@ from sphericalpca import KSVD, R1PCA, DataError, SphericalKMeans, SphericalPCA, 
 from sphericalpca.linalg import principal_angles
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
-from sphericalpca.rows import StreamedRows, as_rows, weighted_mean
+from sphericalpca.rows import as_rows, weighted_mean
+from sphericalpca.rows.streamed import StreamedRows
 
 N, M, R = 600, 20, 4
 # Enough for blocks of some ten rows on one thread.

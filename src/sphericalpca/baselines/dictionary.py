@@ -1,37 +1,31 @@
 """K-SVD: sparse codes by matching pursuit, then one atom after the other by its own SVD.
 
-The update of the atoms never raises the loss ||X - C D||^2, unless atoms become one, and then
-by a few millionths of ||X||^2 at most; the coding, being greedy, may.
-A row could keep its codes where new ones are worse, and then nothing would rise.  But the
-atoms would settle on codes that the pursuit does not find again, and what counts in the
-end, the loss with the codes of the pursuit, comes out higher.
+The update of the atoms never raises the loss ||X - C D||^2, unless atoms become one; the coding,
+being greedy, may.  Rows do not keep codes that were better: the atoms would settle on what the
+pursuit does not find again.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
 from sphericalpca.baselines.pursuit import matching_pursuit
 from sphericalpca.linalg import Array, fix_signs, unit_rows
-from sphericalpca.rows import Matrix
+from sphericalpca.rows import Matrix, dense
 
 __all__ = ["Dictionary", "first_atoms", "leading_direction", "learn_dictionary"]
 
 # Atoms whose |cosine| is within this of 1 are one and the same.
 TWINS = 1e-6
-
 # A row whose squared error is this small, relative to the row, is represented.
 REPRESENTED = 1e-12
-
 # Up to this many rows or columns the SVD itself is cheaper than Lanczos steps.
 SMALL = 32
-
-# Lanczos vectors between restarts, and the accuracy asked for.  The start, the atom at
-# hand, is close already: more vectors would be computed and not needed.
+# Lanczos vectors between restarts, few because the start is close already, and the accuracy.
 LANCZOS_VECTORS = 8
 LANCZOS_ACCURACY = 1e-6
 
@@ -55,8 +49,7 @@ class Dictionary:
 def first_atoms(X: Matrix, lengths: Array, k: int, rng: np.random.Generator) -> Array:
     """Rows drawn at random; random directions where there are fewer rows than atoms."""
     candidates = np.flatnonzero(lengths > 0)
-    drawn = X[rng.permutation(candidates)[:k]]
-    D = drawn.toarray() if sparse.issparse(drawn) else drawn
+    D = dense(X[rng.permutation(candidates)[:k]])
     extra = rng.standard_normal((k - len(D), X.shape[1]))
     return unit_rows(np.concatenate([D, extra]))[0]
 
@@ -92,29 +85,21 @@ def learn_dictionary(
 
 def leading_direction(X: Matrix, C: Array, D: Array, start: Array) -> Array:
     """Leading right singular vector of X - C D, signed like `start`; X may be sparse."""
-    if min(X.shape) <= SMALL:
-        return _signed(_direct(X, C, D), start)
 
     def gram_times(v: Array) -> Array:
         y = X @ v - C @ (D @ v)
         return np.asarray(X.T @ y - D.T @ (C.T @ y))
 
-    m = X.shape[1]
-    operator = LinearOperator((m, m), matvec=gram_times, dtype=np.float64)
-    try:
-        _, found = eigsh(operator, k=1, v0=start, ncv=LANCZOS_VECTORS, tol=LANCZOS_ACCURACY)
-    except ArpackError:  # nothing is left of the rows, or nothing along the start
-        return _signed(_direct(X, C, D), start)
-    return _signed(found[:, 0], start)
-
-
-def _direct(X: Matrix, C: Array, D: Array) -> Array:
-    residual = (X.toarray() if sparse.issparse(X) else X) - C @ D
-    return np.asarray(np.linalg.svd(residual, full_matrices=False)[2][0])
-
-
-def _signed(d: Array, start: Array) -> Array:
-    return -d if d @ start < 0 else d
+    found, m = None, X.shape[1]
+    if min(X.shape) > SMALL:
+        operator = LinearOperator((m, m), matvec=gram_times, dtype=np.float64)
+        # Nothing may be left of the rows, or nothing along the start.
+        with suppress(ArpackError):
+            vectors = eigsh(operator, k=1, v0=start, ncv=LANCZOS_VECTORS, tol=LANCZOS_ACCURACY)[1]
+            found = vectors[:, 0]
+    if found is None:
+        found = np.linalg.svd(dense(X) - C @ D, full_matrices=False)[2][0]
+    return np.asarray(-found if found @ start < 0 else found)
 
 
 def _errors(lengths: Array, C: Array, D: Array, products: Array) -> Array:
@@ -153,8 +138,7 @@ def _replace_unused(
         worst = int(errors.argmax())
         if errors[worst] == 0:
             break
-        row = X[[worst]]
-        D[k] = (row.toarray() if sparse.issparse(row) else row)[0] / lengths[worst]
+        D[k] = dense(X[[worst]])[0] / lengths[worst]
         products[:, k] = X @ D[k]
         # Rows along the new atom need no other.
         errors[np.abs(products[:, k]) >= (1 - TWINS) * lengths] = 0.0

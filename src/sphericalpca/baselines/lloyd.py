@@ -13,7 +13,7 @@ from sklearn.cluster import kmeans_plusplus
 
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.products import times
-from sphericalpca.rows import Block, Matrix, Rows, as_rows
+from sphericalpca.rows import Block, Matrix, Rows, as_rows, dense
 
 __all__ = ["Assignment", "Clustering", "Labels", "assign", "lloyd", "starts", "unit_copy"]
 
@@ -58,7 +58,7 @@ def starts(
     share = weight / weight.max()
     for seed in rng.integers(2**31, size=n_init):
         found, _ = kmeans_plusplus(Z, n_clusters, sample_weight=share, random_state=int(seed))
-        yield _dense(found)
+        yield dense(found)
 
 
 def lloyd(Z: Matrix, weight: Array, centers: Array, *, tol: float, max_iter: int) -> Clustering:
@@ -112,11 +112,7 @@ def _renewed(Z: Matrix, found: Assignment, weight: Array) -> Array:
         worst = int(cosines.argmin())
         if cosines[worst] >= 1 - ROUNDING:
             break
-        centers[cluster] = _dense(Z[[worst]])[0]
+        centers[cluster] = dense(Z[[worst]])[0]
         # Rows near the new centre are not candidates for the next one.
         cosines = np.maximum(cosines, times(Z, centers[cluster]))
     return centers
-
-
-def _dense(A: Matrix) -> Array:
-    return np.asarray(A.toarray() if sparse.issparse(A) else A)

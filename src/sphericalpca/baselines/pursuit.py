@@ -1,16 +1,13 @@
 """Orthogonal matching pursuit for all rows at once.
 
-scikit-learn's `orthogonal_mp_gram` codes one row after the other, in Python, and spends nearly all
-of its time in calls.  Here the same steps are made for a block of rows at a time: forty to eighty
-times faster on thousands of rows with 20 atoms, and equal to rounding
-(``python benchmarks/bench_baselines.py`` measures it).  Where atoms depend on each other a row
-just gets fewer non-zeros, without a warning.
+The steps of scikit-learn's `orthogonal_mp_gram`, made for a block of rows at a time: forty to
+eighty times faster on thousands of rows with 20 atoms (``python benchmarks/bench_baselines.py``).
+Where atoms depend on each other a row just gets fewer non-zeros.
 """
 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
 from sphericalpca.linalg import Array
 
@@ -18,10 +15,8 @@ __all__ = ["matching_pursuit"]
 
 # A row is coded when all its correlations are this small, relative to the first.
 CODED = 1e-8
-
 # The squared distance of a unit atom from the span of others at which it adds nothing.
 DEPENDENT = 1e-10
-
 # Numbers in the largest array of a block: few enough for the cache.
 BLOCK_ENTRIES = 200_000
 
@@ -65,15 +60,7 @@ def _pursue(gram: Array, correlations: Array, n_nonzero: int) -> Array:
         basis[:, t] *= inverse[:, t, None]
         share[:, t] = remaining[each, atom] * inverse[:, t]
         remaining -= share[:, t, None] * basis[:, t]
-    return _back_substitute(basis, share, inverse, chosen)
-
-
-def _back_substitute(
-    basis: Array, share: Array, inverse: Array, chosen: npt.NDArray[np.intp]
-) -> Array:
-    """Codes of the chosen atoms: the atoms are triangular in the basis made from them."""
-    n, n_nonzero, k = basis.shape
-    each = np.arange(n)
+    # Codes of the chosen atoms, which are triangular in the basis made from them.
     codes = np.zeros((n, k))
     for t in reversed(range(n_nonzero)):
         # What the atoms chosen later already give along q_t; those not useful have code 0.

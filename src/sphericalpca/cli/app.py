@@ -1,7 +1,6 @@
 """The program ``sphericalpca``: its commands, and the one place where errors become lines.
 
-A command lives in a module of its own, which is imported when the command is used;
-what is slow to import is imported inside the command.
+A command's module is imported when the command is used, and what is slow to import when it runs.
 """
 
 from __future__ import annotations
@@ -23,18 +22,11 @@ from sphericalpca.version import __version__
 __all__ = ["COMMANDS", "App", "app"]
 
 COMMANDS = {
-    "demo": "sphericalpca.cli.demo:demo",
-    "cluster": "sphericalpca.cli.cluster:cluster",
-    "assign": "sphericalpca.cli.assign:assign",
-    "fit": "sphericalpca.cli.fit:fit",
-    "choose": "sphericalpca.cli.choose:choose",
-    "evaluate": "sphericalpca.cli.evaluate:evaluate",
-    "info": "sphericalpca.cli.info:info",
-    "export": "sphericalpca.cli.export:export",
-    "transform": "sphericalpca.cli.transform:transform",
-    "compress": "sphericalpca.cli.compress:compress",
-    "search": "sphericalpca.cli.search:search",
-    "bench": "sphericalpca.cli.bench:bench",
+    name: f"sphericalpca.cli.{name}:{name}"
+    for name in (
+        *("demo", "cluster", "assign", "fit", "choose", "evaluate", "info", "export"),
+        *("transform", "compress", "search", "bench"),
+    )
 }
 
 COMPLETION = """
@@ -51,17 +43,14 @@ INTERRUPTED = 130
 PIPE_CLOSED = 141
 
 # Errors whose message is enough; anything else is a bug of ours.
-EXPECTED = (Explained, ValueError, ImportError, OSError, MemoryError)
+EXPECTED = (ValueError, ImportError, OSError, MemoryError)
 
 # They have their own way out: usage errors with exit code 2, help, a closed pipe.
 PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError)
 
 
 class App(Commands):
-    """A group whose commands are imported on demand and whose errors take one line.
-
-    `table` maps the name of each command to its place, "module:attribute".
-    """
+    """A group whose commands, by name and place, are imported on demand; errors take one line."""
 
     def __init__(self, *args: Any, table: Mapping[str, str], **options: Any) -> None:
         super().__init__(*args, **options)
@@ -96,29 +85,21 @@ class App(Commands):
             except Exception as error:
                 if _is_from_printing(error):
                     raise
-                line, code = f"Error: {self._message(ctx, error)}", 1
+                text = _describe(error, ctx.meta.get(COMMAND))
+                line = f"Error: {' '.join(part.strip() for part in text.splitlines())}"
+                code = 1
                 if ctx.params["debug"]:
                     write_line(traceback.format_exc(), err=True)
             write_line(line, err=True)
             return ctx.exit(code)
 
-    def _message(self, ctx: click.Context, error: Exception) -> str:
-        """The message of an error, in one line, with options for Python's parameters."""
-        text = _describe(error)
-        if isinstance(error, Explained):
-            text = in_options(error, ctx.meta.get(COMMAND))
-        return " ".join(part.strip() for part in text.splitlines())
-
 
 @contextmanager
 def _ending_with_the_output() -> Iterator[None]:
-    """Where nobody reads on, as behind ``| head -1``, the program ends in silence.
-
-    On a full disk one line says so.  Names in usage errors cannot command a terminal.
-    """
+    """End in silence where nobody reads on, as behind ``| head -1``; a full disk is named."""
     try:
         yield
-    except click.ClickException as error:
+    except click.ClickException as error:  # names in it cannot command a terminal
         vars(error)["message"] = harmless(error.message)
         raise
     except OSError as error:
@@ -142,7 +123,10 @@ def _is_from_printing(error: Exception) -> bool:
     return isinstance(error, OSError) and not error.filename and module in ("click", "rich")
 
 
-def _describe(error: Exception) -> str:
+def _describe(error: Exception, command: click.Command | None) -> str:
+    """The message of an error, with options of the command for Python's parameters."""
+    if isinstance(error, Explained):
+        return in_options(error, command)
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename}: {error.strerror}"
     if isinstance(error, EXPECTED) and str(error):

@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from sphericalpca.cli.console import (
-    COUNT,
-    common_options,
-    examples,
-    printing_warnings,
-    say,
-    showing_status,
-)
+import sphericalpca
+from sphericalpca.cli import console
+from sphericalpca.cli.console import COUNT, common_options, examples
 from sphericalpca.cli.reading import named, open_files, reading_options
 from sphericalpca.cli.tables import print_table
-
-if TYPE_CHECKING:
-    from sphericalpca.evaluation import Lap
 
 __all__ = ["bench"]
 
@@ -48,44 +40,32 @@ def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) ->
     and scaled to unit length first; the methods take turns, and medians are printed.  A ratio
     below 1 means that Spherical PCA is faster.  A pass reads the data for both products.
     """
-    from sphericalpca.evaluation import race  # noqa: PLC0415 - slow to import
-
     X, data = _rows(files, rows, options)
     what = f"{X.shape[0]:,} x {X.shape[1]:,} to {components} components"
     chosen = {"tol": options["tol"], "rounds": options["rounds"], "random_state": options["seed"]}
-    shown = showing_status(f"Fitting {what} ...", quiet=options["quiet"])
-    with printing_warnings(), shown:
-        laps = race(X, components, **chosen)
+    shown = console.showing_status(f"Fitting {what} ...", quiet=options["quiet"])
+    with console.printing_warnings(), shown:
+        laps = sphericalpca.evaluation.race(X, components, **chosen)
     if options["as_json"]:
         found = {"data": data, "n_samples": X.shape[0], "n_features": X.shape[1]}
         found |= {"n_components": components, "methods": [dataclasses.asdict(lap) for lap in laps]}
         click.echo(json.dumps(found))
-    else:
-        _print(laps, f"{data}: {what}, {X.dtype}.")
+        return
+    console.say(f"{data}: {what}, {X.dtype}.")
+    header = ("method", "seconds", "passes", "mean cosine", "our time / its")
+    lines = [
+        (
+            *(lap.method, f"{lap.seconds:.3g}", "" if lap.passes is None else f"{lap.passes:g}"),
+            *(f"{lap.mean_cosine:.5f}", f"{lap.ratio:.2f}"),
+        )
+        for lap in laps
+    ]
+    print_table(header, lines, numbers=header[1:], spare=("passes",))
 
 
 def _rows(files: tuple[str, ...], limit: int, options: dict[str, Any]) -> tuple[Any, str]:
     """The first rows, in memory, and what to call them."""
     if files:
-        from sphericalpca.rows.reading import load_rows  # noqa: PLC0415 - slow to import
-
-        return load_rows(open_files(files, options), limit), named(files)
-    from sphericalpca.datasets import make_embeddings  # noqa: PLC0415 - slow to import
-
-    return make_embeddings(limit, FEATURES, random_state=options["seed"])[0], "generated rows"
-
-
-def _print(laps: list[Lap], title: str) -> None:
-    say(title)
-    header = ("method", "seconds", "passes", "mean cosine", "our time / its")
-    lines = [
-        (
-            lap.method,
-            f"{lap.seconds:.3g}",
-            "" if lap.passes is None else f"{lap.passes:g}",
-            f"{lap.mean_cosine:.5f}",
-            f"{lap.ratio:.2f}",
-        )
-        for lap in laps
-    ]
-    print_table(header, lines, numbers=header[1:], spare=("passes",))
+        return sphericalpca.rows.reading.load_rows(open_files(files, options), limit), named(files)
+    make = sphericalpca.datasets.make_embeddings
+    return make(limit, FEATURES, random_state=options["seed"])[0], "generated rows"

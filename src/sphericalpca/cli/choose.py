@@ -4,32 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import sphericalpca
+from sphericalpca.cli import console
 from sphericalpca.cli.compress import print_curve
-from sphericalpca.cli.console import (
-    COUNT,
-    FILE,
-    Number,
-    collecting_warnings,
-    common_options,
-    counted,
-    examples,
-    say,
-    showing_status,
-    warn,
-    write_line,
-)
+from sphericalpca.cli.console import COUNT, FILE, Number, common_options, counted, examples
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
 from sphericalpca.cli.tables import print_table
 from sphericalpca.registry.formats import PICTURE_FORMATS, joined
-
-if TYPE_CHECKING:
-    from sphericalpca.codec import ByteChoice
-    from sphericalpca.dimensions import CurvePoint, DimensionChoice
 
 __all__ = ["choose"]
 
@@ -74,78 +60,60 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
     if output is not None:
         choice.model.save(output)
     if plot is not None:
-        _draw(choice, plot)
+        style = sphericalpca.plotting.style
+        figure = style.new_figure((6.4, 4.0))
+        choice.plot(ax=figure.add_subplot())
+        style.save_picture(figure, plot)
     if options["as_json"]:
         click.echo(json.dumps(choice.to_dict() | {"bytes": sizes.to_dict()}))
-    else:
-        print_curve(sizes)
-        _print(choice)
-        if output is not None:
-            write_line(
-                f"{output}: {counted(choice.n_components, 'component')}, fitted to the "
-                f"{choice.n_base:,} rows that were not held out as queries."
-            )
-
-
-def _choose(files: tuple[str, ...], options: dict[str, Any]) -> tuple[DimensionChoice, ByteChoice]:
-    from sphericalpca.codec import choose_bytes  # noqa: PLC0415 - slow to import
-    from sphericalpca.dimensions import choose_components  # noqa: PLC0415 - slow to import
-
-    names = ("recall", "k", "queries", "largest", "tol")
-    source = open_files(files, options)
-    shown = showing_status("True neighbours ...", quiet=options["quiet"])
-    with collecting_warnings() as warned, shown as show:
-        common = {name: options[name] for name in ("recall", "k", "queries")}
-        sizes = choose_bytes(source, random_state=options["seed"], **common)
-        choice = choose_components(
-            source,
-            random_state=options["seed"],
-            progress=None if show is None else lambda point: show(_line(point)),
-            **{name: options[name] for name in names},
+        return
+    print_curve(sizes)
+    _print(choice)
+    if output is not None:
+        console.write_line(
+            f"{output}: {counted(choice.n_components, 'component')}, fitted to the "
+            f"{choice.n_base:,} rows that were not held out as queries."
         )
+
+
+def _choose(files: tuple[str, ...], options: dict[str, Any]) -> tuple[Any, Any]:
+    """The choice of dimensions, and that of bytes."""
+    source = open_files(files, options)
+    shown = console.showing_status("True neighbours ...", quiet=options["quiet"])
+    common = {name: options[name] for name in ("recall", "k", "queries")}
+    common["random_state"] = options["seed"]
+    with console.collecting_warnings() as warned, shown as show:
+
+        def tell(point: Any) -> None:
+            if show is not None:
+                show(f"{point.n_components} dimensions keep {point.recall:.3f}")
+
+        sizes = sphericalpca.codec.choose_bytes(source, **common)
+        more = {"largest": options["largest"], "tol": options["tol"], "progress": tell}
+        choice = sphericalpca.dimensions.choose_components(source, **common, **more)
     tell_of_cut(options["queries"], choice.n_queries)
-    for message in warned:
-        warn(message)
+    console.warn(*warned)
     return choice, sizes
 
 
-def _line(point: CurvePoint) -> str:
-    return f"{point.n_components} dimensions keep {point.recall:.3f}"
+def _print(choice: Any) -> None:
+    from rich.filesize import decimal  # noqa: PLC0415 - slow to import
 
-
-def _print(choice: DimensionChoice) -> None:
     sizes = ("mean cosine", "bytes each", "in all")
     header = ("", "dimensions", "recall", "95 % interval", "SVD", *sizes)
     lines = [
         (
             "*" if point.n_components == choice.n_components else "",
-            f"{point.n_components}",
-            f"{point.recall:.3f}",
-            point.interval,
+            *(f"{point.n_components}", f"{point.recall:.3f}", point.interval),
             f"{point.svd_recall:.3f}" if point.svd_recall == point.svd_recall else "",
-            f"{point.mean_cosine:.4f}",
-            f"{point.bytes_per_vector:,}",
-            _size(point.index_bytes),
+            *(
+                f"{point.mean_cosine:.4f}",
+                f"{point.bytes_per_vector:,}",
+                decimal(point.index_bytes),
+            ),
         )
         for point in choice.curve
     ]
     print_table(header, lines, numbers=header[1:], spare=("in all", "mean cosine", "SVD"))
     click.echo()
-    say(f"{choice}")
-
-
-def _size(size: float) -> str:
-    """Bytes in words: 4.6 MB."""
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if size < 1000:
-            return f"{size:.3g} {unit}"
-        size /= 1000
-    return f"{size:,.3g} TB"
-
-
-def _draw(choice: DimensionChoice, path: Path) -> None:
-    from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
-
-    figure = new_figure((6.4, 4.0))
-    choice.plot(ax=figure.add_subplot())
-    save_picture(figure, path)
+    console.say(f"{choice}")

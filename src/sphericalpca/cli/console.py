@@ -46,6 +46,7 @@ __all__ = [
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 COUNT = click.IntRange(min=1)
+SEED = click.IntRange(0, 2**32 - 1)  # what scikit-learn takes for a random_state
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 
@@ -61,15 +62,8 @@ class Number(click.FloatRange):
 
 # Options that several commands have.
 _COMMON = {
-    "tol": click.option(
-        "--tol", type=Number(min=0), default=1e-4, help="Residual at which to stop."
-    ),
-    "seed": click.option(
-        "--seed",
-        type=click.IntRange(0, 2**32 - 1),  # what scikit-learn takes for a random_state
-        default=0,
-        help="Random seed.",
-    ),
+    "tol": click.option("--tol", type=Number(0), default=1e-4, help="Residual at which to stop."),
+    "seed": click.option("--seed", type=SEED, default=0, help="Random seed."),
     "force": click.option("--force", is_flag=True, help="Overwrite existing files."),
     "json": click.option("--json", "as_json", is_flag=True, help="Print the result as JSON."),
     "quiet": click.option("--quiet", is_flag=True, help="Show no progress."),
@@ -127,10 +121,7 @@ def _raise_again() -> None:
 def say(text: str) -> None:
     """Print a sentence to stdout; on terminals lines end between words."""
     console = open_console()
-    if console.is_terminal:
-        console.print(harmless(text))
-    else:
-        write_line(text)
+    (console.print if console.is_terminal else click.echo)(harmless(text))
 
 
 def write_line(text: str, *, err: bool = False) -> None:
@@ -174,10 +165,7 @@ def did_you_mean(word: str, names: list[str]) -> list[str]:
 
 
 def in_options(message: Explained, command: click.Command | None) -> str:
-    """The sentence of an error or warning, with the options of a command for Python's parameters.
-
-    A parameter that the command does not have stays as Python writes it.
-    """
+    """The sentence of an error or warning, with the command's options for Python's parameters."""
     options = {
         (PYTHON | NEGATED).get(option.name or "", option.name): option
         for option in (command.params if command is not None else ())
@@ -185,32 +173,28 @@ def in_options(message: Explained, command: click.Command | None) -> str:
     }
 
     def spell(parameter: Parameter) -> str:
-        option = options.get(parameter.name)
+        option, value = options.get(parameter.name), parameter.value
         if option is None:
             return str(parameter)
         name = option.opts[0]
-        if option.is_flag and parameter.value is (option.name in NEGATED):
+        if option.is_flag and value is (option.name in NEGATED):
             return f"the default instead of {name}"
         if option.is_flag or not parameter.has_value:
             return name
-        return f"{name} {_argument(parameter.value)}"
+        typed = ",".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+        return f"{name} {'...' if value is ... else shlex.quote(typed)}"
 
     return message.render(spell)
 
 
-def _argument(value: Any) -> str:
-    """A value as it is typed: lists are separated by commas."""
-    if isinstance(value, (list, tuple)):
-        return shlex.quote(",".join(map(str, value)))
-    return "..." if value is ... else shlex.quote(str(value))
-
-
-def warn(message: str | Warning) -> None:
-    """Print a warning to stderr, in the options of the current command."""
+def warn(*messages: str | Warning) -> None:
+    """Print warnings to stderr, in the options of the current command."""
     context = click.get_current_context(silent=True)
-    if isinstance(message, Explained):
-        message = in_options(message, context.command if context else None)
-    write_line(f"Warning: {message}", err=True)
+    for message in messages:
+        text = message
+        if isinstance(message, Explained):
+            text = in_options(message, context.command if context else None)
+        write_line(f"Warning: {text}", err=True)
 
 
 @contextmanager
@@ -229,8 +213,7 @@ def printing_warnings() -> Iterator[None]:
     """Python's warnings as ours, at the end."""
     with collecting_warnings() as found:
         yield
-    for message in found:
-        warn(message)
+    warn(*found)
 
 
 @contextmanager

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from sphericalpca.cli.console import (
-    FOLDER,
-    against_svd,
-    common_options,
-    examples,
-    say,
-    showing_status,
-    warn,
-    write_line,
-)
+import sphericalpca
+from sphericalpca.cli import console
+from sphericalpca.cli.console import FOLDER, common_options, examples, say, write_line
 from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.tables import print_table
-
-if TYPE_CHECKING:
-    from sphericalpca import Evaluation, SphericalPCA
 
 __all__ = ["demo"]
 
@@ -50,50 +40,44 @@ def demo(out: Path | None, force: bool, quiet: bool) -> None:
     """
     if out is not None:
         check_folder(out, (VECTORS, PICTURE), force=force)
-    with showing_status("Fitting and searching ...", quiet=quiet):
-        shown = list(_show())
+    shown = []
+    with console.showing_status("Fitting and searching ...", quiet=quiet):
+        for name, X, r in _data():
+            model = sphericalpca.SphericalPCA(r, random_state=0).fit(X)
+            settings: Any = {"queries": QUERIES, "at": (10,), "random_state": 0}
+            shown.append((name, model, sphericalpca.evaluate(model, X, **settings)))
     _print(shown)
     if out is not None:
         _write(out)
-    _tell_what_next(out)
-
-
-def _show() -> Iterator[tuple[str, SphericalPCA, Evaluation]]:
-    """The name of each set of rows, a model of it, and what it keeps."""
-    from sphericalpca import SphericalPCA, evaluate  # noqa: PLC0415 - slow to import
-
-    for name, X, r in _data():
-        model = SphericalPCA(r, random_state=0).fit(X)
-        yield name, model, evaluate(model, X, queries=QUERIES, at=(10,), random_state=0)
+    vectors = VECTORS if out is None else str(out / VECTORS)
+    write_line(f"\nOn your own rows{'' if out is None else ', or on these'}:")
+    write_line(f"  sphericalpca choose {vectors} --recall 0.9    # how many dimensions are enough")
+    write_line(f"  sphericalpca fit {vectors} -r 64 -o model.safetensors")
+    write_line("  sphericalpca --help")
 
 
 def _data() -> Iterator[tuple[str, Any, int]]:
-    from sphericalpca.datasets import load_bundled  # noqa: PLC0415 - slow to import
-
-    yield "digits (images)", load_bundled("digits")[0], 10
+    """The name of each set of rows, the rows, and how many components they get."""
+    yield "digits (images)", sphericalpca.datasets.load_bundled("digits")[0], 10
     yield "docstrings (tf-idf)", _texts()[0], 50
     yield "embedding-like (made up)", _vectors(), 64
 
 
 def _texts() -> tuple[Any, Any]:
     """Tf-idf of docstrings, and their groups."""
-    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415
+    from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415 - slow to import
 
-    from sphericalpca.datasets import load_docstrings  # noqa: PLC0415
-
-    corpus = load_docstrings()
+    corpus = sphericalpca.datasets.load_docstrings()
     vectorizer = TfidfVectorizer(sublinear_tf=True, min_df=2, stop_words="english")
     groups = [corpus.group_names[label] for label in corpus.labels]
     return vectorizer.fit_transform(corpus.texts), groups
 
 
 def _vectors() -> Any:
-    from sphericalpca.datasets import make_embeddings  # noqa: PLC0415
-
-    return make_embeddings(4000, 256, random_state=0)[0]
+    return sphericalpca.datasets.make_embeddings(4000, 256, random_state=0)[0]
 
 
-def _print(shown: list[tuple[str, SphericalPCA, Evaluation]]) -> None:
+def _print(shown: list[tuple[str, sphericalpca.SphericalPCA, sphericalpca.Evaluation]]) -> None:
     rivals = {"SVD + unit rows": "svd-unit", "centred PCA, dot": "pca-dot"}
     header = ("data", "rows", "dimensions", "mean cosine", "neighbours kept", *rivals)
     lines = [
@@ -114,7 +98,7 @@ def _print(shown: list[tuple[str, SphericalPCA, Evaluation]]) -> None:
     for name, model, found in shown:
         kept = {rival: found.row(method, k=10).recall for rival, method in rivals.items()}
         ahead = _of_rivals(found.row("refit", k=10).recall, kept)
-        say(f"- {name}: {against_svd(model.svd_ratio_)}{ahead}")
+        say(f"- {name}: {console.against_svd(model.svd_ratio_)}{ahead}")
 
 
 def _of_rivals(ours: float, kept: dict[str, float]) -> str:
@@ -126,16 +110,14 @@ def _of_rivals(ours: float, kept: dict[str, float]) -> str:
 def _write(out: Path) -> None:
     import numpy as np  # noqa: PLC0415 - slow to import
 
-    from sphericalpca.files import replacing  # noqa: PLC0415
-
     out.mkdir(parents=True, exist_ok=True)
-    with replacing(out / VECTORS) as temporary, temporary.open("wb") as file:
+    with sphericalpca.files.replacing(out / VECTORS) as temporary, temporary.open("wb") as file:
         np.save(file, _vectors())
     write_line(f"The vectors: {out / VECTORS}")
     try:
         _draw(out / PICTURE)
     except ImportError as error:
-        warn(f"no picture: {error}")
+        console.warn(f"no picture: {error}")
         return
     write_line(f"The picture: {out / PICTURE}")
 
@@ -144,24 +126,13 @@ def _draw(path: Path) -> None:
     """Four groups of texts on the sphere of three components."""
     import numpy as np  # noqa: PLC0415
 
-    from sphericalpca import SphericalPCA  # noqa: PLC0415
-    from sphericalpca.plotting import SphereDisplay  # noqa: PLC0415
-    from sphericalpca.plotting.style import new_figure, pyplot, save_picture  # noqa: PLC0415
-
-    pyplot()  # says what to install if matplotlib is missing
+    plotting = sphericalpca.plotting
+    plotting.style.pyplot()  # says what to install if matplotlib is missing
     X, groups = _texts()
     kept = np.isin(groups, DRAWN)
-    figure = new_figure((7.6, 5.6), layout=None)
+    figure = plotting.style.new_figure((7.6, 5.6), layout=None)
     ax = figure.add_axes((0.0, 0.0, 0.76, 0.92), projection="3d")  # the legend is beside it
-    model = SphericalPCA(3, random_state=0).fit(X[kept])
-    SphereDisplay.from_estimator(model, X[kept], np.asarray(groups)[kept], ax=ax)
+    model = sphericalpca.SphericalPCA(3, random_state=0).fit(X[kept])
+    plotting.SphereDisplay.from_estimator(model, X[kept], np.asarray(groups)[kept], ax=ax)
     figure.suptitle("Docstrings of numpy, scipy and scikit-learn on the sphere", y=0.97)
-    save_picture(figure, path)
-
-
-def _tell_what_next(out: Path | None) -> None:
-    vectors = VECTORS if out is None else str(out / VECTORS)
-    write_line(f"\nOn your own rows{'' if out is None else ', or on these'}:")
-    write_line(f"  sphericalpca choose {vectors} --recall 0.9    # how many dimensions are enough")
-    write_line(f"  sphericalpca fit {vectors} -r 64 -o model.safetensors")
-    write_line("  sphericalpca --help")
+    plotting.style.save_picture(figure, path)

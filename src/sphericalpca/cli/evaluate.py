@@ -5,29 +5,17 @@ from __future__ import annotations
 import json
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import sphericalpca
+from sphericalpca.cli import console
 from sphericalpca.cli.compress import print_curve
-from sphericalpca.cli.console import (
-    FOLDER,
-    common_options,
-    examples,
-    printing_warnings,
-    say,
-    showing_status,
-    write_line,
-)
+from sphericalpca.cli.console import FOLDER, common_options, examples
 from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.reading import load_model, named, open_files, reading_options, tell_of_cut
 from sphericalpca.exceptions import FeatureNamesWarning, import_extra
-
-if TYPE_CHECKING:
-    from sphericalpca import SphericalPCA
-    from sphericalpca.codec import ByteChoice
-    from sphericalpca.evaluation import Evaluation
-    from sphericalpca.rows import RowSource
 
 __all__ = ["evaluate"]
 
@@ -60,31 +48,34 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     it is.  The mean cosine of the rows is compared with that of the model's fit.  If the model was
     fitted to named columns of a table, these are read.
     """
-    from sphericalpca.codec import choose_bytes  # noqa: PLC0415 - slow to import
-    from sphericalpca.transforming import check_width  # noqa: PLC0415
-
     at = _numbers(options["at"])
     if out is not None:
         check_folder(out, (PAGE, ROWS, NUMBERS), force=options["force"])
     fitted = load_model(model)
     source = open_files(files, options, model=fitted)
-    check_width(fitted, source)
+    sphericalpca.transforming.check_width(fitted, source)
     if out is not None:
         for package in ("jinja2", "matplotlib"):
             import_extra(package, "The page", package, "pages")
     found = _evaluate(fitted, source, at, options)
     settings = {"queries": options["queries"], "random_state": options["seed"], "k": found.k}
-    with printing_warnings():
-        sizes = choose_bytes(source, sizes=SIZES, **settings)
+    with console.printing_warnings():
+        sizes = sphericalpca.codec.choose_bytes(source, sizes=SIZES, **settings)
+    numbers = found.to_dict() | {"bytes": sizes.to_dict()}
     if out is not None:
-        _write(found, sizes, out, model=model.name, data=named(files))
+        from sphericalpca.evaluation.page import render  # noqa: PLC0415 - an optional package
+
+        page = render(found, model=model.name, data=named(files))
+        texts = {ROWS: found.to_csv(), NUMBERS: json.dumps(numbers, indent=1), PAGE: page}
+        for name, text in texts.items():  # the page comes last: where it is, the numbers are
+            sphericalpca.files.write_whole(out / name, text.encode())
     if options["as_json"]:
-        click.echo(json.dumps(found.to_dict() | {"bytes": sizes.to_dict()}))
+        click.echo(json.dumps(numbers))
         return
     print_curve(sizes)
-    say(str(found))
+    console.say(str(found))
     if out is not None:
-        write_line(f"The page: {out / PAGE}")
+        console.write_line(f"The page: {out / PAGE}")
 
 
 def _numbers(text: str) -> tuple[int, ...]:
@@ -96,32 +87,16 @@ def _numbers(text: str) -> tuple[int, ...]:
 
 
 def _evaluate(
-    fitted: SphericalPCA, source: RowSource, at: tuple[int, ...], options: dict[str, Any]
-) -> Evaluation:
-    from sphericalpca import evaluation  # noqa: PLC0415 - slow to import
-
-    with printing_warnings(), showing_status("Reading ...", quiet=options["quiet"]) as show:
+    fitted: sphericalpca.SphericalPCA, source: Any, at: tuple[int, ...], options: dict[str, Any]
+) -> sphericalpca.Evaluation:
+    shown = console.showing_status("Reading ...", quiet=options["quiet"])
+    with console.printing_warnings(), shown as show:
         # Where only the model, or only the file, has names there is nothing to compare.
         warnings.simplefilter("ignore", FeatureNamesWarning)
-        found = evaluation.evaluate(
-            fitted,
-            source,
-            at=at,
-            queries=options["queries"],
-            random_state=options["seed"],
-            progress=None if show is None else lambda what: show(f"Now: {what}"),
+        tell = None if show is None else lambda what: show(f"Now: {what}")
+        settings = {"queries": options["queries"], "random_state": options["seed"]}
+        found: sphericalpca.Evaluation = sphericalpca.evaluation.evaluate(
+            fitted, source, at=at, progress=tell, **settings
         )
     tell_of_cut(options["queries"], found.n_queries)
     return found
-
-
-def _write(found: Evaluation, sizes: ByteChoice, out: Path, *, model: str, data: str) -> None:
-    """The page comes last: where it is, the numbers are."""
-    from sphericalpca.evaluation.page import render  # noqa: PLC0415 - slow to import
-    from sphericalpca.files import write_whole  # noqa: PLC0415
-
-    page = render(found, model=model, data=data)
-    write_whole(out / ROWS, found.to_csv().encode())
-    numbers = found.to_dict() | {"bytes": sizes.to_dict()}
-    write_whole(out / NUMBERS, json.dumps(numbers, indent=1).encode())
-    write_whole(out / PAGE, page.encode())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import click
 
+import sphericalpca
 from sphericalpca.cli.console import Names, common_options, examples, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import load_model
@@ -59,31 +59,24 @@ def export(
     if output.is_dir() and target != "sentence-transformers":
         raise IsFolderError(f"{output} is a folder", remedy="choose the name of a file")
     check_output(output, force=force, reads=[] if model.is_dir() else [model])
-    from sphericalpca.export import export_model  # noqa: PLC0415 - slow to import
-
     if model.is_dir():
         hint = _export_codes(model, target, output)
     else:
-        fitted = load_model(model)
-        names: dict[str, Any] = {"index": index, "model_file": str(model)}
-        hint = export_model(fitted, output, target, force=force, **names)
-    if as_json:
-        found = {"model": str(model), "to": target, "output": str(output), "hint": hint}
-        click.echo(json.dumps(found))
-    else:
-        write_line(f"{output}: {hint}")
+        names = {"index": index, "model_file": str(model), "force": force}
+        hint = sphericalpca.export.export_model(load_model(model), output, target, **names)
+    found = {"model": str(model), "to": target, "output": str(output), "hint": hint}
+    write_line(json.dumps(found) if as_json else f"{output}: {hint}")
 
 
 def _export_codes(folder: Path, target: str, output: Path) -> str:
     """The codes in a folder that compress wrote."""
-    from sphericalpca.codec import codes_to_faiss  # noqa: PLC0415 - slow to import
-    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
-    from sphericalpca.files import write_whole  # noqa: PLC0415
+    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415 - slow to import
 
     if target != "faiss":
         raise click.UsageError(f"Codes are exported to faiss only, not to {target}.")
-    import faiss  # noqa: PLC0415
-
     codec, codes, _ = open_folder(folder)
-    write_whole(output, faiss.serialize_index(codes_to_faiss(codec, codes)).tobytes())
+    index = sphericalpca.codec.codes_to_faiss(codec, codes)
+    import faiss  # noqa: PLC0415 - said to be missing above
+
+    sphericalpca.files.write_whole(output, faiss.serialize_index(index).tobytes())
     return "faiss.read_index takes it; decoded vectors are not scaled to unit length there."

@@ -6,31 +6,17 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from sphericalpca.cli.console import (
-    COUNT,
-    FILE,
-    Names,
-    against_svd,
-    collecting_warnings,
-    common_options,
-    counted,
-    examples,
-    showing_status,
-    warn,
-    write_line,
-)
+import sphericalpca
+from sphericalpca.cli import console
+from sphericalpca.cli.console import COUNT, FILE, Names, common_options, examples, write_line
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_output_path
 from sphericalpca.cli.reading import open_files, reading_options
 from sphericalpca.registry.formats import joined, row_suffixes
 from sphericalpca.registry.solvers import SOLVERS
-
-if TYPE_CHECKING:
-    from sphericalpca import Certificate, SphericalPCA
-    from sphericalpca.estimators.monitoring import FitProgress
 
 __all__ = ["describe", "fit"]
 
@@ -86,7 +72,7 @@ def _dimension(text: str) -> float:
 @click.option(
     "--certify",
     is_flag=True,
-    help="Bound the distance to the optimum, and save the bound with the model (slow).",
+    help="Bound the distance to the optimum, and save the bound with the model.",
 )
 @common_options("tol", "seed", "force", "json", "quiet")
 def fit(
@@ -97,19 +83,23 @@ def fit(
     if checkpoint is not None:
         check_output_path(checkpoint)
     check_model_output(output, force=options["force"], reads=files)
-    model = _model(components, options)
+    model = sphericalpca.SphericalPCA(
+        components,
+        **{name: options[name] for name in ("solver", "tol", "max_iter", "center")},
+        normalize=not options["no_normalize"],
+        random_state=options["seed"],
+    )
     source = open_files(files, options)
-    with showing_status("Reading ...", quiet=options["quiet"]) as show:
-        warned = _fit(model, source, checkpoint, _progress(show, quiet=options["quiet"]))
-    model.save(output)
-    if checkpoint is not None and model.stop_reason_ == "converged":
-        checkpoint.unlink(missing_ok=True)  # the result is safe now, and nothing is left to do
-        checkpoint = None
-    certificate = model.certify(source) if options["certify"] else None
-    if certificate is not None:
-        model.save(output, certificate=certificate)
-    for message in warned:
-        warn(message)
+    quiet, certificate = options["quiet"], None
+    with console.showing_status("Reading ...", quiet=quiet) as show:
+        warned = _fit(model, source, checkpoint, _progress(show, quiet=quiet))
+        model.save(output)
+        if checkpoint is not None and model.stop_reason_ == "converged":
+            checkpoint.unlink(missing_ok=True)  # the result is safe now, and nothing is left to do
+            checkpoint = None
+        if options["certify"]:
+            certificate = _certify(model, source, output, _progress(show, quiet=quiet))
+    console.warn(*warned)
     found = _facts(model, output, certificate, checkpoint)
     if options["as_json"]:
         click.echo(json.dumps(found))
@@ -117,9 +107,9 @@ def fit(
         _print(found, model, certificate)
 
 
-def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -> list[Warning]:
+def _fit(model: Any, source: Any, checkpoint: Path | None, tell: Any) -> list[Warning]:
     try:
-        with collecting_warnings() as found:
+        with console.collecting_warnings() as found:
             model.fit(source, checkpoint=checkpoint, progress=tell)
     except KeyboardInterrupt:
         if checkpoint is None or not checkpoint.exists():
@@ -129,42 +119,32 @@ def _fit(model: SphericalPCA, source: Any, checkpoint: Path | None, tell: Any) -
     return found
 
 
-def _model(components: float, options: dict[str, Any]) -> SphericalPCA:
-    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
-
-    return SphericalPCA(
-        components,
-        solver=options["solver"],
-        tol=options["tol"],
-        max_iter=options["max_iter"],
-        normalize=not options["no_normalize"],
-        center=options["center"],
-        random_state=options["seed"],
-    )
+def _certify(model: Any, source: Any, output: Path, tell: Any) -> Any:
+    try:
+        certificate = model.certify(source, progress=tell)
+    except KeyboardInterrupt:
+        line = f"Interrupted. {output} holds the model, without a certificate."
+        raise KeyboardInterrupt(line) from None
+    model.save(output, certificate=certificate)
+    return certificate
 
 
-def _progress(
-    show: Callable[[str], None] | None, *, quiet: bool
-) -> Callable[[FitProgress], None] | None:
-    """What shows the progress of a fit; without a terminal a line now and then."""
-    if show is not None:
-        return lambda progress: show(describe(progress))
-    return None if quiet else _Lines()
+def _progress(show: Callable[[str], None] | None, *, quiet: bool) -> Callable[[Any], None] | None:
+    """What shows the progress of a fit; without a terminal a line every `LINE_SECONDS` seconds."""
+    due = LINE_SECONDS
 
-
-class _Lines:
-    """A line every `LINE_SECONDS` seconds."""
-
-    def __init__(self) -> None:
-        self._next = LINE_SECONDS
-
-    def __call__(self, progress: FitProgress) -> None:
-        if progress.seconds >= self._next:
-            self._next = progress.seconds + LINE_SECONDS
+    def write(progress: Any) -> None:
+        nonlocal due
+        if progress.seconds >= due:
+            due = progress.seconds + LINE_SECONDS
             write_line(describe(progress), err=True)
 
+    if show is not None:
+        return lambda progress: show(describe(progress))
+    return None if quiet else write
 
-def describe(progress: FitProgress) -> str:
+
+def describe(progress: Any) -> str:
     """One line about a fit."""
     parts = [f"{progress.seconds:,.0f} s"]
     if progress.rows_per_second == progress.rows_per_second:
@@ -180,38 +160,33 @@ def describe(progress: FitProgress) -> str:
 
 
 def _facts(
-    model: SphericalPCA, output: Path, certificate: Certificate | None, checkpoint: Path | None
+    model: Any, output: Path, certificate: sphericalpca.Certificate | None, checkpoint: Path | None
 ) -> dict[str, Any]:
-    found = {
-        "model": str(output),
-        "n_samples": model.n_samples_,
-        "n_features": model.n_features_in_,
-        "n_components": model.n_components_,
-        "mean_cosine": model.mean_cosine_,
-        "svd_ratio": None if math.isnan(model.svd_ratio_) else model.svd_ratio_,  # for JSON
-        "residual": model.residual_,
-        "passes": model.n_passes_,
-        "solver": type(model.solver_).__name__,
-        "stop_reason": model.stop_reason_,
-    }
+    names = ("n_samples", "n_components", "mean_cosine", "residual", "stop_reason")
+    found = {"model": str(output), "n_features": model.n_features_in_, "passes": model.n_passes_}
+    found |= {name: getattr(model, f"{name}_") for name in names}
+    found["solver"] = type(model.solver_).__name__
+    found["svd_ratio"] = None if math.isnan(model.svd_ratio_) else model.svd_ratio_  # for JSON
     if certificate is not None:
-        found |= {"gap": certificate.gap, "rigorous": certificate.rigorous}
+        found |= {k: getattr(certificate, k) for k in ("gap", "kind", "probability", "rigorous")}
     if checkpoint is not None:
         found["checkpoint"] = str(checkpoint)
     return found
 
 
-def _print(found: dict[str, Any], model: SphericalPCA, certificate: Certificate | None) -> None:
+def _print(found: dict[str, Any], model: Any, certificate: Any) -> None:
+    sizes = f"{found['n_samples']:,} x {found['n_features']:,}"
+    reduced = console.counted(found["n_components"], "component")
     write_line(
-        f"{found['model']}: {found['n_samples']:,} x {found['n_features']:,} to "
-        f"{counted(found['n_components'], 'component')}, mean cosine {model.mean_cosine_:.4f}, "
+        f"{found['model']}: {sizes} to {reduced}, mean cosine {model.mean_cosine_:.4f}, "
         f"residual {model.residual_:.1e}, {model.n_passes_:g} passes."
     )
-    if found["svd_ratio"] is not None:
+    if (ratio := found["svd_ratio"]) is not None:
         what = "directions" if model.normalize else "lengths"  # as many as f adds up
-        write_line(f"SVD ratio {model.svd_ratio_:.7f}: {against_svd(model.svd_ratio_, what)}")
+        write_line(f"SVD ratio {ratio:.7f}: {console.against_svd(ratio, what)}")
     if certificate is not None:
-        sure = "proved" if certificate.rigorous else "an estimate"
+        sure, risk = certificate.kind, certificate.probability
+        sure += f", wrong with a probability of at most {risk:.0e}" if risk else ""
         write_line(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")
     if "checkpoint" in found:
         write_line(

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+import sphericalpca
 from sphericalpca.cli.console import common_options, examples
 from sphericalpca.cli.reading import load_model
 from sphericalpca.cli.tables import print_table
@@ -18,6 +19,29 @@ __all__ = ["info"]
 
 # Of the fit, what has a line of its own.
 SHOWN = ("n_samples_", "n_features_in_")
+MEANINGS = {
+    "bytes": "size of the file",
+    "n_samples": "rows it was fitted to",
+    "n_features": "numbers per row",
+    "n_components": "numbers per vector after the reduction",
+    "centred": "whether a mean is subtracted first",
+    "feature_names": "whether columns have names",
+    "n_bytes": "bytes per vector",
+    "distortion": "mean squared error of decoded unit vectors",
+    "fingerprint": "ties codes to their codec",
+    "fit mean_cosine": "mean cosine between a row and its projection; 1 is perfect",
+    "fit svd_ratio": "objective at the SVD / at the result; above 0.9999 an SVD is enough",
+    "fit loss": "weighted sum of squared errors",
+    "fit residual": "relative gradient at the end",
+    "fit total_weight": "sum of the sample weights",
+    "fit n_iter": "iterations",
+    "fit n_passes": "passes over the data",
+    "fit n_samples_seen": "rows seen by partial_fit",
+    "fit stop_reason": "why the fit ended",
+    "certificate": "bound on the distance to the optimum; - if none was saved",
+    "certificate gap": "no subspace is better by more than this fraction",
+    "certificate rigorous": "whether the bound is proven, up to rounding",
+}
 
 
 @click.command(
@@ -37,39 +61,41 @@ def info(model: Path, as_json: bool) -> None:
     facts = _facts(model)
     if as_json:
         click.echo(json.dumps(facts))
-    else:
-        print_table(["fact", "value"], _lines(facts))
+        return
+    lines = []
+    for name, value in facts.items():  # a group gives its name to its facts
+        group = value if isinstance(value, dict) else {"": value}
+        lines += [[f"{name} {key}".strip(), _show(what)] for key, what in group.items()]
+    table = [[name, value, MEANINGS.get(name, "")] for name, value in lines]
+    print_table(["fact", "value", "meaning"], table, spare=["meaning"])
 
 
 def _facts(path: Path) -> dict[str, Any]:
     """The header and what the arrays tell; the file is checked as if it were to be used."""
-    from sphericalpca.estimators.fitted import header_and_arrays  # noqa: PLC0415 - slow to import
-    from sphericalpca.modelfile import read_model  # noqa: PLC0415
-
     header = {}
     with suppress(DataError):  # `load_model` tells more of what a file is instead
-        header = {} if path.is_dir() else read_model(path)[0]
+        header = {} if path.is_dir() else sphericalpca.modelfile.read_model(path)[0]
     if path.is_dir() or header.get("class") == "SphericalCodec":
         return _codec_facts(path)
     model = load_model(path)
-    fitted = header_and_arrays(model, None)[0]["fitted"]  # in today's names, whoever wrote it
+    # In today's names, whoever wrote it.
+    fitted = sphericalpca.estimators.fitted.header_and_arrays(model, None)[0]["fitted"]
     try:
         bound, solver = header["certificate"], header["solver"]
         options = ", ".join(f"{name}={value!r}" for name, value in solver["options"].items())
         return {
             "file": str(path),
             "bytes": path.stat().st_size,
-            "class": header["class"],
-            "format": header["format"],
+            **{name: header[name] for name in ("class", "format")},
             "n_samples": fitted["n_samples_"],
-            "n_features": model.components_.shape[1],
-            "n_components": model.components_.shape[0],
+            "n_features": model.n_features_in_,
+            "n_components": model.n_components_,
             "dtype": str(model.components_.dtype),
             "centred": model.mean_ is not None,
             "feature_names": bool(header["feature_names"]),
             "fit": {name.rstrip("_"): fitted[name] for name in fitted if name not in SHOWN},
             "solver": f"{solver['name']}({options})",
-            "certificate": bound and {"gap": bound["gap"], "rigorous": bound["rigorous"]},
+            "certificate": bound and _certificate_facts(bound),
             "parameter": dict(header["parameters"]),
             "version": dict(header["versions"]),
         }
@@ -78,35 +104,27 @@ def _facts(path: Path) -> dict[str, Any]:
         raise DataError(value, remedy="save it again") from None
 
 
+def _certificate_facts(bound: dict[str, Any]) -> dict[str, Any]:
+    """Of files of earlier versions, too, which only knew whether a bound was rigorous."""
+    sure = bound["rigorous"]
+    known = {"kind": "rigorous" if sure else "estimate", "probability": 0.0 if sure else None}
+    return {name: (known | bound)[name] for name in ("gap", "kind", "probability", "rigorous")}
+
+
 def _codec_facts(path: Path) -> dict[str, Any]:
     """Of a codec, or of a folder of codes."""
-    from sphericalpca import SphericalCodec  # noqa: PLC0415 - slow to import
-    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
+    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415 - slow to import
 
     folder = open_folder(path) if path.is_dir() else None
-    codec = folder.codec if folder else SphericalCodec.load(path)
+    codec = folder.codec if folder else sphericalpca.SphericalCodec.load(path)
     names = ("n_features_in_", "n_components_", "n_bytes_", "distortion_", "fingerprint_")
     codes = {"n_samples": len(folder.codes)} if folder else {"bytes": path.stat().st_size}
     facts = {"file": str(path), "class": "SphericalCodec", **codes}
     return facts | {name.rstrip("_").removesuffix("_in"): getattr(codec, name) for name in names}
 
 
-def _lines(facts: dict[str, Any]) -> list[list[str]]:
-    """One line for each fact; a group gives its name to its facts."""
-    lines = []
-    for name, value in facts.items():
-        group = value if isinstance(value, dict) else {"": value}
-        lines += [[f"{name} {key}".strip(), _show(what)] for key, what in group.items()]
-    return lines
-
-
 def _show(value: Any) -> str:
-    if value is None:
-        return "-"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    return str(value)
+    if value is None or isinstance(value, bool):
+        return {None: "-", True: "yes", False: "no"}[value]
+    formats = {int: ",", float: ".6g"}
+    return format(value, formats.get(type(value), ""))

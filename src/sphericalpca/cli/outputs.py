@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import click
 
+import sphericalpca
 from sphericalpca.exceptions import AbsentError, ExistsError, Parameter, ParameterError, WriteError
 from sphericalpca.files import check_writable, refuse_devices, resolved
 
@@ -18,19 +19,15 @@ __all__ = [
     "check_output",
     "check_output_path",
     "check_picture",
-    "not_left_empty",
 ]
 
 FORCE = Parameter("force", value=True)
 
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
-    """Refuse to overwrite files, and outputs that cannot be written.
-
-    What the command `reads`, files or patterns, is never overwritten, not even with force.
-    """
+    """Refuse to overwrite files without force, or what the command reads, or to write in vain."""
     check_output_path(output)
-    if output.exists() and _is_among(output, reads):
+    if output.exists() and any(path.exists() and path.samefile(output) for path in _paths(reads)):
         raise ExistsError(f"{output} is read by this command", remedy="choose another output")
     if output.exists() and not force:
         raise ExistsError(f"{output} exists", remedy=("choose another name, or pass ", FORCE))
@@ -68,43 +65,24 @@ def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
 
 def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
     """As `check_output`, for a model; its library must be installed."""
-    from sphericalpca.modelfile import check_model_name, require_library  # noqa: PLC0415 - slow
-
-    check_model_name(output)
+    sphericalpca.modelfile.check_model_name(output)
     check_output(output, force=force, reads=reads)
-    require_library()
+    sphericalpca.modelfile.require_library()
 
 
 def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
     """As `check_output`, for a picture; its format and matplotlib must be there."""
-    from sphericalpca.plotting.style import picture_format, pyplot  # noqa: PLC0415
-
     check_output(output, force=force, reads=reads)
-    picture_format(output)
-    pyplot()  # says what to install if matplotlib is missing
+    sphericalpca.plotting.style.picture_format(output)
+    sphericalpca.plotting.style.pyplot()  # says what to install if matplotlib is missing
 
 
 def check_apart(**files: Path | None) -> None:
     """Refuse one file for two options."""
     roles: dict[Path, str] = {}
     for option, path in files.items():
-        if path is None:
-            continue
-        first = roles.setdefault(resolved(path), option)
-        if first != option:
+        if path is not None and (first := roles.setdefault(resolved(path), option)) != option:
             raise click.UsageError(f"--{first} and --{option} are the same file, {path}: use two.")
-
-
-@contextmanager
-def not_left_empty(folder: Path) -> Iterator[None]:
-    """Remove folders that were made meanwhile and stayed empty."""
-    absent = [place for place in (folder, *folder.parents) if not place.exists()]
-    try:
-        yield
-    finally:
-        with suppress(OSError):  # something is in it, or it was not made
-            for place in absent:
-                place.rmdir()
 
 
 @contextmanager
@@ -118,8 +96,5 @@ def _writing(output: Path) -> Iterator[None]:
         raise WriteError(found, remedy=remedy) from error
 
 
-def _is_among(output: Path, reads: Sequence[str | Path]) -> bool:
-    from sphericalpca.rows.sources.opening import find_paths  # noqa: PLC0415 - slow to import
-
-    paths = find_paths(reads) if reads else []
-    return any(path.exists() and path.samefile(output) for path in paths)
+def _paths(reads: Sequence[str | Path]) -> list[Path]:
+    return sphericalpca.rows.sources.opening.find_paths(reads) if reads else []

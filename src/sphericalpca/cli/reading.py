@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+import sphericalpca
 from sphericalpca.cli.console import open_console, with_options, write_line
 from sphericalpca.exceptions import DataError, Parameter
 from sphericalpca.registry.formats import FORMATS, format_of, joined, titles
-
-if TYPE_CHECKING:
-    from sphericalpca import SphericalPCA
-    from sphericalpca.rows import RowSource
 
 __all__ = [
     "load_model",
@@ -39,12 +36,10 @@ reading_options = with_options(
 )
 
 
-def load_model(path: Path) -> SphericalPCA:
+def load_model(path: Path) -> sphericalpca.SphericalPCA:
     """The model named on the command line; a file of rows in its place is named as such."""
-    from sphericalpca import SphericalPCA  # noqa: PLC0415 - slow to import
-
     try:
-        return SphericalPCA.load(path)
+        return sphericalpca.SphericalPCA.load(path)
     except DataError:
         if format_of(path) is None:
             raise
@@ -53,26 +48,17 @@ def load_model(path: Path) -> SphericalPCA:
         raise DataError(value, "the first argument must be a model", remedy) from None
 
 
-def open_files(
-    files: Sequence[str], options: dict[str, Any], *, model: SphericalPCA | None = None
-) -> RowSource:
+def open_files(files: Sequence[str], options: dict[str, Any], *, model: Any = None) -> Any:
     """The rows of the files named on the command line; for a model by the names of its columns."""
-    from sphericalpca.estimators.columns import refuse_other_names  # noqa: PLC0415 - slow to import
-    from sphericalpca.rows.sources.opening import open_rows_for  # noqa: PLC0415
-
     names = getattr(model, "feature_names_in_", None)
     if "-" in files and not Path("-").exists():
         value = "Cannot read from a pipe, because rows are read several times"
         raise DataError(value, remedy="pass a file")
-    rows = open_rows_for(
-        names,
-        list(files),
-        column=options["column"],
-        columns=split_names(options["columns"]),
-        key=options["key"],
-        memory_budget=options["memory_budget"],
-    )
+    chosen = {name: options[name] for name in ("column", "key", "memory_budget")}
+    chosen["columns"] = split_names(options["columns"])
+    rows = sphericalpca.rows.sources.opening.open_rows_for(names, list(files), **chosen)
     if names is not None and rows.columns is not None:
+        refuse_other_names = sphericalpca.estimators.columns.refuse_other_names
         refuse_other_names(model, rows, remedy=("leave out ", Parameter("columns")))
     return rows
 

@@ -42,7 +42,11 @@ def print_table(
     if not console.is_terminal:
         _print_plain(columns)
         return
-    kept, dropped = _room_for(columns, [name for name in spare if name in header], console.width)
+    kept, dropped = columns, list[str]()
+    for name in (name for name in spare if name in header):
+        if not _fits(kept, console.width):
+            kept = [column for column in kept if column.name != name]
+            dropped.append(name)
     if not _fits(kept, console.width):
         _print_stacked(columns)
         return
@@ -69,17 +73,6 @@ class _Column:
         texts = [self.name] if self.number else [self.name, *self.cells]
         words = [min(len(word), LONGEST) for text in texts for word in text.split()]
         return max([1, *map(len, whole), *words])
-
-
-def _room_for(
-    columns: list[_Column], spare: Sequence[str], width: int
-) -> tuple[list[_Column], Sequence[str]]:
-    """The columns without as few spare ones as may be, and which ones those are."""
-    for count in range(len(spare) + 1):
-        kept = [column for column in columns if column.name not in spare[:count]]
-        if _fits(kept, width):
-            break
-    return kept, spare[:count]
 
 
 def _fits(columns: list[_Column], width: int) -> bool:

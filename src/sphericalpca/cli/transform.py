@@ -9,15 +9,10 @@ from typing import Any
 
 import click
 
+import sphericalpca
+from sphericalpca.cli import reading
 from sphericalpca.cli.console import FILE, common_options, counted, examples, warn, write_line
 from sphericalpca.cli.outputs import check_output
-from sphericalpca.cli.reading import (
-    load_model,
-    open_files,
-    reading_options,
-    showing_rows,
-    split_names,
-)
 from sphericalpca.registry.formats import joined, writable_suffixes
 
 __all__ = ["transform"]
@@ -40,7 +35,7 @@ __all__ = ["transform"]
     required=True,
     help=f"Output file: {joined(writable_suffixes(), 'or')}.",
 )
-@reading_options
+@reading.reading_options
 @click.option("--name", default="vector", help="Name of the column of vectors.")
 @click.option(
     "--keep", help="Other columns to copy, separated by commas.  Default: all; '' for none."
@@ -55,21 +50,17 @@ def transform(
     columns, these are read, wherever they are in a Parquet or Arrow file.  Its other columns
     (identifiers, texts) are copied to Parquet and Arrow outputs.
     """
-    from sphericalpca.transforming import transform_file  # noqa: PLC0415 - slow to import
-
     check_output(output, force=options["force"], reads=[model, *files])
-    fitted = load_model(model)
-    rows = open_files(files, options, model=fitted)
-    kept = split_names(keep)
-    with showing_rows(rows.shape[0], quiet=options["quiet"]) as watch, warnings.catch_warnings():
+    fitted = reading.load_model(model)
+    rows = reading.open_files(files, options, model=fitted)
+    chosen = {"name": name, "keep": reading.split_names(keep)}
+    shown = reading.showing_rows(rows.shape[0], quiet=options["quiet"])
+    with shown as watch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows without a direction are counted below
-        n_zero = transform_file(fitted, rows, output, name=name, keep=kept, watch=watch)
-    found = {
-        "output": str(output),
-        "n_samples": rows.shape[0],
-        "n_components": len(fitted.components_),
-        "n_without_direction": n_zero,
-    }
+        write = sphericalpca.transforming.transform_file
+        n_zero = write(fitted, rows, output, watch=watch, **chosen)
+    found = {"output": str(output), "n_samples": rows.shape[0]}
+    found |= {"n_components": len(fitted.components_), "n_without_direction": n_zero}
     if n_zero:
         are = "row has no direction and is" if n_zero == 1 else "rows have no direction and are"
         warn(f"{n_zero:,} {are} zero in {output}.")

@@ -121,7 +121,9 @@ class DimensionChoice:
             The attributes but the model; "curve" is a list of dicts.
         """
         found = {name: value for name, value in vars(self).items() if name != "model"}
-        return found | {"curve": [_without_nan(asdict(point)) for point in self.curve]}
+        unknown = {"svd_recall": None}
+        curve = [asdict(p) | (unknown if isnan(p.svd_recall) else {}) for p in self.curve]
+        return found | {"curve": curve}
 
     def plot(self, ax: Any = None) -> DimensionsDisplay:
         """Draw recall and mean cosine against the number of components.
@@ -156,13 +158,10 @@ def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
     """Warn of a target that was not reached, and say what would help."""
     if choice.reached:
         return
-    point = choice.chosen
-    # At most a fifth of the rows is held out.
-    larger = choice.n_queries < (choice.n_base + choice.n_queries) // 5
-    remedy: list[str | Parameter] = []
+    point, remedy = choice.chosen, list[str | Parameter]()
     if more_are_possible:
         remedy += ["raise ", Parameter("largest"), " or "]
-    if larger:
+    if choice.n_queries < (choice.n_base + choice.n_queries) // 5:  # the most that is held out
         remedy += ["raise ", Parameter("queries"), " or "]
     elif point.recall >= choice.recall:  # missed by the interval only: more queries narrow it
         remedy += ["pass more rows or "]
@@ -172,7 +171,3 @@ def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
         f"({choice.confidence:.0%} interval {point.interval}), and are taken"
     )
     warn_caller(ShortfallWarning(value, remedy=(*remedy, "lower ", Parameter("recall"))))
-
-
-def _without_nan(point: dict[str, Any]) -> dict[str, Any]:
-    return {name: None if isnan(value) else value for name, value in point.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,21 +13,22 @@ from typing import Any, cast
 import numpy as np
 
 from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice, warn_if_short
-from sphericalpca.dimensions.measure import Clock, Measure
 from sphericalpca.dimensions.subspaces import Ladder, SvdProjections
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fit import checked_problem, fitted_to
 from sphericalpca.estimators.monitoring import report_fit
 from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
-from sphericalpca.linalg import Array, canonical_rotation, polar
-from sphericalpca.metrics import HeldOut
+from sphericalpca.linalg import Array, canonical_rotation, polar, row_norms
+from sphericalpca.metrics import HeldOut, Share, mean_share
+from sphericalpca.parallel import parallel
 from sphericalpca.products import product
-from sphericalpca.rows import Matrix, Rows, RowSource, as_rows
+from sphericalpca.rows import Matrix, RowSource, as_rows
 
 __all__ = ["choose_components", "geometric_sizes"]
 
 SMALLEST = 8
+FLOAT32 = 4  # bytes
 # What tells where to look need not be a finished fit: one to this residual,
 DRAFT = 1e-3
 # or a single step from the SVD, if the residual there is below this.
@@ -100,19 +102,28 @@ def choose_components(
     >>> bool(8 < choice.n_components < 64)
     True
     """
-    _check_options(recall, k, queries, confidence)
+    for name, share in (("recall", recall), ("confidence", confidence)):
+        if not isinstance(share, Real) or not 0 < share < 1:
+            rule = "must be between 0 and 1, both excluded, such as 0.95"
+            raise ParameterError(Parameter(name, share), rule)
+    for name, count in (("k", k), ("queries", queries)):
+        if not isinstance(count, Integral) or count < 1:
+            raise ParameterError(Parameter(name, count), "must be a positive integer")
     # As plain numbers they can be told as JSON.
     recall, k, queries, confidence = float(recall), int(k), int(queries), float(confidence)
     template = SphericalPCA(tol=tol, random_state=0)
     template._validate_params()
     X = check_matrix(template, X, reset=True, on_host=True)
     limit = _checked_limit(largest, X.shape)
-    rng, clock = generator(random_state), Clock()
-    with clock.running("search"):
-        held = HeldOut.draw(X, queries, k, rng)
-    measure = Measure(held, confidence, clock)
-    search = _Search(X, template, measure, target=recall, limit=limit, rng=rng, tell=progress)
-    model = search.run()
+    rng, began = generator(random_state), time.perf_counter()
+    held = HeldOut.draw(X, queries, k, rng)
+    drawn = time.perf_counter() - began
+    aim: Any = {"target": recall, "confidence": confidence, "limit": limit}
+    with parallel():
+        search = _Search(X, template, held, **aim, rng=rng, tell=progress)
+        model = search.run()
+    searching = drawn + search.seconds
+    fitting = time.perf_counter() - began - searching
     report_fit(model, search.rows, only_tol=True)
     choice = DimensionChoice(
         n_components=model.n_components_,
@@ -125,8 +136,8 @@ def choose_components(
         n_base=held.n_base,
         n_features=X.shape[1],
         confidence=confidence,
-        fit_seconds=clock.seconds["fit"],
-        search_seconds=clock.seconds["search"],
+        fit_seconds=fitting,
+        search_seconds=searching,
     )
     warn_if_short(choice, limit < min(X.shape))
     return choice
@@ -154,26 +165,22 @@ class _Search:
         self,
         X: Matrix | RowSource,
         template: SphericalPCA,
-        measure: Measure,
+        held: HeldOut,
         *,
         target: float,
+        confidence: float,
         limit: int,
         rng: np.random.Generator,
         tell: Callable[[CurvePoint], Any] | None,
     ) -> None:
-        self._template, self._measure, self._clock = template, measure, measure.clock
+        self._template, self._held, self._confidence = template, held, confidence
         self._target, self._limit, self._tell = target, limit, tell
-        self._weight = measure.held.weight
         self._svd_recalls: dict[int, float] = {}
         self.points: dict[int, CurvePoint] = {}
-        with self._clock.fitting():
-            self._problem = checked_problem(as_rows(X, weight=self._weight))
-            self._svd = SvdProjections(self._problem, rng)
-
-    @property
-    def rows(self) -> Rows:
-        """The unit rows of X."""
-        return self._problem.rows
+        self.seconds = 0.0  # of searches
+        self._problem = checked_problem(as_rows(X, weight=held.weight))
+        self.rows = self._problem.rows
+        self._svd = SvdProjections(self._problem, rng)
 
     def run(self) -> SphericalPCA:
         """The model with the smallest number of components that reaches the target."""
@@ -202,10 +209,7 @@ class _Search:
         return _bisected(low, high, self._svd_reaches)
 
     def _smallest(self, ladder: Ladder, low: int) -> int:
-        """How many components above `low` reach the target, as far as the ladder can tell.
-
-        That takes searches only, where a fit of every size would take as many fits.
-        """
+        """How many components above `low` reach the target, as far as the ladder can tell."""
         high, step, limit = ladder.size, 1, min(ladder.highest, self._limit)
         if high > low and self._reaches(ladder, high):
             while high - low > 1:
@@ -224,9 +228,7 @@ class _Search:
     def _fit_and_measure(self, ladder: Ladder, size: int) -> SphericalPCA:
         start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
         model = self._fit(size, start, tol=self._template.tol)
-        with self._clock.fitting():
-            Z = self.rows.project(model.components_.T)
-        self._record(Z)
+        self._record(self.rows.project(model.components_.T))
         return model
 
     def _draft(self, size: int) -> Array:
@@ -236,65 +238,56 @@ class _Search:
         """
         start = self._svd.start(self._svd.vectors(size))
         if start.curvature is not None:
-            with self._clock.fitting():
-                here = self._problem.evaluate(start.U)
-                step = start.curvature.step(here)
-                if step is not None and here.residual < NEAR:
-                    assert here.moment is not None
-                    Q = canonical_rotation(here.moment)[0].astype(step.dtype)
-                    return polar(product(here.U + step, Q)).factor
+            here = self._problem.evaluate(start.U)
+            step = start.curvature.step(here)
+            if step is not None and here.residual < NEAR:
+                assert here.moment is not None
+                Q = canonical_rotation(here.moment)[0].astype(step.dtype)
+                return polar(product(here.U + step, Q)).factor
         draft = self._fit(size, start.U, tol=max(self._template.tol, DRAFT))
         return np.ascontiguousarray(draft.components_.T)
 
     def _fit(self, size: int, start: Array, tol: float) -> SphericalPCA:
-        init = self._svd.start(start)
-        with self._clock.fitting():
-            model = fitted_to(self._problem, self._template, n_components=size, init=init, tol=tol)
+        options = {"n_components": size, "init": self._svd.start(start), "tol": tol}
+        model = fitted_to(self._problem, self._template, **options)
         return cast(SphericalPCA, model.set_params(init="auto"))  # no model tells where it began
 
     def _ladder(self, U: Array) -> Ladder:
-        with self._clock.fitting():
-            size = U.shape[1]
-            further = self._svd.vectors(max(self._svd.projected, size))[:, size:]
-            return Ladder(U, self.rows, self._weight, further)
+        size = U.shape[1]
+        further = self._svd.vectors(max(self._svd.projected, size))[:, size:]
+        return Ladder(U, self.rows, self._held.weight, further)
 
     def _svd_reaches(self, size: int) -> bool:
-        with self._clock.fitting():
-            Z = self._svd.project(size)
-        share = self._measure.recall(Z)
+        share = self._recall(self._svd.project(size))
         self._svd_recalls[size] = share.mean
         return share.low >= self._target
 
     def _reaches(self, ladder: Ladder, size: int) -> bool:
         """Measure a subspace of the ladder."""
-        with self._clock.fitting():
-            Z = ladder.project(size)
-        return self._record(Z)
+        return self._record(ladder.project(size))
 
     def _record(self, Z: Array) -> bool:
-        """Measure reduced rows; whether they reach the target."""
-        point = self._measure.point(Z, self.rows.stats.weight)
-        self.points[point.n_components] = point
+        """Measure projections of the rows; whether they reach the target."""
+        share, r = self._recall(Z), Z.shape[1]
+        cosine = float(np.average(row_norms(Z), weights=self.rows.stats.weight))
+        size, interval = FLOAT32 * r, (share.mean, share.low, share.high)
+        point = CurvePoint(r, *interval, min(cosine, 1.0), size, size * self._held.n_base)
+        self.points[r] = point
         if self._tell is not None:
             self._tell(point)
         return point.low >= self._target
 
-
-def _check_options(recall: float, k: int, queries: int, confidence: float) -> None:
-    for name, value in (("recall", recall), ("confidence", confidence)):
-        if not isinstance(value, Real) or not 0 < value < 1:
-            rule = "must be between 0 and 1, both excluded, such as 0.95"
-            raise ParameterError(Parameter(name, value), rule)
-    for name, value in (("k", k), ("queries", queries)):
-        if not isinstance(value, Integral) or value < 1:
-            raise ParameterError(Parameter(name, value), "must be a positive integer")
+    def _recall(self, Z: Array) -> Share:
+        """The mean recall of a search by cosine among the rows of Z, shape (n, r)."""
+        k, began = self._held.k, time.perf_counter()
+        found = self._held.recall(self._held.search(Z, k), k)
+        self.seconds += time.perf_counter() - began
+        return mean_share(found, k, self._confidence)
 
 
 def _checked_limit(largest: int | None, shape: tuple[int, int]) -> int:
     limit = min(shape)
-    if largest is None:
-        return limit
-    if not isinstance(largest, Integral) or not 1 <= largest <= limit:
+    if largest is not None and not (isinstance(largest, Integral) and 1 <= largest <= limit):
         rule = f"must be an integer from 1 to min(n_samples, n_features)={limit}"
         raise ParameterError(Parameter("largest", largest), rule)
-    return int(largest)
+    return limit if largest is None else int(largest)

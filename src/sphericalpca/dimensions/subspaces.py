@@ -18,7 +18,7 @@ from sphericalpca.solvers.start import GRAM_FEATURES, Start, svd_start
 
 __all__ = ["Ladder", "SvdProjections"]
 
-# So many columns are projected on singular vectors first; then twice as many, and so on.
+# This many columns are projected on singular vectors first; then twice as many, and so on.
 FIRST_COLUMNS = 64
 
 # Up to this part of a fit's components leading ones are improved (on the MiniLM vectors of the
@@ -32,9 +32,8 @@ ITERATIONS = 20
 
 
 class Ladder:
-    """A subspace near the best of its dimension, and others made from it.
+    """A subspace U (m x r), components with large shares first, and others made from it.
 
-    U (m x r) is orthonormal, components with large shares first, and rows have unit length.
     The orthonormal directions `further` (m x c) join beyond U, where they lead out of it.
     """
 
@@ -74,8 +73,7 @@ class Ladder:
 class SvdProjections:
     """Leading right singular vectors of the rows, and the rows' projections on them.
 
-    Up to 1024 features all singular vectors come from the Gram matrix at once, and only
-    columns that are new are projected; beyond, a larger randomized SVD replaces a smaller one.
+    Beyond 1024 features a larger randomized SVD replaces a smaller one when more are asked for.
     """
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:

@@ -59,10 +59,7 @@ def _check_width(estimator: Any, width: int) -> None:
 
 
 def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
-    """Set, or compare, the number of features and their names, as scikit-learn does.
-
-    It warns where only the model, or only the rows have names, and refuses names that differ.
-    """
+    """Set, or compare, the number of features and their names, as scikit-learn does."""
     if reset:
         estimator.n_features_in_ = source.shape[1]
         set_names(estimator, source.columns)
@@ -70,9 +67,9 @@ def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
     model_named, rows_named = hasattr(estimator, NAMES), source.columns is not None
     if model_named and rows_named:
         refuse_other_names(estimator, source)
-        return
-    _check_width(estimator, source.shape[1])
-    if model_named or rows_named:
+    else:
+        _check_width(estimator, source.shape[1])
+    if model_named != rows_named:
         found = "does not have valid" if model_named else "has"
         fit = f"{type(estimator).__name__} was fitted {'with' if model_named else 'without'}"
         warn_caller(FeatureNamesWarning(f"X {found} feature names, but {fit} feature names"))
@@ -81,19 +78,18 @@ def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
 def refuse_other_names(estimator: Any, source: RowSource, remedy: Phrase = REOPEN) -> None:
     """Refuse columns that are not those of the fit, in their order; both must have names."""
     fitted, given = list(getattr(estimator, NAMES)), list(source.columns or ())
-    if given != fitted:
-        rule = "feature names should match those that were passed during fit, in the same order"
-        raise DataError(_first_difference(fitted, given, source.name), rule, remedy)
-
-
-def _first_difference(fitted: list[str], given: list[str], name: str) -> str:
-    known, found = set(fitted), set(given)
-    for missing in (column for column in fitted if column not in found):
-        return f"{name} is read without column {missing!r}, which the model was fitted to"
-    for unknown in (column for column in given if column not in known):
-        return f"{name} is read with column {unknown!r}, which the model was not fitted to"
-    k = next(k for k, pair in enumerate(zip(fitted, given, strict=False)) if len(set(pair)) > 1)
-    return f"{name} is read with {given[k]!r} as column {k}, where the model has {fitted[k]!r}"
+    if given == fitted:
+        return
+    if missing := [column for column in fitted if column not in set(given)]:
+        found = f"without column {missing[0]!r}, which the model was fitted to"
+    elif unknown := [column for column in given if column not in set(fitted)]:
+        found = f"with column {unknown[0]!r}, which the model was not fitted to"
+    else:
+        pairs = enumerate(zip(fitted, given, strict=False))
+        k, (theirs, ours) = next((k, pair) for k, pair in pairs if len(set(pair)) > 1)
+        found = f"with {ours!r} as column {k}, where the model has {theirs!r}"
+    rule = "feature names should match those that were passed during fit, in the same order"
+    raise DataError(f"{source.name} is read {found}", rule, remedy)
 
 
 def set_names(estimator: Any, names: Sequence[str] | None) -> None:

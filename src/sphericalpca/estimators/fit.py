@@ -1,19 +1,19 @@
 """From data to a fitted model, and the smallest number of components that reaches a mean cosine.
 
-The mean cosines of the leading q columns of a U, for all q, come from one read of the data: they
-are means of cumulative lengths of its projections.  So the SVD tells how many components are
-enough; fits of as many and fewer, each from the leading components of the last, how many it takes.
+Mean cosines of the leading q columns of a U, for all q, come from one read of the data.  So the SVD
+tells how many components are enough; fits of as many and fewer, each from the leading components
+of the last, how many it takes.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from numbers import Integral
 from operator import methodcaller
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -27,17 +27,10 @@ from sphericalpca.linalg import Array
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import CanonicalForm, Problem
 from sphericalpca.rows import Rows, as_rows, mean_of_rows
-from sphericalpca.solvers import (
-    Checkpoint,
-    Outcome,
-    Start,
-    check_checkpoint_path,
-    choose_solver,
-    solve,
-)
-from sphericalpca.solvers.start import GRAM_FEATURES, leading, svd_start
+from sphericalpca.solvers import Checkpoint, Outcome, check_checkpoint_path, choose_solver, solve
+from sphericalpca.solvers.start import GRAM_FEATURES, Start, leading, svd_start
 
-__all__ = ["checked_problem", "fit_model", "fitted_to", "growing_svd", "leading_means"]
+__all__ = ["checked_problem", "fit_model", "fitted_to", "leading_means"]
 
 # Squared lengths are added up; from here on the sum would overflow.
 LARGEST_ENERGY = 1e307
@@ -80,10 +73,7 @@ def fit_model(
 
 
 def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
-    """A model of unit rows, not centred, that were checked before.
-
-    It is a copy of `seen`, an unfitted SphericalPCA that knows the features, with other parameters.
-    """
+    """A copy of `seen`, which knows the features, fitted to unit rows that were checked before."""
     model: Any = copy(seen).set_params(**parameters)
     problem.rows.passes = problem.rows.flops = 0
     r, rng = int(model.n_components), generator(model.random_state)
@@ -95,31 +85,20 @@ def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
 
 def _options(problem: Problem, model: Any, r: int, init: Any, rng: Any) -> dict[str, Any]:
     """What `solve` is told by the model's parameters."""
-    return {
-        "solver": choose_solver(model.solver, problem.rows, r, model.tol),
-        "init": init,
-        "n_init": model.n_init,
-        "tol": model.tol,
-        "max_iter": model.max_iter,
-        "rng": rng,
-    }
+    solver = choose_solver(model.solver, problem.rows, r, model.tol)
+    numbers = {name: getattr(model, name) for name in ("n_init", "tol", "max_iter")}
+    return {"solver": solver, "init": init, "rng": rng, **numbers}
 
 
 def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> FittedAttributes:
     found = outcome.solution
-    return FittedAttributes.of_problem(
-        model,
-        problem,
-        _canonical_form(problem, found),
-        mean_=mean,
-        svd_ratio_=outcome.svd_ratio,
-        residual_=found.residual,
-        n_iter_=found.n_iter,
-        stop_reason_=str(found.stop_reason),
-        solver_=choose_solver(model.solver, problem.rows, found.U.shape[1], model.tol),
-        history_=found.history,
-        constants_=found.constants,
-    )
+    form = _canonical_form(problem, found)
+    names = ("residual", "n_iter", "history", "constants")
+    known = {f"{name}_": getattr(found, name) for name in names}
+    known |= {"mean_": mean, "svd_ratio_": outcome.svd_ratio}
+    known["stop_reason_"] = str(found.stop_reason)
+    known["solver_"] = choose_solver(model.solver, problem.rows, found.U.shape[1], model.tol)
+    return FittedAttributes.of_problem(model, problem, form, **known)
 
 
 def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False) -> Problem:
@@ -173,8 +152,7 @@ def _canonical_form(problem: Problem, solution: Solution[State]) -> CanonicalFor
     return problem.canonical_form(solution.U, solution.final_sums)
 
 
-@dataclass(frozen=True)
-class LeadingMeans:
+class LeadingMeans(NamedTuple):
     """f and the weighted mean cosine of the leading q columns of a U, for q = 1, ..., r."""
 
     values: Array
@@ -194,19 +172,6 @@ def leading_means(problem: Problem, U: Array) -> LeadingMeans:
     return LeadingMeans(values, np.minimum(cosines / problem.rows.totals.weight, 1.0))
 
 
-def growing_svd(problem: Problem, rng: np.random.Generator) -> Iterator[Start]:
-    """Leading right singular vectors, twice as many each time, up to min(n, m)."""
-    limit = min(problem.rows.shape)
-    direct = problem.rows.shape[1] <= GRAM_FEATURES
-    everything = svd_start(problem, limit, rng) if direct else None
-    count = min(FIRST_COLUMNS, limit)
-    while True:
-        yield leading(everything, count) if everything else svd_start(problem, count, rng)
-        if count == limit:
-            return
-        count = min(2 * count, limit)
-
-
 def _check_share_options(model: Any, checkpoint: Any) -> None:
     """Refuse what needs a number of components that is known beforehand."""
     size, init = Parameter("n_components"), model.init
@@ -220,80 +185,75 @@ def _check_share_options(model: Any, checkpoint: Any) -> None:
         raise DataError((size, several), "", remedy)
 
 
-def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
-    """The smallest fit whose mean cosine reaches `n_components`.
-
-    A fit with one component less, from its leading components, does not.  Where no fit does (but
-    for rounding, only if the target is 1 up to rounding), all min(n, m) components are taken.
-    """
-    target, rng = float(model.n_components), generator(model.random_state)
-
-    def fit(start: Start) -> Outcome:
-        r = start.U.shape[1]
-        return solve(problem, r, monitor=monitor, **_options(problem, model, r, start, rng))
-
-    svd, start = _svd_to_reach(problem, target, rng)
-    enough = start.U.shape[1]
-    found = _Candidate.of(problem, fit(start))
-    while not (found.reaches(target) or found.stopped) and enough < min(problem.rows.shape):
-        # Lengths of rows, or a solver that does not climb, can lead below the SVD.
-        enough = min(enough + max(1, enough // 8), *problem.rows.shape)
-        start = svd_start(problem, enough, rng)
-        found = _Candidate.of(problem, fit(start))
-    best = _fewer(problem, target, lambda U: fit(replace(start, U=U, is_svd=False)), found)
-    if best.size > len(svd.values):
-        svd = leading_means(problem, start.U)
-    return Outcome.of(best.solution, float(svd.values[best.size - 1]), problem.rows.dtype)
-
-
-@dataclass(frozen=True)
-class _Candidate:
-    """A fit on the way to the smallest one, in its canonical form."""
+class _Candidate(NamedTuple):
+    """A fit on the way to the smallest one; U is in canonical form."""
 
     solution: Solution[State]
     U: Array
-    cosine: float
-
-    @staticmethod
-    def of(problem: Problem, outcome: Outcome) -> _Candidate:
-        form = _canonical_form(problem, outcome.solution)
-        return _Candidate(outcome.solution, form.U, form.mean_cosine)
+    reaches: bool
+    stopped: bool
 
     @property
     def size(self) -> int:
         return int(self.U.shape[1])
 
-    @property
-    def stopped(self) -> bool:
-        return self.solution.stop_reason is StopReason.CALLBACK
 
-    def reaches(self, target: float) -> bool:
-        return self.cosine >= target
+def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
+    """The smallest fit whose mean cosine reaches `n_components`; all components if none does."""
+    target, rng = float(model.n_components), generator(model.random_state)
+
+    def fit(start: Start) -> _Candidate:
+        r = start.U.shape[1]
+        options = _options(problem, model, r, start, rng)
+        solution = solve(problem, r, monitor=monitor, **options).solution
+        form = _canonical_form(problem, solution)
+        stopped = solution.stop_reason is StopReason.CALLBACK
+        return _Candidate(solution, form.U, form.mean_cosine >= target, stopped)
+
+    svd, start = _svd_to_reach(problem, target, rng)
+    enough, found = start.U.shape[1], fit(start)
+    while not (found.reaches or found.stopped) and enough < min(problem.rows.shape):
+        # Lengths of rows, or a solver that does not climb, can lead below the SVD.
+        enough = min(enough + max(1, enough // 8), *problem.rows.shape)
+        start = svd_start(problem, enough, rng)
+        found = fit(start)
+    if found.reaches:
+        found = _fewer(problem, target, lambda U: fit(replace(start, U=U, is_svd=False)), found)
+    if found.size > len(svd.values):
+        svd = leading_means(problem, start.U)
+    return Outcome.of(found.solution, float(svd.values[found.size - 1]), problem.rows.dtype)
 
 
 def _svd_to_reach(problem: Problem, target: float, rng: Any) -> tuple[LeadingMeans, Start]:
     """Means of singular vectors, and as many of them as reach the target, or all."""
-    for start in growing_svd(problem, rng):
+    limit, direct = min(problem.rows.shape), problem.rows.shape[1] <= GRAM_FEATURES
+    everything = svd_start(problem, limit, rng) if direct else None
+    count = FIRST_COLUMNS
+    while True:  # of twice as many each time
+        count = min(count, limit)
+        start = leading(everything, count) if everything else svd_start(problem, count, rng)
         means = leading_means(problem, start.U)
         enough = means.first_to_reach(target)
-        if enough is not None:
-            return means, leading(start, enough)
-    return means, start
+        if enough is not None or count == limit:
+            return means, leading(start, enough or limit)
+        count *= 2
 
 
 def _fewer(
-    problem: Problem, target: float, fit: Callable[[Array], Outcome], found: _Candidate
+    problem: Problem, target: float, fit: Callable[[Array], _Candidate], found: _Candidate
 ) -> _Candidate:
     """Down from a fit that reaches the target: single steps first, then longer ones."""
-    if not found.reaches(target):
-        return found
-    enough, short, step = _enough(problem, target, found), 0, 1
+
+    def leading_enough() -> int:  # before they are fitted
+        return leading_means(problem, found.U).first_to_reach(target) or found.size
+
+    enough, short, step = leading_enough(), 0, 1
     while found.size - short > 1 and not found.stopped:
         size = max(enough - step, short + 1) if enough - short > 1 else enough
-        trial = _Candidate.of(problem, fit(found.U[:, :size]))
-        if trial.reaches(target):
+        trial = fit(found.U[:, :size])
+        if trial.reaches:
             found, step = trial, 2 * step
-            enough = max(_enough(problem, target, found), short + 1)
+            enough = max(leading_enough(), short + 1)
         elif trial.stopped:
             break
         else:
@@ -301,8 +261,3 @@ def _fewer(
             enough = enough if size < enough else found.size
             short, step = size, max(step // 2, 1)
     return found
-
-
-def _enough(problem: Problem, target: float, found: _Candidate) -> int:
-    """How many of the leading components reach the target before they are fitted."""
-    return leading_means(problem, found.U).first_to_reach(target) or found.size

@@ -32,29 +32,23 @@ from sphericalpca.version import __version__
 __all__ = ["FittedAttributes", "keep_last_fit", "load_model", "model_on_host", "save_model"]
 
 
-# Traits of fields, which can be joined by "|".
-FOLLOWS_DATA = {"follows_data": True}  # an array of the library and on the device of the data
-NEEDS_DATA = {"needs_data": True}  # a float measured on the data: NaN after truncation
-ADDED_LATER = {"added_later": True}  # a number that older files may lack
-
-
 @dataclass(frozen=True, kw_only=True)
 class FittedAttributes:
     """All that a fit finds out; `SphericalPCA` documents each of them.  Unknown floats are NaN."""
 
-    components_: Array = field(metadata=FOLLOWS_DATA)
-    component_weights_: Array = field(metadata=FOLLOWS_DATA)
-    mean_: Array | None = field(default=None, metadata=FOLLOWS_DATA)
-    mean_cosine_: float = field(default=math.nan, metadata=NEEDS_DATA)
-    loss_: float = field(default=math.nan, metadata=NEEDS_DATA)
-    svd_ratio_: float = field(default=math.nan, metadata=NEEDS_DATA)
-    residual_: float = field(default=math.nan, metadata=NEEDS_DATA)
+    components_: Array
+    component_weights_: Array
+    mean_: Array | None = None
+    mean_cosine_: float = math.nan
+    loss_: float = math.nan
+    svd_ratio_: float = math.nan
+    residual_: float = math.nan
     n_passes_: float = math.nan
-    total_weight_: float = field(default=math.nan, metadata=ADDED_LATER)
+    total_weight_: float = math.nan
     n_iter_: int = 0
     n_features_in_: int = 0
-    n_samples_: int = field(default=0, metadata=ADDED_LATER)
-    n_samples_seen_: int = field(default=0, metadata=ADDED_LATER)
+    n_samples_: int = 0
+    n_samples_seen_: int = 0
     stop_reason_: str = ""
     solver_: Any = None
     history_: dict[str, Array] = field(default_factory=dict)
@@ -82,22 +76,15 @@ class FittedAttributes:
     @classmethod
     def of_problem(cls, model: Any, problem: Problem, form: CanonicalForm, **known: Any) -> Self:
         """Those at a subspace for a problem whose rows are all at hand."""
-        return cls.at(
-            model,
-            form,
-            loss_=max(problem.loss(form.value), 0.0),  # rounding aside it is positive
-            n_passes_=problem.rows.passes,
-            total_weight_=problem.rows.totals.weight,
-            n_samples_=problem.rows.shape[0],
-            **known,
-        )
+        rows, loss = problem.rows, max(problem.loss(form.value), 0.0)  # positive but for rounding
+        known |= {"loss_": loss, "n_passes_": rows.passes, "n_samples_": rows.shape[0]}
+        return cls.at(model, form, total_weight_=rows.totals.weight, **known)
 
     def as_dict(self) -> dict[str, Any]:
         """Name and value of each attribute that the estimator has."""
-        values = {name: getattr(self, name) for name in ATTRIBUTES}
         seen, named = self.n_samples_seen_ > 0, self.feature_names_in_ is not None
         lacks = {"n_samples_seen_": not seen, "feature_names_in_": not named}
-        return {name: value for name, value in values.items() if not lacks.get(name)}
+        return {name: getattr(self, name) for name in ATTRIBUTES if not lacks.get(name)}
 
     def store(self, model: Any) -> None:
         """Make them the attributes of an estimator."""
@@ -111,7 +98,7 @@ class FittedAttributes:
 
     def arrays(self) -> dict[str, Array]:
         """Those of the library and on the device of the data."""
-        arrays = {name: getattr(self, name) for name in _with_trait(FOLLOWS_DATA)}
+        arrays = {name: getattr(self, name) for name in FOLLOW_DATA}
         return {name: array for name, array in arrays.items() if array is not None}
 
     def truncated(self, n_components: int) -> Self:
@@ -121,14 +108,14 @@ class FittedAttributes:
             "components_": deepcopy(self.components_[:n_components, :]),
             "component_weights_": shares / float(on_host(shares).sum()),
         }
-        return replace(self, **dict.fromkeys(_with_trait(NEEDS_DATA), math.nan) | known)
+        return replace(self, **dict.fromkeys(NEED_DATA, math.nan) | known)
 
 
-def _with_trait(trait: Mapping[str, bool]) -> tuple[str, ...]:
-    fields = dataclasses.fields(FittedAttributes)
-    return tuple(entry.name for entry in fields if trait.items() <= entry.metadata.items())
-
-
+# Arrays of the library and on the device of the data; what is measured on the data, and unknown
+# after truncation; numbers that older files may lack.
+FOLLOW_DATA = ("components_", "component_weights_", "mean_")
+NEED_DATA = ("mean_cosine_", "loss_", "svd_ratio_", "residual_")
+ADDED_LATER = ("total_weight_", "n_samples_", "n_samples_seen_")
 ATTRIBUTES = get_type_hints(FittedAttributes)
 FACTS = {name: kind for name, kind in ATTRIBUTES.items() if kind in (float, int, str)}
 
@@ -158,8 +145,7 @@ def keep_last_fit(estimator: Any) -> Iterator[None]:
 def save_model(model: Any, path: Path, certificate: Certificate | None) -> None:
     """Write a fitted model to a file, whole or not at all."""
     _check_agreement(model, FittedAttributes.of(model))
-    header, arrays = header_and_arrays(model, certificate)
-    write_model(path, arrays, header)
+    write_model(path, *header_and_arrays(model, certificate)[::-1])
 
 
 def header_and_arrays(
@@ -168,18 +154,20 @@ def header_and_arrays(
     """What the file of a model holds."""
     fitted = FittedAttributes.of(model).moved(on_host)
     names = fitted.feature_names_in_
+    libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
+    versions = {name: library.__version__ for name, library in libraries.items()}
+    # What JSON cannot hold (a given start, a random generator) is None.
+    parameters = {k: _plain(value) for k, value in model.get_params(deep=False).items()}
+    if not isinstance(model.solver, str):
+        parameters["solver"] = _solver_record(model.solver)
+    if not isinstance(model.init, str):
+        parameters["init"] = "auto"
     header = {
         "class": type(model).__name__,
-        "versions": {
-            "sphericalpca": __version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "scikit-learn": sklearn.__version__,
-            "python": platform.python_version(),
-        },
-        "parameters": _parameters(model),
+        "versions": {"sphericalpca": __version__, **versions, "python": platform.python_version()},
+        "parameters": parameters,
         "fitted": {name: _plain(getattr(fitted, name)) for name in FACTS},
-        "certificate": None if certificate is None else _plain_fields(certificate),
+        "certificate": certificate and {**_plain_fields(certificate), "kind": certificate.kind},
         "solver": _solver_record(fitted.solver_),
         "constants": {name: _plain(value) for name, value in fitted.constants_.items()},
         "feature_names": [] if names is None else names.tolist(),
@@ -187,16 +175,6 @@ def header_and_arrays(
     arrays = {name.removesuffix("_"): array for name, array in fitted.arrays().items()}
     history = {HISTORY + name: array for name, array in fitted.history_.items()}
     return header, arrays | history
-
-
-def _parameters(model: Any) -> dict[str, Any]:
-    """Parameters as JSON; what JSON cannot hold (a given start, a random generator) is None."""
-    found = {name: _plain(value) for name, value in model.get_params(deep=False).items()}
-    if not isinstance(model.solver, str):
-        found["solver"] = _solver_record(model.solver)
-    if not isinstance(model.init, str):
-        found["init"] = "auto"
-    return found
 
 
 def _plain(value: Any) -> Any:
@@ -260,7 +238,7 @@ def _set_parameters(model: Any, parameters: Mapping[str, Any]) -> None:
 def _attributes_from(
     header: Mapping[str, Any], facts: Mapping[str, Any], arrays: Mapping[str, Array]
 ) -> FittedAttributes:
-    stored = {name: name.removesuffix("_") for name in _with_trait(FOLLOWS_DATA)}
+    stored = {name: name.removesuffix("_") for name in FOLLOW_DATA}
     values: dict[str, Any] = {name: arrays[key] for name, key in stored.items() if key in arrays}
     return FittedAttributes(
         **values,
@@ -273,17 +251,15 @@ def _attributes_from(
 
 
 def _fact(name: str, kind: type, facts: Mapping[str, Any]) -> Any:
-    may_lack = name in _with_trait(ADDED_LATER)
+    value, may_lack = facts.get(name), name in ADDED_LATER
     if name not in facts and not may_lack:
         raise ValueError(f"{name} is missing")
-    value = facts.get(name)
-    if kind is not str:
-        number = _number(name, value)
-        is_count = isinstance(number, int) and number >= 0
-        if kind is float or is_count or (may_lack and value is None):
-            return number
-    elif isinstance(value, str):
-        return value
+    found = value if kind is str else _number(name, value)
+    is_count = kind is int and isinstance(found, int) and found >= 0
+    if kind is float or is_count or (kind is str and isinstance(value, str)):
+        return found
+    if may_lack and value is None:
+        return found
     raise TypeError(f"{name} is {value!r}")
 
 

@@ -1,8 +1,7 @@
 """Data of other libraries: arrays on devices, and Dask's collections.
 
-With ``sklearn.config_context(array_api_dispatch=True)`` results are of the kind of X, on its
-device.  Memory that NumPy can address is not copied: NumPy looks at it in place, and all
-solvers run.  Elsewhere (CuPy, torch on a GPU) the products are made by the library of X.
+Memory that NumPy can address is looked at in place, and all solvers run.  Elsewhere (CuPy, torch
+on a GPU) the products are made by the library of X, if scikit-learn's dispatch is on.
 """
 
 from __future__ import annotations
@@ -54,16 +53,21 @@ def backend_of(X: Any) -> Backend:
 
 
 def as_numpy_or_namespace(X: Any) -> Any:
-    """A foreign X as NumPy's without a copy if possible, else a `NamespaceMatrix`.
-
-    Narrow floats become float32; on a device other types become its widest float.
-    """
-    _refuse_what_cannot_be_read(X)
+    """A foreign X as NumPy's without a copy if possible, else a `NamespaceMatrix`."""
+    kind, layout = str(X.dtype).rpartition(".")[2], str(getattr(X, "layout", "strided"))
+    if getattr(X, "requires_grad", False):
+        raise DataError("X requires gradients", "none flow through this model", "pass X.detach()")
+    if not layout.endswith("strided"):
+        remedy = "pass X.to_dense(), or a scipy CSR matrix"
+        raise DataError(f"X is a tensor of layout {layout}", "must be dense", remedy)
+    if kind.startswith("complex"):
+        remedy = "pass the real part or the modulus"
+        raise DataError(f"Complex data not supported: X has dtype {X.dtype}", remedy=remedy)
     backend = backend_of(X)
     if backend.xp is np:
         return _as_numpy(X)
     xp = backend.xp
-    if str(X.dtype).rpartition(".")[2] in NARROW:
+    if kind in NARROW:
         X = xp.astype(X, xp.float32)
     if (view := host_view(X)) is not None:
         return view
@@ -88,33 +92,18 @@ def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
     """Where the results for X go; refused if X lives elsewhere than the data of the fit did."""
     if isinstance(X, RowSource) or is_dask(X):
         return Backend()
-    backend, fitted = backend_of(X), backend_of(estimator.components_)
+    places = backend, fitted = backend_of(X), backend_of(estimator.components_)
     same = (backend.xp, backend.device) == (fitted.xp, fitted.device)
     if get_config()["array_api_dispatch"] and not same:
         rule = (
             f"inputs passed to {type(estimator).__name__}.{method}() must use the same namespace "
             "and the same device as those passed to fit()"
         )
-        found = f"X is in {_name(backend)}, the model in {_name(fitted)}"
+        names = [place.xp.__name__.rpartition(".")[2] for place in places]
+        devices = ["" if place.device is None else f" on {place.device}" for place in places]
+        found = f"X is in {names[0]}{devices[0]}, the model in {names[1]}{devices[1]}"
         raise DataError(found, rule, "move X, or fit again")
     return backend
-
-
-def _name(backend: Backend) -> str:
-    name = backend.xp.__name__.rpartition(".")[2]
-    return name if backend.device is None else f"{name} on {backend.device}"
-
-
-def _refuse_what_cannot_be_read(X: Any) -> None:
-    if getattr(X, "requires_grad", False):
-        raise DataError("X requires gradients", "none flow through this model", "pass X.detach()")
-    layout = str(getattr(X, "layout", "strided"))
-    if not layout.endswith("strided"):
-        remedy = "pass X.to_dense(), or a scipy CSR matrix"
-        raise DataError(f"X is a tensor of layout {layout}", "must be dense", remedy)
-    if str(X.dtype).rpartition(".")[2].startswith("complex"):
-        remedy = "pass the real part or the modulus"
-        raise DataError(f"Complex data not supported: X has dtype {X.dtype}", remedy=remedy)
 
 
 def is_dask(X: Any) -> bool:
@@ -152,10 +141,7 @@ def _type_of(dtypes: list[Any], names: list[str] | None) -> np.dtype[Any]:
 
 
 def lazy_components(estimator: Any, X: Any) -> Any:
-    """Components of the rows of a Dask array or data frame, as a lazy Dask array, chunk by chunk.
-
-    Rows without a direction become zero rows, without a warning.
-    """
+    """Components of the rows of a Dask array or data frame, as a lazy Dask array."""
     dtype = check_dask(estimator, X, reset=False)
     estimator = model_on_host(estimator)
     array = _in_one_column(X.to_dask_array() if is_frame(X) else X)

@@ -9,13 +9,13 @@ import numpy as np
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
-from sphericalpca.baselines.dictionary import Dictionary, first_atoms, learn_dictionary
+from sphericalpca.baselines.dictionary import first_atoms, learn_dictionary
 from sphericalpca.baselines.pursuit import matching_pursuit
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_unfinished
 from sphericalpca.estimators.validation import LinearModel, check_at_most, check_lengths, generator
 from sphericalpca.linalg import Array
-from sphericalpca.rows import Matrix, as_rows
+from sphericalpca.rows import as_rows
 
 __all__ = ["KSVD"]
 
@@ -129,10 +129,16 @@ class KSVD(LinearModel):
         with keep_last_fit(self):
             X = self._loaded(X, reset=True)
             check_at_most("n_components", self.n_components, X.shape[0], "number of rows")
-            found = self._learn(X)
+            r, s = int(self.n_components), self.n_nonzero_coefs
+            self.n_nonzero_coefs_ = min(r, max(1, r // 2) if s is None else int(s))
+            lengths = as_rows(X, normalize=False).stats.norm
+            check_lengths(lengths)
+            rows = X.astype(np.float64, copy=False)
+            D = first_atoms(rows, lengths, r, generator(self.random_state))
+            ends: Any = {"tol": self.tol, "max_iter": self.max_iter}
+            found = learn_dictionary(rows, lengths, D, self.n_nonzero_coefs_, **ends)
             self.components_ = found.D.astype(X.dtype)
-            self.loss_ = float(found.losses[-1])
-            self.n_iter_ = len(found.losses)
+            self.loss_, self.n_iter_ = float(found.losses[-1]), len(found.losses)
             self.history_ = {"coded": found.coded, "loss": found.losses}
         if self.tol > 0 and not found.converged:
             warn_unfinished(self, "the loss still changed, relatively, by", found.change)
@@ -154,13 +160,3 @@ class KSVD(LinearModel):
         D = self.components_.astype(np.float64)
         codes = matching_pursuit(D @ D.T, np.asarray(X @ D.T), self.n_nonzero_coefs_)
         return codes.astype(X.dtype, copy=False)
-
-    def _learn(self, X: Matrix) -> Dictionary:
-        r, s = int(self.n_components), self.n_nonzero_coefs
-        self.n_nonzero_coefs_ = min(r, max(1, r // 2) if s is None else int(s))
-        lengths = as_rows(X, normalize=False).stats.norm
-        check_lengths(lengths)
-        X = X.astype(np.float64, copy=False)
-        D = first_atoms(X, lengths, r, generator(self.random_state))
-        s = self.n_nonzero_coefs_
-        return learn_dictionary(X, lengths, D, s, tol=self.tol, max_iter=self.max_iter)

@@ -37,8 +37,8 @@ __all__ = [
     "ProgressMonitor",
     "UnfinishedFitWarning",
     "report_fit",
-    "warn_of_max_iter",
     "warn_of_zero_rows",
+    "warn_short_of_tol",
     "warn_unfinished",
     "watch_fit",
 ]
@@ -47,6 +47,8 @@ __all__ = [
 INTERVAL = 0.2
 # The time left is estimated from this many of the latest iterations.
 RECENT = 8
+# What to do about an unfinished fit as a rule.
+RAISE = ("raise ", Parameter("max_iter"), " or ", Parameter("tol"))
 
 logger = logging.getLogger("sphericalpca")
 
@@ -90,10 +92,7 @@ class FitProgress:
 
 
 class ProgressMonitor(Monitor):
-    """Calls a function several times a second, and passes everything on to another monitor.
-
-    The function is called from any thread, never from two at the same time.
-    """
+    """Calls a function several times a second, from any thread, and tells another monitor all."""
 
     def __init__(self, tell: Callable[[FitProgress], object], tol: float) -> None:
         self._tell, self._tol = tell, tol
@@ -149,27 +148,24 @@ class ProgressMonitor(Monitor):
         if elapsed > 0 and self._read > self._read_then:
             self._speed = (self._read - self._read_then) / elapsed
         self._last, self._read_then = now, self._read
-        rows = self._rows
-        progress = FitProgress(
-            seconds=now - self._began,
-            rows_read=self._read,
-            rows_per_second=self._speed,
-            n_samples=None if rows is None else rows.shape[0],
-            iteration=self._made_before + len(self._residuals),
-            passes=math.nan if rows is None else rows.passes,
-            residual=math.exp(self._residuals[-1][0]) if self._residuals else math.nan,
-            seconds_left=self._seconds_left(now - self._began),
+        rows, residuals, seconds = self._rows, self._residuals, now - self._began
+        self._tell(
+            FitProgress(
+                *(seconds, self._read, self._speed, None if rows is None else rows.shape[0]),
+                iteration=self._made_before + len(residuals),
+                passes=math.nan if rows is None else rows.passes,
+                residual=math.exp(residuals[-1][0]) if residuals else math.nan,
+                seconds_left=self._seconds_left(seconds),
+            )
         )
-        self._tell(progress)
 
     def _seconds_left(self, now: float) -> float:
         """From a line through the logarithms of the latest residuals."""
         recent = np.array(self._residuals[-RECENT:])
-        if len(recent) < 3 or self._tol <= 0 or not np.isfinite(recent).all():
+        known = len(recent) >= 3 and self._tol > 0 and np.isfinite(recent).all()
+        if not known or np.ptp(recent[:, 1]) == 0:
             return math.nan
         logarithm, seconds = recent.T.tolist()
-        if np.ptp(seconds) == 0:
-            return math.nan
         slope, level = statistics.linear_regression(seconds, logarithm)
         return max((math.log(self._tol) - level) / slope - now, 0.0) if slope < 0 else math.nan
 
@@ -184,21 +180,15 @@ def watch_fit(
         one_fit = isinstance(model.n_components, Integral)
         steps = model.n_init * model.max_iter if one_fit else None
         context = model._init_callback_context(max_subtasks=steps)
-        inner = CallbackMonitor(model, context, problem, mean, data)
+        inner = CallbackMonitor(context, problem, mean, {"estimator": model, **data})
     return inner if outer is None else outer.around(inner, problem.rows)
 
 
 class CallbackMonitor(Monitor):
-    """One task of scikit-learn for the fit, one subtask for each iteration of each start.
+    """One task of scikit-learn for the fit, one subtask for each iteration of each start."""
 
-    A callback that returns True from ``on_fit_task_end`` ends the fit.
-    """
-
-    def __init__(
-        self, estimator: Any, context: Any, problem: Problem, mean: Any, data: dict[str, Any]
-    ) -> None:
-        self._context, self._problem, self._mean = context, problem, mean
-        self._data = {"estimator": estimator, **data}
+    def __init__(self, context: Any, problem: Problem, mean: Any, data: dict[str, Any]) -> None:
+        self._context, self._problem, self._mean, self._data = context, problem, mean, data
         self._iteration: Any = None
         context.call_on_fit_task_begin(**self._data)
 
@@ -210,9 +200,8 @@ class CallbackMonitor(Monitor):
     def end(self, state: State) -> bool:
         """Close it; True if a callback wants to stop."""
         # Called only for callbacks that ask for a fitted estimator.
-        fitted = partial(self._fitted, state)
-        task = self._iteration
-        return bool(task.call_on_fit_task_end(reconstruction_attributes=fitted, **self._data))
+        fitted, end = partial(self._fitted, state), self._iteration.call_on_fit_task_end
+        return bool(end(reconstruction_attributes=fitted, **self._data))
 
     def close(self) -> None:
         """Close the task of the whole fit."""
@@ -220,17 +209,16 @@ class CallbackMonitor(Monitor):
         self._context.call_on_fit_task_end(reconstruction_attributes={}, **self._data)
 
     def _fitted(self, state: State) -> dict[str, Any]:
-        rows = self._problem.rows
+        problem, rows, model = self._problem, self._problem.rows, self._data["estimator"]
         counts = rows.passes, rows.flops
-        form = self._problem.canonical(state.U)
+        form = problem.canonical(state.U)
         rows.passes, rows.flops = counts  # what a callback reads is not the solver's doing
         known = {"mean_": self._mean, "residual_": state.residual}
-        model = self._data["estimator"]
-        return FittedAttributes.of_problem(model, self._problem, form, **known).as_dict()
+        return FittedAttributes.of_problem(model, problem, form, **known).as_dict()
 
 
 def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
-    """Log how a fit ended, and warn if need be; `only_tol` as in `warn_of_max_iter`."""
+    """Log how a fit ended, and warn if need be; `only_tol` as in `warn_short_of_tol`."""
     n, m = rows.shape
     logger.info(
         "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %g passes, "
@@ -240,38 +228,34 @@ def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
         model.mean_cosine_,
     )
     warn_of_zero_rows(rows.totals.without_direction, n, "took no part in the fit")
-    warn_of_max_iter(model, rows.dtype, only_tol=only_tol)
+    warn_short_of_tol(model, rows.dtype, only_tol=only_tol)
 
 
-def warn_of_max_iter(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> None:
+def warn_short_of_tol(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> None:
     """Warn if a fit ended before `tol`; `only_tol` if the caller can choose nothing but that."""
-    if model.stop_reason_ in (StopReason.MAX_ITER, StopReason.STAGNANT):
-        value = _unfinished(model, f"residual {model.residual_:.3g}")
-        warn_caller(UnfinishedFitWarning(value, "", _remedy(model, dtype, only_tol=only_tol)))
-
-
-def _remedy(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> Phrase:
-    """What to do about a fit that `max_iter` ended."""
-    tol = Parameter("tol")
+    if model.stop_reason_ not in (StopReason.MAX_ITER, StopReason.STAGNANT):
+        return
+    tol, most = Parameter("tol"), Parameter("max_iter")
+    remedy: Phrase = ("raise ", most, ", raise ", tol, " or try another ", Parameter("solver"))
     if model.tol == 0:
         end = " every fit ends here, so set "
-        return ("with ", Parameter("tol", 0), end, tol, " > 0 to stop at convergence")
-    if model.stop_reason_ == StopReason.STAGNANT:
+        remedy = ("with ", Parameter("tol", 0), end, tol, " > 0 to stop at convergence")
+    elif model.stop_reason_ == StopReason.STAGNANT:
         finer = " or pass X in float64" if dtype == np.float32 else ""
-        return (f"rounding errors of {dtype} allow no smaller residual, so raise ", tol, finer)
-    if only_tol:
-        return ("raise ", tol)
-    most, solver = Parameter("max_iter"), Parameter("solver")
-    return ("raise ", most, ", raise ", tol, " or try another ", solver)
+        remedy = (f"rounding errors of {dtype} allow no smaller residual, so raise ", tol, finer)
+    elif only_tol:
+        remedy = ("raise ", tol)
+    warn_unfinished(model, "residual", model.residual_, remedy)
 
 
-def _unfinished(model: Any, measured: str) -> str:
+def warn_unfinished(model: Any, measure: str, value: float, remedy: Phrase = RAISE) -> None:
+    """Warn that a fit ended before it had converged, and of what was measured then."""
     stuck = getattr(model, "stop_reason_", "") == StopReason.STAGNANT
-    count, tol = model.n_iter_ if stuck else model.max_iter, f"tol {float(model.tol):g}"
-    iterations = "iteration" if count == 1 else "iterations"
+    count = model.n_iter_ if stuck else model.max_iter
     what = "made no more progress after" if stuck else "did not converge in"
-    found = f"{what} {count} {iterations} ({measured}, {tol})"
-    return f"{type(model).__name__} {found}"
+    iterations = "iteration" if count == 1 else "iterations"
+    found = f"{what} {count} {iterations} ({measure} {value:.3g}, tol {float(model.tol):g})"
+    warn_caller(UnfinishedFitWarning(f"{type(model).__name__} {found}", "", remedy))
 
 
 def warn_of_zero_rows(count: int, total: int, what: str) -> None:
@@ -279,10 +263,3 @@ def warn_of_zero_rows(count: int, total: int, what: str) -> None:
     if count:
         have = "has" if count == 1 else "have"
         warn_caller(NoDirectionWarning(f"{count} of {total} rows {have} no direction and {what}"))
-
-
-def warn_unfinished(model: Any, measure: str, value: float) -> None:
-    """Warn that `max_iter` ended a fit, and of what was measured then."""
-    found = _unfinished(model, f"{measure} {value:.3g}")
-    remedy = ("raise ", Parameter("max_iter"), " or ", Parameter("tol"))
-    warn_caller(UnfinishedFitWarning(found, remedy=remedy))

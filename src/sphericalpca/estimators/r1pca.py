@@ -13,7 +13,7 @@ from sphericalpca.baselines.reweighted import Reweighted, canonical, median_dist
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_unfinished
 from sphericalpca.estimators.validation import LinearModel, check_lengths, check_rank, generator
-from sphericalpca.iterate import Solution, State, StopReason, iterate
+from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.rows import Matrix, Rows, as_rows, weighted_mean
@@ -139,7 +139,16 @@ class R1PCA(LinearModel):
             rows = self._rows(X)
             empty = "zero after centring" if self.center else "zero"
             check_lengths(rows.stats.norm, empty, dtype=X.dtype)
-            self._store(rows, self._solve(rows))
+            problem, rng = Problem(rows), generator(self.random_state)
+            start = svd_start(problem, int(self.n_components), rng)
+            given = self.cutoff != "median"
+            self.cutoff_ = float(self.cutoff) if given else median_distance(rows, start.U)
+            solver, most = Reweighted(self.cutoff_), self.max_iter
+            found = iterate(problem, solver, start, tol=self.tol, max_iter=most)
+            U, self.weights_ = canonical(rows, found.U, self.cutoff_)
+            self.components_ = np.ascontiguousarray(U.T, dtype=rows.dtype)
+            self.loss_, self.n_iter_, self.history_ = -found.value, found.n_iter, found.history
+            self.stop_reason_ = str(found.stop_reason)
         if self.stop_reason_ == StopReason.MAX_ITER:
             warn_unfinished(self, "the subspace still turned by", self.history_["residual"][-1])
         return self
@@ -160,19 +169,3 @@ class R1PCA(LinearModel):
 
     def _rows(self, X: Matrix) -> Rows:
         return as_rows(X, normalize=False, mean=self.mean_)
-
-    def _solve(self, rows: Rows) -> Solution[State]:
-        problem = Problem(rows)
-        start = svd_start(problem, int(self.n_components), generator(self.random_state))
-        given = self.cutoff != "median"
-        self.cutoff_ = float(self.cutoff) if given else median_distance(rows, start.U)
-        solver = Reweighted(self.cutoff_)
-        return iterate(problem, solver, start, tol=self.tol, max_iter=self.max_iter)
-
-    def _store(self, rows: Rows, found: Solution[State]) -> None:
-        U, self.weights_ = canonical(rows, found.U, self.cutoff_)
-        self.components_ = np.ascontiguousarray(U.T, dtype=rows.dtype)
-        self.loss_ = -found.value
-        self.n_iter_ = found.n_iter
-        self.stop_reason_ = str(found.stop_reason)
-        self.history_ = found.history

@@ -137,11 +137,9 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
             centers = starts(Z, weight, self.n_clusters, self.n_init, rng)
             runs = (lloyd(Z, weight, c, tol=self.tol, max_iter=self.max_iter) for c in centers)
             best = min(runs, key=lambda run: run.last.inertia)
-            self.cluster_centers_ = best.last.centers
-            self.labels_ = _labels(rows, best.last.centers)
-            self.inertia_ = best.last.inertia
-            self.n_iter_ = len(best.inertias)
-            self.history_ = {"inertia": best.inertias}
+            self.cluster_centers_, self.inertia_ = best.last.centers, best.last.inertia
+            self.labels_ = self._nearest(rows)
+            self.n_iter_, self.history_ = len(best.inertias), {"inertia": best.inertias}
         self._report(best, rows)
         return self
 
@@ -159,7 +157,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         """
         rows = as_rows(self._loaded(X))
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "got the label -1")
-        return _labels(rows, self.cluster_centers_)
+        return self._nearest(rows)
 
     def transform(self, X: Any) -> Array:
         """Cosine distances ``1 - cosine`` from the rows of X to the centres.
@@ -193,9 +191,11 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         rows = as_rows(X, weight=check_weights(sample_weight, X.shape[0]))
         return -assign(rows, self.cluster_centers_).inertia
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.cluster_centers_)
+    _n_features_out = property(lambda self: len(self.cluster_centers_))
+
+    def _nearest(self, rows: Rows) -> Labels:
+        labels = assign(rows, self.cluster_centers_).labels
+        return np.where(rows.stats.norm > 0, labels, -1).astype(np.int32)
 
     def _report(self, best: Clustering, rows: Rows) -> None:
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "took no part in the fit")
@@ -207,7 +207,3 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
             warn_caller(UnfinishedFitWarning((f"Only {filled} of ", clusters, few), "", remedy))
         if not best.converged:
             warn_unfinished(self, "the inertia still fell, relatively, by", best.decrease)
-
-
-def _labels(rows: Rows, centers: Array) -> Labels:
-    return np.where(rows.stats.norm > 0, assign(rows, centers).labels, -1).astype(np.int32)

@@ -16,7 +16,11 @@ from sphericalpca.certificate import Certificate, certify
 from sphericalpca.estimators.fit import checked_problem, fit_model
 from sphericalpca.estimators.fitted import FittedAttributes, load_model, save_model
 from sphericalpca.estimators.foreign import backend_of, check_same_backend, is_dask, lazy_components
-from sphericalpca.estimators.monitoring import CallbackSupportMixin, warn_of_zero_rows
+from sphericalpca.estimators.monitoring import (
+    CallbackSupportMixin,
+    ProgressMonitor,
+    warn_of_zero_rows,
+)
 from sphericalpca.estimators.stream import learn_batch, where_streamable
 from sphericalpca.estimators.validation import (
     Interval,
@@ -26,6 +30,7 @@ from sphericalpca.estimators.validation import (
     check_weights,
 )
 from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.iterate import Monitor
 from sphericalpca.linalg import Array
 from sphericalpca.problem import Problem
 from sphericalpca.products import times
@@ -131,7 +136,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     Zero rows have no direction.  They take no part in the fit, `transform` returns them as zero
     rows, and a `NoDirectionWarning` counts them.
 
-    This is neither robust PCA, nor the "spherical PCA" of Locantore et al. (1999).
+    The same objective on centred rows of unequal lengths is known as L2,1-norm maximisation PCA,
+    a robust PCA; on unit rows it is not robust.  Nor is this the "spherical PCA" of Locantore et
+    al. (1999).
 
     References
     ----------
@@ -377,24 +384,30 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         """
         return self._problem("score", X, sample_weight).canonical(self._U).mean_cosine
 
-    def certify(self, X: Any, sample_weight: Any = None) -> Certificate:
+    def certify(self, X: Any, sample_weight: Any = None, *, progress: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap near rounding proves that it is globally optimal.  Costs up to 30 eigenvalue problems:
-        seconds for some hundred features, minutes for wide sparse data.
+        A gap near rounding means that no subspace is better, to rounding.  Costs up to 30
+        eigenvalue problems: seconds for some hundred features, and for wide sparse data.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
             As in `fit`.
         sample_weight : array-like of shape (n_samples,), optional
+        progress : callable, optional
+            As in `fit`; there are no iterations and no residual.
 
         Returns
         -------
         certificate : Certificate
-            With `value`, `bound`, `gap` and `rigorous`.
+            With `value`, `bound`, `gap`, `kind` and `probability`.
         """
-        return certify(self._problem("certify", X, sample_weight), self._U)
+        problem = self._problem("certify", X, sample_weight)
+        if progress is not None:
+            monitor = ProgressMonitor(progress, self.tol).around(Monitor(), problem.rows)
+            problem.rows.watch = monitor.watch
+        return certify(problem, self._U)
 
     def truncate(self, n_components: int) -> Self:
         """A fitted model of the first components.

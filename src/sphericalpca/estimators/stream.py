@@ -16,7 +16,7 @@ from sphericalpca.estimators.validation import check_at_most, check_matrix, chec
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
-from sphericalpca.rows import Matrix, Rows, RowSource, as_rows, on_host
+from sphericalpca.rows import Rows, RowSource, as_rows, on_host
 from sphericalpca.solvers.start import start_of_U, starts
 from sphericalpca.solvers.streaming import Stream
 
@@ -27,10 +27,7 @@ ROWS_PER_FEATURE = 10
 
 
 class NotStreamableError(ParameterError, AttributeError):
-    """The model has to see all rows before it learns.
-
-    An AttributeError too, so that ``hasattr(model, "partial_fit")`` tells whether it streams.
-    """
+    """The model has to see all rows before it learns, so ``hasattr`` finds no `partial_fit`."""
 
 
 class where_streamable:
@@ -58,38 +55,26 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
     """Go on from what a model knows; returns the rows."""
     backend = backend_of(X)
     with keep_last_fit(model), parallel():
-        X = _checked_batch(model, X)
+        if isinstance(X, RowSource):
+            raise DataError(f"X is {X.name}", "partial_fit takes batches in memory", "call fit")
+        fitted, r = hasattr(model, "components_"), int(model.n_components)
+        X = check_matrix(model, X, reset=not fitted, on_host=True)
+        if fitted and r != model.n_components_:
+            rule = f"the model has learned {model.n_components_} components already"
+            remedy = "set it back, truncate the model, or call fit"
+            raise ParameterError((Parameter("n_components", r), " was set"), rule, remedy)
+        check_at_most("n_components", r, X.shape[1], "number of columns")
         weight = check_weights(sample_weight, X.shape[0])
         rows = as_rows(X, weight=weight, normalize=model.normalize)
         if (past := _past(model, rows)) is not None:
             streaming = getattr(model, "stop_reason_", "") == "stream"
-            stream = past.after(rows)
-            fitted = FittedAttributes.at(
-                model,
-                stream.canonical(),
-                total_weight_=stream.weight,
-                n_iter_=1 + (model.n_iter_ if streaming else 0),
-                n_samples_=getattr(model, "n_samples_", 0) + rows.shape[0],
-                n_samples_seen_=getattr(model, "n_samples_seen_", 0) + rows.shape[0],
-                stop_reason_="stream",
-                solver_=stream,
-            )
-            fitted.moved(backend.put).store(model)
+            stream, counts = past.after(rows), ("n_samples_", "n_samples_seen_")
+            known = {name: getattr(model, name, 0) + rows.shape[0] for name in counts}
+            known |= {"total_weight_": stream.weight, "stop_reason_": "stream", "solver_": stream}
+            known["n_iter_"] = 1 + (model.n_iter_ if streaming else 0)
+            form = stream.canonical()
+            FittedAttributes.at(model, form, **known).moved(backend.put).store(model)
     return rows
-
-
-def _checked_batch(model: Any, X: Any) -> Matrix:
-    if isinstance(X, RowSource):
-        raise DataError(f"X is {X.name}", "partial_fit takes batches in memory", "call fit")
-    fitted = hasattr(model, "components_")
-    X = check_matrix(model, X, reset=not fitted, on_host=True)
-    r = int(model.n_components)
-    if fitted and r != model.n_components_:
-        rule = f"the model has learned {model.n_components_} components already"
-        remedy = "set it back, truncate the model, or call fit"
-        raise ParameterError((Parameter("n_components", r), " was set"), rule, remedy)
-    check_at_most("n_components", r, X.shape[1], "number of columns")
-    return X
 
 
 def _past(model: Any, rows: Rows) -> Stream | None:
@@ -131,14 +116,10 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
 
 
 def _fitted_weight(model: Any) -> float:
-    """The weight of all rows that a model has learned from; 0 where it is unknown.
-
-    Files of earlier versions lack it, but for unit rows the loss is 2 sum(w) (1 - mean cosine).
-    """
-    known = getattr(model, "total_weight_", math.nan)
+    """The weight of all rows that a model has learned from; 0 where it is unknown."""
+    known, missing = getattr(model, "total_weight_", math.nan), 1.0 - model.mean_cosine_
     if math.isfinite(known):
         return float(known)
-    missing = 1.0 - model.mean_cosine_
-    if model.normalize and math.isfinite(model.loss_) and missing > 1e-3:
-        return float(model.loss_ / (2.0 * missing))
-    return 0.0
+    # Files of earlier versions lack it, but for unit rows the loss is 2 sum(w) (1 - mean cosine).
+    told = model.normalize and math.isfinite(model.loss_) and missing > 1e-3
+    return float(model.loss_ / (2.0 * missing)) if told else 0.0

@@ -78,9 +78,7 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
         "random_state": ["random_state"],
     }
 
-    @property
-    def _n_features_out(self) -> int:
-        return len(self.components_)
+    _n_features_out = property(lambda self: len(self.components_))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -128,10 +126,9 @@ def check_matrix(
 ) -> Any:
     """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
 
-    Nothing is copied that need not be: other types are converted, CSC becomes CSR, repeated
-    indices are added up in a copy.  Rows in files and on clusters, which `in_memory` refuses, are
-    checked when they are read.  Arrays that NumPy cannot address, which `in_memory` and `on_host`
-    refuse, become a `NamespaceMatrix`.  The `watch` counts the rows that are read, as in `Rows`.
+    Nothing is copied that need not be.  Rows in files and on clusters, which `in_memory` refuses,
+    are checked when they are read.  Arrays that NumPy cannot address, which `in_memory` and
+    `on_host` refuse, become a `NamespaceMatrix`.  The `watch` counts the rows that are read.
     """
     _refuse_other_things(X)
     if isinstance(X, RowSource) or is_dask(X):
@@ -208,14 +205,14 @@ def _refuse_other_things(X: Any) -> None:
 
 def _check_types(X: Any, names: list[str] | None) -> None:
     """Refuse complex numbers, dates, text and whatever else is not a number."""
-    if is_table(X):
-        for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+    if not is_table(X):
+        values = X if sparse.issparse(X) else np.asarray(X)
+        _check_type(values.dtype, "", values)
+        return
+    for k, (name, dtype) in enumerate(zip(X.columns, X.dtypes, strict=True)):
+        if getattr(dtype, "kind", "O") not in "fiub" and not _are_numbers(X[name]):
             where = "" if names is None else f" in {column_words(k, names)}"
-            if getattr(dtype, "kind", "O") not in "fiub" and not _are_numbers(X[name]):
-                _check_type(dtype, where, np.asarray(X[name]))
-    else:
-        values = None if sparse.issparse(X) else np.asarray(X)
-        _check_type(X.dtype if values is None else values.dtype, "", values)
+            _check_type(dtype, where, np.asarray(X[name]))
 
 
 def _are_numbers(column: Any) -> bool:
@@ -227,18 +224,15 @@ def _are_numbers(column: Any) -> bool:
         return False
 
 
-def _check_type(dtype: Any, where: str, values: Array | None) -> None:
+def _check_type(dtype: Any, where: str, values: Any) -> None:
     kind = getattr(dtype, "kind", "O")
-    kind = values.dtype.kind if kind == "O" and values is not None else kind
+    kind = values.dtype.kind if kind == "O" else kind
     if kind == "c":
         raise DataError(f"Complex data not supported: X has dtype {dtype}{where}", "", REAL_ONLY)
     if kind in {"U", "S", "M", "m", "V"}:
         raise DataError(f"X has dtype {dtype}{where}", NUMBERS_ONLY, ENCODE)
-    if kind == "O" and values is not None:
-        _check_objects(values, where)
-
-
-def _check_objects(values: Array, where: str) -> None:
+    if kind != "O" or sparse.issparse(values):
+        return
     for entry in values.flat:
         if isinstance(entry, (str, bytes)):
             raise DataError(f"X holds text, {str(entry)[:50]!r}{where}", NUMBERS_ONLY, ENCODE)

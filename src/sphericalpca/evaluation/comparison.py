@@ -84,7 +84,11 @@ def evaluate(
     True
     """
     check_model(model, "evaluate")
-    at = _checked_at(at)
+    chosen = at if isinstance(at, (list, tuple)) else ()
+    if not chosen or not all(isinstance(k, Integral) and int(k) >= 1 for k in chosen):
+        rule = "must be whole numbers of at least 1, such as (1, 10, 100)"
+        raise ParameterError(Parameter("at", at), rule)
+    at = tuple(sorted({int(k) for k in chosen}))
     tell = progress or (lambda _: None)
     X = check_matrix(model, X, reset=False, on_host=True)
     model = copy(model_on_host(model))
@@ -101,17 +105,8 @@ def evaluate(
             tell(method.label)
             recalls |= _recalls(method, Z, held, at, k)
     tell("drift")
-    return Evaluation(
-        n_samples=X.shape[0],
-        n_features=X.shape[1],
-        n_components=model.n_components_,
-        n_queries=len(held.ids),
-        at=at,
-        k=k,
-        recalls=recalls,
-        drift=check_drift(model, X),
-        svd_ratio=float(model.svd_ratio_),
-    )
+    drift, (n, m), r = check_drift(model, X), X.shape, model.n_components_
+    return Evaluation(n, m, r, len(held.ids), at, k, recalls, drift, float(model.svd_ratio_))
 
 
 def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: int) -> Recalls:
@@ -119,20 +114,11 @@ def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: in
     r = Z.shape[1]
     stages = [min(k * times, held.n_base) for times in SECOND_STAGE]
     found = held.search(Z, min(max(*at, *stages), held.n_base), method.metric)
-    recalls = {(method.name, r, j, j): held.recall(found[:, :j], j) for j in at}
-    for candidates in stages:
-        recalls[method.name, r, k, candidates] = held.recall(found[:, :candidates], k)
+    pairs = [(j, j) for j in at] + [(k, candidates) for candidates in stages]
+    recalls = {(method.name, r, j, count): held.recall(found[:, :count], j) for j, count in pairs}
     size = r // 2
     while size >= SMALLEST:
         found = held.search(Z[:, :size], k, method.metric)
         recalls[method.name, size, k, k] = held.recall(found, k)
         size //= 2
     return {key: recalls[key] for key in sorted(recalls)}
-
-
-def _checked_at(at: Sequence[int]) -> tuple[int, ...]:
-    chosen = tuple(at) if isinstance(at, (list, tuple)) else ()
-    if not chosen or not all(isinstance(k, Integral) and int(k) >= 1 for k in chosen):
-        rule = "must be whole numbers of at least 1, such as (1, 10, 100)"
-        raise ParameterError(Parameter("at", at), rule)
-    return tuple(sorted({int(k) for k in chosen}))

@@ -1,9 +1,7 @@
 """Do rows still look like those that a model was fitted to?
 
-A fit finds the subspace that is best for its rows, their accidents included.  Where the
-spectrum is flat that is most of what it finds: the rows of a fit to 5,000 isotropic rows of 384
-features have a mean cosine that new rows miss by several points, though nothing has changed.
-`_optimism` measures by how much a fit's own rows lie nearer than others of the same kind.
+A fit finds the subspace that is best for its rows, their accidents included: new rows miss its
+mean cosine by several points where the spectrum is flat.  `_optimism` measures by how much.
 """
 
 from __future__ import annotations
@@ -97,7 +95,8 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
 
     Rows that a model was not fitted to have a lower one, even if nothing has changed.  Where
     it is lower, two models are therefore fitted to disjoint samples of X, to see how much lower
-    that is to be expected (`Drift.optimism`).
+    that is to be expected (`Drift.optimism`).  Changes within the fitted subspace, such as a
+    rotation of the rows inside it, leave cosines as they are and are not seen.
 
     Parameters
     ----------
@@ -160,10 +159,7 @@ def check_model(model: Any, caller: str) -> None:
 
 
 def _cosines_to(model: SphericalPCA, X: Any) -> Array:
-    """Cosine between each row and its image; NaN for rows without a direction.
-
-    The model's arrays are NumPy's.
-    """
+    """Cosine between each row and its image; NaN for rows without a direction."""
     X = check_matrix(model, X, reset=False)
     rows = as_rows(X, normalize=model.normalize, mean=model.mean_)
     norm = rows.stats.norm
@@ -176,14 +172,11 @@ def _cosines_to(model: SphericalPCA, X: Any) -> Array:
 
 
 def _optimism(model: SphericalPCA, X: Any, counted: Array) -> tuple[float, float]:
-    """What a fit as large as the model's would lose on new rows like those of X.
+    """What a fit as large as the model's loses on new rows, and its standard error; or NaN.
 
-    Two models are fitted to disjoint random samples of the rows that have a direction (`counted`),
-    of the size of the model's fit or half of the rows.  Each row of a sample has a cosine to its
-    own subspace and one to the other; their mean difference is the optimism.  If the model's fit
-    had more rows, that is too much: it is lowered, with care.
-
-    Returns the optimism and its standard error over rows; NaN if rows are too few for two fits.
+    Two models are fitted to disjoint samples of the rows that have a direction (`counted`).  Each
+    row of a sample has a cosine to its own subspace and one to the other; their mean difference is
+    the optimism.  If the model's fit had more rows, that is too much: it is lowered, with care.
     """
     there = np.flatnonzero(counted)
     n_fit = _rows_of_fit(model)

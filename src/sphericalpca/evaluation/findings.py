@@ -6,10 +6,11 @@ import math
 from collections.abc import Iterable
 
 from sphericalpca.evaluation.methods import LABELS, MODEL, SVD_UNIT
-from sphericalpca.evaluation.result import Evaluation, Outcome, Standing, stages
+from sphericalpca.evaluation.result import Evaluation, Standing, stages
 from sphericalpca.pages.tables import share, shift
+from sphericalpca.registry.formats import joined
 
-__all__ = ["findings", "listed"]
+__all__ = ["findings"]
 
 # A second stage that loses less than this finds all, for practical purposes.
 ENOUGH = 0.99
@@ -30,12 +31,6 @@ def findings(found: Evaluation) -> list[str]:
     ]
 
 
-def listed(items: Iterable[str]) -> str:
-    """a; a and b; a, b and c."""
-    names = list(items)
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
-
-
 def _kept(found: Evaluation) -> str:
     row = found.row(MODEL, k=found.k)
     r, m = found.n_components, found.n_features
@@ -49,10 +44,8 @@ def _kept(found: Evaluation) -> str:
 def _honest_rival(found: Evaluation) -> str:
     """SVD + unit rows: the same output space, without a solver."""
     parts = {k: found.standings(k)[SVD_UNIT] for k in found.at}
-    where = {
-        outcome: [k for k, part in parts.items() if part.outcome == outcome]
-        for outcome in ("ahead", "level", "behind")
-    }
+    words = {"ahead": "ahead of it", "level": "level", "behind": "behind it"}
+    where = {o: [k for k, part in parts.items() if part.outcome == o] for o in words}
     if len(where["level"]) == len(parts):
         return (
             f"SVD + unit rows ties with Spherical PCA at {_places(parts)} "
@@ -60,23 +53,23 @@ def _honest_rival(found: Evaluation) -> str:
             "rows, keeps as many neighbours."
         )
     texts = [
-        f"{word} at {_places(where[outcome])} ({_differences(parts[k] for k in where[outcome])})"
-        for outcome, word in (("ahead", "ahead of it"), ("level", "level"), ("behind", "behind it"))
-        if where[outcome]
+        f"{words[outcome]} at {_places(ks)} ({_differences(parts[k] for k in ks)})"
+        for outcome, ks in where.items()
+        if ks
     ]
-    return f"SVD + unit rows is the nearest rival: Spherical PCA is {listed(texts)}."
+    return f"SVD + unit rows is the nearest rival: Spherical PCA is {joined(texts)}."
 
 
 def _other_rivals(found: Evaluation) -> list[str]:
     standings = found.standings(found.k)
     others = [name for name in standings if name not in (MODEL, SVD_UNIT)]
-    words: tuple[tuple[Outcome, str], ...] = (
-        ("ahead", "Spherical PCA finds more than"),
-        ("level", "there is no significant difference from"),
-        ("behind", "Spherical PCA finds less than"),
-    )
+    words = {
+        "ahead": "Spherical PCA finds more than",
+        "level": "there is no significant difference from",
+        "behind": "Spherical PCA finds less than",
+    }
     texts = []
-    for outcome, word in words:
+    for outcome, word in words.items():
         names = [name for name in others if standings[name].outcome == outcome]
         gaps = {name: shift(standings[name].difference.mean) for name in names}
         rivals = [LABELS[name] + (f" ({gap})" if gap != ZERO else "") for name, gap in gaps.items()]
@@ -103,9 +96,8 @@ def _refit(found: Evaluation) -> str:
     words = {"level": "is level with", "ahead": "finds more than", "behind": "finds less than"}
     gap = standing.difference
     mean, low, high = map(shift, (gap.mean, gap.low, gap.high))
-    size = (
-        NO_DIFFERENCE if {mean, low, high} == {ZERO} else f"{mean}, 95 % interval {low} to {high}"
-    )
+    zero = {mean, low, high} == {ZERO}
+    size = NO_DIFFERENCE if zero else f"{mean}, 95 % interval {low} to {high}"
     return (
         "Spherical PCA fitted anew to these rows, the queries left out, "
         f"{words[standing.outcome]} this model ({size} at recall@{found.k})"
@@ -120,17 +112,16 @@ def _drift(found: Evaluation) -> str:
         return f"The mean cosine is {now}; the model, a truncated one, does not know it at its fit."
     then = f"The mean cosine was {drift.then:.4f} at the fit and is {now}"
     expected = f"of which {drift.optimism:.4f} is what a fit's own rows have ahead of new ones"
+    shown = (
+        f"no drift is shown, because a fit's own rows are ahead of new ones of the same kind "
+        f"by about {drift.optimism:.4f}"
+    )
     words = {
-        "none": "no drift",
+        "none": "no drift" if math.isnan(drift.optimism) else shown,
         "lower": f"{expected}: these rows have drifted away from the model, fit it again",
         "higher": "these rows lie nearer to the model's subspace than those of its fit",
         "unknown": "they are too few to tell drift from what every fit loses on new rows",
     }
-    if drift.verdict == "none" and not math.isnan(drift.optimism):
-        words["none"] = (
-            f"no drift is shown, because a fit's own rows are ahead of new ones of the same kind "
-            f"by about {drift.optimism:.4f}"
-        )
     joint = ", " if drift.verdict == "lower" else ": "
     return f"{then}{joint}{words[drift.verdict]}."
 
@@ -140,7 +131,7 @@ def _neighbours(k: int) -> str:
 
 
 def _places(ks: Iterable[int]) -> str:
-    return f"recall{listed(f'@{k}' for k in ks)}"
+    return f"recall{joined(f'@{k}' for k in ks)}"
 
 
 def _differences(standings: Iterable[Standing]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,42 +55,22 @@ LABELS = {method.name: method.label for method in METHODS}
 def projections(
     model: SphericalPCA, X: Any, problem: Problem, weight: Array, rng: np.random.Generator
 ) -> Iterator[tuple[str, Array]]:
-    """Each source's projections of all rows, shape (n, r), one at a time.
-
-    The model is taken as it is; all others are fitted to the rows of positive weight,
-    scaled to unit length.
-    """
-    rows, r = problem.rows, model.n_components_
-    m = rows.shape[1]
-
-    def refit() -> Array:
-        options = {"n_components": r, "init": model.components_.T}
-        with silently(NoDirectionWarning):
-            anew = clone(model).set_params(**options).fit(X, sample_weight=weight)
-            return np.asarray(anew.transform(X))
-
-    def pca() -> Array:
-        mean, U = centred_pca(problem, r, rng)
-        return np.asarray(rows.project(U) - (mean @ U).astype(rows.dtype))
-
-    sources: dict[str, Callable[[], Array]] = {
-        MODEL: lambda: np.asarray(model.transform(X)),  # users may have asked for data frames
-        REFIT: refit,
-        "svd": lambda: rows.project(svd_start(problem, r, rng).U),
-        "pca": pca,
-        "truncation": lambda: rows.project(np.eye(m, r)),
-        "random": lambda: rows.project(rng.standard_normal((m, r)) / np.sqrt(r)),
-    }
-    for name, make in sources.items():
-        yield name, make()
+    """Each source's projections of all rows, shape (n, r), one at a time."""
+    rows, r, m = problem.rows, model.n_components_, problem.rows.shape[1]
+    yield MODEL, np.asarray(model.transform(X))  # users may have asked for data frames
+    anew = clone(model).set_params(n_components=r, init=model.components_.T)
+    with silently(NoDirectionWarning):
+        Z = np.asarray(anew.fit(X, sample_weight=weight).transform(X))
+    yield REFIT, Z
+    yield "svd", rows.project(svd_start(problem, r, rng).U)
+    mean, U = centred_pca(problem, r, rng)
+    yield "pca", np.asarray(rows.project(U) - (mean @ U).astype(rows.dtype))
+    yield "truncation", rows.project(np.eye(m, r))
+    yield "random", rows.project(rng.standard_normal((m, r)) / np.sqrt(r))
 
 
 def centred_pca(problem: Problem, r: int, rng: np.random.Generator) -> tuple[Array, Array]:
-    """Centred PCA: the mean of the rows, and r leading eigenvectors of their covariance (m x r).
-
-    From the covariance itself up to 1024 features; beyond by subspace iteration, started
-    from the singular vectors and the mean.
-    """
+    """Centred PCA: the mean of the rows, and r leading eigenvectors of their covariance (m x r)."""
     (_, m), weight = problem.rows.shape, problem.rows.totals.weight
     mean = np.asarray(problem.rows.sweep(_sum_of_rows, columns=1, passes=0.5)[0])[:, 0] / weight
     if m <= GRAM_FEATURES:
@@ -98,6 +78,7 @@ def centred_pca(problem: Problem, r: int, rng: np.random.Generator) -> tuple[Arr
         C = np.asarray(problem.gram(), dtype=np.float64) - weight * np.outer(mean, mean)
         return mean, leading_eigenvectors(C, r)[1]
 
+    # Subspace iteration, started from the singular vectors and the mean.
     def covariance_times(Q: Array) -> Array:
         return problem.covariance_times(Q) - weight * np.outer(mean, mean @ Q)
 

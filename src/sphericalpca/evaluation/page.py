@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from sphericalpca.evaluation.figures import cosines_picture, curves_picture
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
 from sphericalpca.evaluation.findings import findings
-from sphericalpca.evaluation.methods import LABELS, MODEL, REFIT
-from sphericalpca.evaluation.result import Evaluation, stages
+from sphericalpca.evaluation.methods import LABELS, MODEL, REFIT, SVD_UNIT
+from sphericalpca.evaluation.result import Evaluation, EvaluationRow, stages
 from sphericalpca.pages import document
+from sphericalpca.pages.pictures import Panel, Picture, Sample, flat_axes
 from sphericalpca.pages.tables import HIGHER, LEVEL, LOWER, NOTHING, Entry, Row, Table, share, shift
+from sphericalpca.plotting.style import INK, LINE_STYLES, PALETTE, ticks_at
 
 __all__ = ["render"]
 
@@ -17,6 +24,21 @@ SIGNS = {
     "level": (LEVEL, "level with Spherical PCA"),
 }
 
+SIZE = (4.8, 3.7)
+
+# Colour, line and marker of each method that is drawn; the model itself and Spherical PCA
+# fitted to these rows would cover each other.
+STYLES = {
+    MODEL: (PALETTE[0], LINE_STYLES[0], "o"),
+    SVD_UNIT: (PALETTE[1], LINE_STYLES[1], "s"),
+    "svd-dot": (PALETTE[4], LINE_STYLES[2], ""),
+    "pca-cosine": (PALETTE[2], LINE_STYLES[0], "^"),
+    "pca-dot": (PALETTE[6], LINE_STYLES[2], ""),
+    "pca-euclidean": (PALETTE[3], LINE_STYLES[3], ""),
+    "truncation": (PALETTE[7], LINE_STYLES[1], ""),
+    "random": (PALETTE[9], LINE_STYLES[3], ""),
+}
+
 
 def render(found: Evaluation, *, model: str, data: str) -> str:
     """The page as text; `model` and `data` are what to call the model and the rows."""
@@ -24,7 +46,7 @@ def render(found: Evaluation, *, model: str, data: str) -> str:
     return document.render(
         "sphericalpca.evaluation",
         "evaluation.html.j2",
-        pictures={p.name: p for p in (curves_picture(found), cosines_picture(found))},
+        pictures={p.name: p for p in (_curves_picture(found), _cosines_picture(found))},
         tables={table.name: table for table in (_recall_table(found), _stages_table(found))},
         found=found,
         model=model,
@@ -43,8 +65,12 @@ def _recall_table(found: Evaluation) -> Table:
         row = found.row(method, k=k)
         sign, meaning = SIGNS[standings[k][method].outcome] if method != REFIT else ("", "")
         below = (f"{share(row.low)} to {share(row.high)}",)
-        top = row.recall == best[k]
-        return Entry(share(row.recall), "", below, best=top, sign=sign, meaning=meaning)
+        return Entry(share(row.recall), "", below, row.recall == best[k], sign, meaning)
+
+    def gap(method: str) -> Entry:
+        row = found.row(method, k=found.k)
+        between = f"{shift(row.difference_low)} to {shift(row.difference_high)}"
+        return NOTHING if method == REFIT else Entry(shift(row.difference), "", (between,))
 
     return Table(
         name="recall",
@@ -59,18 +85,16 @@ def _recall_table(found: Evaluation) -> Table:
         corner="Method",
         columns=(*(f"recall@{k}" for k in found.at), f"gap at {found.k}"),
         rows=tuple(
-            Row(label, "", (*(entry(name, k) for k in found.at), _gap(found, name)))
+            Row(label, "", (*(entry(name, k) for k in found.at), gap(name)))
             for name, label in LABELS.items()
         ),
     )
 
 
 def _stages_table(found: Evaluation) -> Table:
-    counts = sorted({row.candidates for row in stages(found)})
-
-    def entry(method: str, candidates: int) -> Entry:
-        return Entry(share(found.row(method, k=found.k, candidates=candidates).recall))
-
+    rows = stages(found)
+    counts = sorted({row.candidates for row in rows})
+    recalls = {(row.method, row.candidates): Entry(share(row.recall)) for row in rows}
     return Table(
         name="stages",
         title=f"Two stages: recall@{found.k} after ranking the first candidates with full vectors",
@@ -78,16 +102,75 @@ def _stages_table(found: Evaluation) -> Table:
         corner="Method",
         columns=tuple(f"{candidates:,}" for candidates in counts),
         rows=tuple(
-            Row(label, "", tuple(entry(name, candidates) for candidates in counts))
+            Row(label, "", tuple(recalls[name, count] for count in counts))
             for name, label in LABELS.items()
         ),
     )
 
 
-def _gap(found: Evaluation, method: str) -> Entry:
-    """What Spherical PCA has ahead of a method."""
-    if method == REFIT:
-        return NOTHING
-    row = found.row(method, k=found.k)
-    between = f"{shift(row.difference_low)} to {shift(row.difference_high)}"
-    return Entry(shift(row.difference), "", (between,))
+def _curves_picture(found: Evaluation) -> Picture:
+    """Recall against the dimension, and against the candidates of a second stage."""
+    k, rows = found.k, [row for row in found.rows if row.k == row.candidates == found.k]
+    left = f"recall@{k} against the number of leading dimensions, for all methods."
+    right = f"recall@{k} after ranking with full vectors, against the number of candidates."
+    draw_left = partial(_draw, rows=rows, against="n_components", label="dimensions")
+    few = "candidates ranked with full vectors"
+    draw_right = partial(_draw, rows=stages(found), against="candidates", label=few)
+    return Picture(
+        name="curves",
+        caption=(
+            f"Left: recall@{k} of the leading dimensions of each method. Right: recall@{k} at all "
+            f"{found.n_components} dimensions, after the candidates of the search were ranked with "
+            "full vectors. Band: 95 % interval of this model."
+        ),
+        panels=(
+            Panel(SIZE, partial(draw_left, text=f"recall@{k} against the dimension"), left),
+            Panel(SIZE, partial(draw_right, text=f"recall@{k} in two stages"), right),
+        ),
+        legend=tuple(Sample(LABELS[name], *style) for name, style in STYLES.items()),
+    )
+
+
+def _cosines_picture(found: Evaluation) -> Picture:
+    """How near the rows lie to the subspace."""
+    drift = found.drift
+    label = "Histogram of the cosines between rows and their images in the subspace."
+    legend = [Sample("mean of these rows", PALETTE[0])]
+    if drift.then == drift.then:
+        legend.append(Sample("mean at the fit", PALETTE[1], LINE_STYLES[1]))
+    return Picture(
+        name="cosines",
+        caption=f"Cosines between {drift.n_samples:,} rows and their images in the subspace.",
+        panels=(Panel((5.6, 3.2), partial(_histogram, found=found), label),),
+        legend=tuple(legend),
+    )
+
+
+def _draw(
+    figure: Any, *, rows: Sequence[EvaluationRow], against: str, label: str, text: str
+) -> None:
+    ax = flat_axes(figure, text=text)
+    for name, (color, line, marker) in reversed(STYLES.items()):
+        mine = [row for row in rows if row.method == name]
+        x = [getattr(row, against) for row in mine]
+        # The nearest rival often lies under the model's curve: its marks look out from there.
+        size = 8 if name == SVD_UNIT else 4.5
+        look = {"color": color, "linestyle": line, "marker": marker, "markersize": size}
+        ax.plot(x, [row.recall for row in mine], linewidth=1.7, **look)
+        if name == MODEL:
+            band = {"color": color, "alpha": 0.18, "linewidth": 0}
+            ax.fill_between(x, [row.low for row in mine], [row.high for row in mine], **band)
+    lowest = 0.0 if against == "n_components" else min(row.recall for row in rows) - 0.05
+    ax.set(xlabel=label, ylim=(max(lowest, 0), 1.02))
+    ticks_at(ax, sorted({getattr(row, against) for row in rows}))
+
+
+def _histogram(figure: Any, *, found: Evaluation) -> None:
+    ax, drift = flat_axes(figure, grid="y"), found.drift
+    counts, edges = np.histogram(drift.cosines, bins=60)
+    ax.stairs(100 * counts / drift.n_samples, edges, fill=True, color=PALETTE[5], alpha=0.55)
+    ax.axvline(drift.now, color=PALETTE[0], linewidth=1.8)
+    if drift.then == drift.then:
+        ax.axvline(drift.then, color=PALETTE[1], linewidth=1.8, linestyle=LINE_STYLES[1])
+    ax.set(xlabel="cosine", ylabel="% of rows")
+    ax.xaxis.label.set_color(INK)

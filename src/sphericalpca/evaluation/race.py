@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from sphericalpca.estimators import SphericalPCA
-from sphericalpca.estimators.monitoring import warn_of_max_iter
+from sphericalpca.estimators.monitoring import warn_short_of_tol
 from sphericalpca.estimators.validation import check_matrix, check_rank
 from sphericalpca.exceptions import DataError, NoDirectionWarning, silently
 from sphericalpca.linalg import orthonormal
@@ -24,7 +24,7 @@ from sphericalpca.rows import as_rows
 
 __all__ = ["Lap", "race"]
 
-OURS = "SphericalPCA"
+OURS = SphericalPCA.__name__
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,12 @@ def race(
         rule = "scikit-learn's methods need at least 2 rows and 2 columns"
         raise DataError(f"X has shape {X.shape}", rule, "pass more")
     X = normalize(X)
-    methods = {OURS: SphericalPCA(n_components, tol=tol, random_state=random_state)}
-    for rival in [TruncatedSVD] if sparse.issparse(X) else [TruncatedSVD, PCA]:
-        methods[rival.__name__] = rival(n_components, random_state=random_state)
+    kinds: dict[Any, Any] = {SphericalPCA: {"tol": tol}, TruncatedSVD: {}}
+    kinds |= {} if sparse.issparse(X) else {PCA: {}}
+    methods = {
+        kind.__name__: kind(n_components, random_state=random_state, **options)
+        for kind, options in kinds.items()
+    }
     models: dict[str, Any] = {}
     seconds: dict[str, list[float]] = {name: [] for name in methods}
     with silently(NoDirectionWarning, ConvergenceWarning):
@@ -107,7 +110,7 @@ def race(
                 with np.errstate(divide="ignore", invalid="ignore"):
                     models[name] = model.fit(X)
                 seconds[name].append(time.perf_counter() - began)
-    warn_of_max_iter(models[OURS], X.dtype, only_tol=True)  # once, not in every round
+    warn_short_of_tol(models[OURS], X.dtype, only_tol=True)  # once, not in every round
     medians = {name: statistics.median(times) for name, times in seconds.items()}
     problem = Problem(as_rows(X))
     return [

@@ -128,11 +128,7 @@ class Evaluation:
         row : EvaluationRow
         """
         wanted = (method, self.n_components if r is None else r, k, candidates or k)
-        return next(
-            row
-            for row in self.rows
-            if (row.method, row.n_components, row.k, row.candidates) == wanted
-        )
+        return self.rows[list(self.recalls).index(wanted)]
 
     def standings(self, k: int) -> dict[str, Standing]:
         """How Spherical PCA, fitted to the same rows, stands to each method at k neighbours.
@@ -149,13 +145,9 @@ class Evaluation:
         -------
         standings : dict from method to Standing
         """
-        r = self.n_components
-        mine = self.recalls[REFIT, r, k, k]
-        gaps = {
-            name: paired_difference(mine, self.recalls[name, r, k, k])
-            for name in LABELS
-            if name != REFIT
-        }
+        every = {name: self.recalls[name, self.n_components, k, k] for name in LABELS}
+        mine = every.pop(REFIT)
+        gaps = {name: paired_difference(mine, recalls) for name, recalls in every.items()}
         adjusted = holm([gap.p_value for gap in gaps.values()])
         return {
             name: Standing(gap, _outcome(gap, p))
@@ -190,16 +182,12 @@ class Evaluation:
         numbers : dict
             With "drift" as a dict, and "rows" as a list of them.
         """
-        drift = {name: value for name, value in vars(self.drift).items() if name != "cosines"}
         facts = ("n_samples", "n_features", "n_components", "n_queries", "svd_ratio")
+        drift = vars(self.drift) | {"verdict": self.drift.verdict}
         return {
-            **{name: _plain(getattr(self, name)) for name in facts},
-            "drift": {name: _plain(value) for name, value in drift.items()}
-            | {"verdict": self.drift.verdict},
-            "rows": [
-                {name: _plain(value) for name, value in dataclasses.asdict(row).items()}
-                for row in self.rows
-            ],
+            **_plain({name: getattr(self, name) for name in facts}),
+            "drift": _plain({name: value for name, value in drift.items() if name != "cosines"}),
+            "rows": [_plain(dataclasses.asdict(row)) for row in self.rows],
         }
 
 
@@ -216,7 +204,8 @@ def _outcome(gap: PairedDifference, p: float) -> Outcome:
     return "ahead" if gap.mean > 0 else "behind"
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+def _plain(record: dict[str, Any]) -> dict[str, Any]:
+    """With Python's own numbers, and None for those that are not finite."""
+    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in record.items()}
+    lost = {k for k, v in plain.items() if isinstance(v, float) and not math.isfinite(v)}
+    return plain | dict.fromkeys(lost)

@@ -8,10 +8,9 @@ from sphericalpca.export.atlas import write_atlas
 from sphericalpca.export.databases import lancedb_snippet, pgvector_snippet, qdrant_snippet
 from sphericalpca.export.encoder_modules import write_sentence_transformers
 from sphericalpca.export.faiss_index import factory_string, to_faiss
-from sphericalpca.export.matrix_files import matrix_record
 from sphericalpca.export.onnx_graph import to_onnx
 from sphericalpca.export.targets import TARGETS, export_model
-from sphericalpca.export.unit_map import UnitMap, unit_map
+from sphericalpca.export.unit_map import UnitMap, matrix_record, unit_map
 
 __all__ = [
     "TARGETS",

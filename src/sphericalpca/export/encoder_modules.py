@@ -67,25 +67,23 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     tensors = {"linear.weight": reducer.matrix}
     if (bias := reducer.offset) is not None:
         tensors["linear.bias"] = bias
+    with replacing_folder(Path(folder), ours=(LIST, *TYPES)) as new:
+        for path, content in _records(reducer).items():
+            write_whole(new / path, json.dumps(content, indent=2).encode())
+        write_whole(new / LINEAR / "model.safetensors", safetensors.save(tensors))
+
+
+def _records(reducer: UnitMap) -> dict[str, Any]:
+    """What the library reads: the list of modules, and how each is set."""
     modules = [
         {"idx": place, "name": str(place), "path": path, "type": kind}
         for place, (path, kind) in enumerate(TYPES.items())
     ]
-    with replacing_folder(Path(folder), ours=(LIST, *TYPES)) as new:
-        _write_json(new / LIST, modules)
-        _write_json(new / LINEAR / "config.json", _linear(reducer))
-        write_whole(new / LINEAR / "model.safetensors", safetensors.save(tensors))
-        _write_json(new / NORMALISATION / "config.json", {})
-
-
-def _linear(reducer: UnitMap) -> dict[str, Any]:
-    return {
+    linear = {
         "in_features": reducer.n_features,
         "out_features": reducer.n_components,
         "bias": reducer.mean is not None,
         "activation_function": "torch.nn.modules.linear.Identity",
     }
-
-
-def _write_json(path: Path, content: Any) -> None:
-    write_whole(path, json.dumps(content, indent=2).encode())
+    configs = {f"{LINEAR}/config.json": linear, f"{NORMALISATION}/config.json": {}}
+    return {LIST: modules, **configs}

@@ -50,7 +50,16 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     """
     faiss = _faiss()
     reducer = unit_map(model)
-    outer = faiss.IndexPreTransform(_inner(faiss, index, reducer.n_components))
+    try:
+        metric = faiss.METRIC_INNER_PRODUCT
+        inner = faiss.index_factory(reducer.n_components, index, metric)
+    except RuntimeError as error:
+        # Before the last colon is a place in faiss' own source.
+        reason = str(error).rpartition(": ")[2]
+        rule = f"is not a faiss index for inner products of {reducer.n_components} numbers"
+        remedy = "pass a factory string such as 'Flat' or 'HNSW32'"
+        raise DataError(Parameter("index", index), f"{rule} ({reason})", remedy) from None
+    outer = faiss.IndexPreTransform(inner)
     for step in reversed(_steps(faiss, reducer)):
         outer.prepend_transform(step)
     return outer
@@ -92,17 +101,6 @@ def faiss_bytes(model: Any, index: str) -> bytes:
 
 def _faiss() -> Any:
     return import_extra("faiss", "An index of faiss", "faiss-cpu", "faiss")
-
-
-def _inner(faiss: Any, index: str, dimension: int) -> Any:
-    try:
-        return faiss.index_factory(dimension, index, faiss.METRIC_INNER_PRODUCT)
-    except RuntimeError as error:
-        # Before the last colon is a place in faiss' own source.
-        reason = str(error).rpartition(": ")[2]
-        rule = f"is not a faiss index for inner products of {dimension} numbers ({reason})"
-        remedy = "pass a factory string such as 'Flat' or 'HNSW32'"
-        raise DataError(Parameter("index", index), rule, remedy) from None
 
 
 def _steps(faiss: Any, reducer: UnitMap) -> list[Any]:

@@ -49,20 +49,16 @@ def to_onnx(model: Any) -> Any:
     """
     onnx = import_extra("onnx", "A graph of ONNX", "onnx", "onnx")
     reducer = unit_map(model)
-    graph = onnx.helper.make_graph(
-        _nodes(onnx, reducer),
-        "spherical_pca",
-        [_matrix(onnx, INPUT, reducer.n_features)],
-        [_matrix(onnx, OUTPUT, reducer.n_components)],
-        _constants(onnx, reducer),
-        doc_string="Rows to unit vectors: subtract the mean if there is one, multiply, normalise.",
-    )
-    made = onnx.helper.make_model(
-        graph,
-        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
-        ir_version=IR_VERSION,
-        producer_name="sphericalpca",
-    )
+    sizes = {INPUT: reducer.n_features, OUTPUT: reducer.n_components}
+    ends = [
+        [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["batch", size])]
+        for name, size in sizes.items()
+    ]
+    about = "Rows to unit vectors: subtract the mean if there is one, multiply, normalise."
+    nodes, constants = _nodes(onnx.helper.make_node, reducer), _constants(onnx, reducer)
+    graph = onnx.helper.make_graph(nodes, "spherical_pca", *ends, constants, doc_string=about)
+    versions = {"opset_imports": [onnx.helper.make_opsetid("", OPSET)], "ir_version": IR_VERSION}
+    made = onnx.helper.make_model(graph, producer_name="sphericalpca", **versions)
     onnx.checker.check_model(made, full_check=True)
     return made
 
@@ -73,8 +69,7 @@ def onnx_bytes(model: Any) -> bytes:
     return content
 
 
-def _nodes(onnx: Any, reducer: UnitMap) -> list[Any]:
-    make = onnx.helper.make_node
+def _nodes(make: Any, reducer: UnitMap) -> list[Any]:
     centring = [] if reducer.mean is None else [make("Sub", [INPUT, "mean"], ["centred"])]
     rows = "centred" if centring else INPUT
     return [
@@ -101,8 +96,3 @@ def _constants(onnx: Any, reducer: UnitMap) -> list[Any]:
     }
     known = {name: array for name, array in named.items() if array is not None}
     return [onnx.numpy_helper.from_array(array, name) for name, array in known.items()]
-
-
-def _matrix(onnx: Any, name: str, columns: int) -> Any:
-    shape = ["batch", columns]
-    return onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, shape)

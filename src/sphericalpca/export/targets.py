@@ -12,9 +12,8 @@ from sphericalpca.exceptions import ExistsError, Parameter, ParameterError
 from sphericalpca.export.databases import SAVED, lancedb_snippet, pgvector_snippet, qdrant_snippet
 from sphericalpca.export.encoder_modules import write_sentence_transformers
 from sphericalpca.export.faiss_index import factory_string, faiss_bytes
-from sphericalpca.export.matrix_files import json_text, npy_bytes, npz_bytes
 from sphericalpca.export.onnx_graph import INPUT, OUTPUT, onnx_bytes
-from sphericalpca.export.unit_map import unit_map
+from sphericalpca.export.unit_map import json_text, npy_bytes, npz_bytes, unit_map
 from sphericalpca.files import write_whole
 from sphericalpca.registry.formats import check_suffix
 
@@ -107,12 +106,11 @@ def export_model(
     if target.content is None:
         write_sentence_transformers(model, path)
     else:
-        options = {target.option: given[target.option]} if target.option else {}
-        content = target.content(model, **options)
+        content = target.content(model, **{k: v for k, v in given.items() if k == target.option})
         write_whole(path, content if isinstance(content, bytes) else content.encode())
-    reducer, factory = unit_map(model), factory_string(model, given["index"])
-    sizes = {"m": reducer.n_features, "r": reducer.n_components}
-    return target.hint.format(path=repr(str(path)), factory=factory, **sizes)
+    m, r = unit_map(model).U.shape
+    factory = factory_string(model, given["index"])
+    return target.hint.format(path=repr(str(path)), factory=factory, m=m, r=r)
 
 
 FAISS = (

@@ -42,7 +42,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     >>> clustering_accuracy(["a", "a", "b", "b"], [7, 7, 3, 7])
     0.75
     """
-    _, _, table = _contingency(labels_true, labels_pred)
+    table = _contingency(labels_true, labels_pred)[2]
     return float(table[linear_sum_assignment(table, maximize=True)].sum() / table.sum())
 
 

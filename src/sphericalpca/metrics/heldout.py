@@ -212,7 +212,12 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     (0.925, True)
     """
     values = np.asarray(shares)
-    _check_shares(values, k, confidence)
+    numbers = values.dtype.kind in "biuf" and values.ndim == 1 and values.size > 0
+    if not numbers or not ((values >= 0) & (values <= 1)).all():
+        rule = "must be a list of numbers from 0 to 1, one per query, for at least one query"
+        raise ParameterError(f"shares has shape {values.shape} and type {values.dtype}", rule)
+    check_k(k, "the trials that a share consists of")
+    check_confidence(confidence)
     values = values.astype(np.float64)
     n, mean = len(values), float(values.mean())
     spread, chance = float(values.var(ddof=1)) if n > 1 else 0.0, mean * (1 - mean)
@@ -225,15 +230,6 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     # Rounding must not put the mean outside.
     low, high = min(centre - half, mean), max(centre + half, mean)
     return Share(mean, max(low, 0.0), min(high, 1.0))
-
-
-def _check_shares(values: Array, k: int, confidence: float) -> None:
-    numbers = values.dtype.kind in "biuf" and values.ndim == 1 and values.size > 0
-    if not numbers or not ((values >= 0) & (values <= 1)).all():
-        rule = "must be a list of numbers from 0 to 1, one per query, for at least one query"
-        raise ParameterError(f"shares has shape {values.shape} and type {values.dtype}", rule)
-    check_k(k, "the trials that a share consists of")
-    check_confidence(confidence)
 
 
 def take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:

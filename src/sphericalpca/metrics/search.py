@@ -1,7 +1,7 @@
 """Exact search: block by block in bounded memory on all threads, or by faiss.
 
-Of each block only scores above a floor are looked at that at least k of them reach:
-finding such a value is many times faster than finding where the k best ones are.
+Of each block only scores above a floor that at least k of them reach are looked at: finding such a
+value is many times faster than finding where the k best ones are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sphericalpca.exceptions import DataError, Parameter, import_extra
-from sphericalpca.linalg import Array, row_norms, unit_rows
+from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.products import times
 from sphericalpca.rows import Matrix, RowSource, in_memory
@@ -30,7 +30,7 @@ BLOCK_ENTRIES = 16_000_000
 SCORES = 4_000_000
 
 # To find the best of a line, columns are put in groups of this many, or of fewer if there
-# would be less than so many groups for each neighbour wanted.
+# would be less than this many groups for each neighbour wanted.
 DEPTH = 64
 GROUPS = 4
 
@@ -69,15 +69,6 @@ class Question:
     left_out: Ids
 
 
-@dataclass(frozen=True)
-class _SearchBlock:
-    """Rows of the base, from number `first` on, and their lengths where they matter."""
-
-    first: int
-    rows: Matrix
-    lengths: Array | None
-
-
 def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
     """The answer, by numpy and scipy."""
     queries = _as_float(question.queries)
@@ -87,11 +78,11 @@ def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
     question = replace(question, queries=_prepared(queries, question.metric, shift))
     count = queries.shape[0]
     best = Neighbours(np.empty((count, 0), np.int64), np.empty((count, 0), queries.dtype))
-    largest = _peak(question.queries)
     with parallel():
-        for block in _blocks(base, question.metric, shift):
-            _refuse_overflow(block, largest, question.metric)
-            best = _after(block, best, question)
+        for first, rows in _blocks(base, question.metric, shift):
+            if question.metric != "cosine":
+                _refuse_overflow(rows, question)
+            best = _after(rows, first, best, question)
     return best
 
 
@@ -130,14 +121,22 @@ def _prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
     if metric != "cosine":
         return matrix if shift is None else matrix - shift
     lengths = _lengths(matrix)
-    _refuse_too_long(lengths, matrix.dtype)
+    longest = float(lengths.max(initial=0.0))
+    # Every number of a row may be within range, and its length beyond.
+    if not longest < float(np.finfo(matrix.dtype).max):
+        beyond = f"beyond the largest number of {matrix.dtype}"
+        value = f"The longest row has length {longest:.3g}, {beyond}"
+        raise DataError(value, remedy="rescale base and queries")
+    divisor = np.where(lengths > 0, lengths, 1).astype(matrix.dtype)
     if not sparse.issparse(matrix):
-        return unit_rows(matrix)[0]
-    inverse = 1 / np.where(lengths > 0, lengths, 1)
-    return (sparse.diags_array(inverse.astype(matrix.dtype)) @ matrix).tocsr()
+        return matrix / divisor[:, None]
+    unit = matrix.copy()
+    unit.data /= np.repeat(divisor, np.diff(unit.indptr))
+    return unit
 
 
-def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[_SearchBlock]:
+def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[tuple[int, Matrix]]:
+    """Rows of the base, ready to be compared, behind the number of the first of them."""
     n, m = base.shape
     height = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // m))
     if isinstance(base, RowSource):
@@ -146,22 +145,21 @@ def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[_SearchB
         parts = (base[first : first + height] for first in range(0, n, height))
     first = 0
     for part in parts:
-        rows = _as_float(part) if shift is None else _as_float(part) - shift
-        yield _SearchBlock(first, rows, None if metric == "inner" else _lengths(rows))
-        first += rows.shape[0]
+        yield first, _prepared(_as_float(part), metric, shift)
+        first += part.shape[0]
 
 
-def _after(block: _SearchBlock, best: Neighbours, question: Question) -> Neighbours:
+def _after(rows: Matrix, first: int, best: Neighbours, question: Question) -> Neighbours:
     """The best of those known and of a block."""
 
     def look(part: slice) -> Neighbours:
-        scores = _scores(question.queries[part], block, question.metric)
-        _strike_out(scores, block.first, part, question)
+        scores = _scores(question.queries[part], rows, question.metric)
+        _strike_out(scores, first, part, question)
         known = Neighbours(best.ids[part], best.scores[part])
-        return _merged(known, scores, block.first, question.k)
+        return _merged(known, scores, first, question.k)
 
     count = question.queries.shape[0]
-    parts = max(workers(), -(-count * block.rows.shape[0] // SCORES))
+    parts = max(workers(), -(-count * rows.shape[0] // SCORES))
     ends = itertools.pairwise(equal_ends(count, min(parts, count)))
     found = spread(look, list(itertools.starmap(slice, ends)))
     ids, scores = zip(*((part.ids, part.scores) for part in found), strict=True)
@@ -172,46 +170,29 @@ def _peak(matrix: Matrix) -> float:
     return float(np.abs(matrix.data if sparse.issparse(matrix) else matrix).max(initial=0.0))
 
 
-def _refuse_overflow(block: _SearchBlock, largest: float, metric: Metric) -> None:
+def _refuse_overflow(rows: Matrix, question: Question) -> None:
     """Products of long rows may leave the range of their type."""
-    if metric == "cosine":
-        assert block.lengths is not None
-        _refuse_too_long(block.lengths, block.rows.dtype)
-        return
-    m, dtype, peak = block.rows.shape[1], block.rows.dtype, _peak(block.rows)
-    if metric == "euclidean":  # which squares both
-        a = b = max(peak, largest, 1.0)
-    else:
-        a, b = max(peak, 1.0), max(largest, 1.0)
-    if not 4.0 * m * a * b < float(np.finfo(dtype).max):
+    peak, largest = _peak(rows), _peak(question.queries)
+    a, b = max(peak, 1.0), max(largest, 1.0)
+    if question.metric == "euclidean":  # distances square both
+        a = b = max(a, b)
+    if not 4.0 * rows.shape[1] * a * b < float(np.finfo(rows.dtype).max):
         raise DataError(
             f"The largest numbers are {peak:.3g} in the base and {largest:.3g} in the queries, too "
-            f"large for products in {dtype}",
+            f"large for products in {rows.dtype}",
             remedy=("rescale both, or use ", Parameter("metric", "cosine")),
         )
 
 
-def _refuse_too_long(lengths: Array, dtype: Any) -> None:
-    """Every number of a row may be within range, and its length beyond."""
-    longest = float(lengths.max(initial=0.0))
-    if not longest < float(np.finfo(dtype).max):
-        value = f"The longest row has length {longest:.3g}, beyond the largest number of {dtype}"
-        raise DataError(value, remedy="rescale base and queries")
-
-
-def _scores(queries: Matrix, block: _SearchBlock, metric: Metric) -> Array:
+def _scores(queries: Matrix, rows: Matrix, metric: Metric) -> Array:
     """How near each row of the block is to each query: larger is nearer."""
-    product = times(queries, block.rows.T)
+    product = times(queries, rows.T)
     scores: Array = np.asarray(product.toarray() if sparse.issparse(product) else product)
-    if block.lengths is None:
-        return scores
-    if metric == "cosine":
-        scores /= np.where(block.lengths > 0, block.lengths, 1).astype(scores.dtype)
-        return scores
-    scores *= 2
-    scores -= (block.lengths**2).astype(scores.dtype)
-    scores -= (_lengths(queries) ** 2).astype(scores.dtype)[:, None]
-    np.minimum(scores, 0, out=scores)
+    if metric == "euclidean":
+        scores *= 2
+        scores -= (_lengths(rows) ** 2).astype(scores.dtype)
+        scores -= (_lengths(queries) ** 2).astype(scores.dtype)[:, None]
+        np.minimum(scores, 0, out=scores)
     return scores
 
 
@@ -243,10 +224,7 @@ def _merged(known: Neighbours, scores: Array, first: int, k: int) -> Neighbours:
 
 
 def _floor(scores: Array, k: int) -> Array:
-    """For each line a value that at least k of its scores reach, and few more.
-
-    The k-th largest of the maxima of many groups of columns is one.
-    """
+    """A value that k or a few more scores of each line reach: the k-th of maxima of groups."""
     count, width = scores.shape
     depth = min(DEPTH, width // (GROUPS * k))
     if depth < 2:

@@ -152,13 +152,9 @@ def _signed_rank_p(d: Array) -> float:
     d, size = d[size > 0], size[size > 0]
     if len(d) > EXACT_SIZE:
         return float(stats.wilcoxon(np.sign(d) * size).pvalue)
-    doubled = np.round(2 * stats.rankdata(size)).astype(int)  # ranks of ties may be halves
-    return _exact_p(doubled, int(doubled[d > 0].sum()))
-
-
-def _exact_p(ranks: Any, observed: int) -> float:
-    """Chance that a sum of ranks, each in or out by a fair coin, is as extreme as this."""
-    total = int(ranks.sum())
+    ranks = np.round(2 * stats.rankdata(size)).astype(int)  # those of ties may be halves
+    observed, total = int(ranks[d > 0].sum()), int(ranks.sum())
+    # The chance that a sum of ranks, each in or out by a fair coin, is as extreme as this.
     chance = np.zeros(total + 1)
     chance[0] = 1.0
     for rank in ranks:

@@ -26,26 +26,20 @@ def render(
 ) -> str:
     """The page as text, from a template of the package, which extends "document.html.j2".
 
-    The template shows pictures and tables by name, with the macros `picture` and `table`, and asks
-    for what else is `shown`.  Only the given scripts may run; a page with any has a theme button,
-    too.  `finalize` typesets each value that the template prints.
+    It shows pictures and tables by name, and what else is `shown`.  Only the given scripts may run;
+    with any there is a theme button.  `finalize` typesets each value that the template prints.
     """
-    from jinja2 import (  # noqa: PLC0415 - an optional package
-        ChoiceLoader,
-        Environment,
-        PackageLoader,
-        StrictUndefined,
-    )
+    import jinja2  # noqa: PLC0415 - an optional package
     from markupsafe import Markup  # noqa: PLC0415
 
-    if scripts:
-        scripts = {"theme.js": template_text(__package__, "theme.js"), **scripts}
-    environment = Environment(
-        loader=ChoiceLoader([PackageLoader(package), PackageLoader(__package__)]),
+    own, theme = jinja2.PackageLoader(__package__), template_text(__package__, "theme.js")
+    scripts = {"theme.js": theme, **scripts} if scripts else {}
+    environment = jinja2.Environment(
+        loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package), own]),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
-        undefined=StrictUndefined,
+        undefined=jinja2.StrictUndefined,
         finalize=finalize or _unbroken,
         keep_trailing_newline=True,
     )
@@ -55,8 +49,8 @@ def render(
         panels={name: [Markup(svg) for svg in p.inline()] for name, p in pictures.items()},
         tables=tables,
         style=Markup(template_text(__package__, "style.css")),
-        scripts={name: Markup(text) for name, text in (scripts or {}).items()},
-        policy=Markup(_policy((scripts or {}).values())),
+        scripts={name: Markup(text) for name, text in scripts.items()},
+        policy=Markup(_policy(scripts.values())),
     )
     return str(page)
 

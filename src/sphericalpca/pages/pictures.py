@@ -1,4 +1,4 @@
-"""What a picture is: panels that stand alone on the page and side by side in a file."""
+"""What a picture is: panels on the page, in its colours and its font."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from typing import Any
 
 from sphericalpca.plotting.style import FAINT, INK, PALETTE, new_figure, tidy
 
-__all__ = ["Panel", "Picture", "Sample", "flat_axes"]
+__all__ = ["Panel", "Picture", "Sample", "flat_axes", "plain_svg", "saved", "settings", "titled"]
 
 # matplotlib names the parts of an SVG at random unless it is told what to start from.
-SETTINGS: dict[str, Any] = {
+SETTINGS: Any = {
     "svg.hashsalt": "sphericalpca",
     "svg.fonttype": "none",
     "font.family": "DejaVu Sans",
@@ -23,16 +23,13 @@ SETTINGS: dict[str, Any] = {
     "text.parse_math": False,  # a name from the rows may have dollar signs
 }
 
-# Colours that change with the theme of the page; the file keeps the literal ones.
+# Colours that change with the theme of the page.
 THEME = {INK: "ink", FAINT: "rule"} | {color: f"c{i}" for i, color in enumerate(PALETTE)}
 
 DASHES = {"--": "7 3", "-.": "8 3 2 3", ":": "2 3"}
 
 # Left, bottom, width, height of axes, as shares of a panel.
 PLACE = (0.17, 0.17, 0.79, 0.70)
-
-# Inches: a line of the legend, a letter of it, and what else an entry needs.
-LEGEND_LINE, LETTER, SAMPLE = 0.3, 0.085, 0.75
 
 
 def flat_axes(
@@ -88,91 +85,40 @@ class Picture:
     caption: str
     panels: tuple[Panel, ...]
     legend: tuple[Sample, ...] = ()
-    across: int = 3  # how many panels stand side by side in the file
-
-    @property
-    def label(self) -> str:
-        """What all panels show, in words."""
-        return " ".join(panel.label for panel in self.panels)
-
-    def svg(self) -> bytes:
-        """The whole picture as a file that stands alone, on white."""
-        text = _save(self._whole(), "svg").decode()
-        return _titled(_shorten(text), self.label).encode()
-
-    def png(self) -> bytes:
-        """The whole picture in pixels, on white."""
-        return _save(self._whole(), "png")
+    across: int = 3  # how many panels stand side by side where they are one file
 
     def inline(self) -> list[str]:
         """Each panel as SVG for the page, in the colours and the font of the page."""
-        return [self._inline(number) for number in range(len(self.panels))]
-
-    def _inline(self, number: int) -> str:
-        panel = self.panels[number]
-        with _settings():
-            figure = new_figure(panel.size, layout=None)
-            panel.draw(figure)
-        figure.patch.set_visible(False)
-        text = _shorten(_save(figure, "svg").decode())
-        text = _in_theme(_own_ids(text[text.index("<svg") :], f"{self.name}-{number}"))
-        return _titled(text, panel.label)
-
-    def _whole(self) -> Any:
-        across = min(self.across, len(self.panels))
-        down = -(-len(self.panels) // across)
-        width, height = self.panels[0].size
-        longest = max((len(sample.label) for sample in self.legend), default=0)
-        fitting = int(width * across / (LETTER * longest + SAMPLE))
-        columns = max(1, min(len(self.legend), fitting))
-        foot = LEGEND_LINE * -(-len(self.legend) // columns) if self.legend else 0.0
-        with _settings():
-            figure = new_figure((width * across, height * down + foot), layout=None)
-            ratios = [height] * down + ([foot] if foot else [])
-            grid = figure.add_gridspec(len(ratios), across, height_ratios=ratios, **_FILL)
-            for number, panel in enumerate(self.panels):
-                panel.draw(figure.add_subfigure(grid[divmod(number, across)]))
-            if self.legend:
-                _draw_legend(figure.add_subfigure(grid[down, :]), self.legend, columns)
-        return figure
+        texts = []
+        for number, panel in enumerate(self.panels):
+            with settings():
+                figure = new_figure(panel.size, layout=None)
+                panel.draw(figure)
+            figure.patch.set_visible(False)
+            svg = plain_svg(figure)
+            svg = _own_ids(svg[svg.index("<svg") :], f"{self.name}-{number}")
+            texts.append(titled(_in_theme(svg), panel.label))
+        return texts
 
 
-_FILL = {"left": 0, "right": 1, "bottom": 0, "top": 1, "wspace": 0, "hspace": 0}
-
-
-def _settings() -> Any:
+def settings() -> Any:
+    """The same look everywhere, whatever the user has set."""
     import matplotlib as mpl  # noqa: PLC0415 - an optional package
 
-    settings: Any = SETTINGS
-    return mpl.rc_context(settings)
+    return mpl.rc_context(SETTINGS)
 
 
-def _draw_legend(figure: Any, samples: tuple[Sample, ...], columns: int) -> None:
-    from matplotlib.lines import Line2D  # noqa: PLC0415 - an optional package
-
-    handles = []
-    for sample in samples:
-        look: dict[str, Any] = {"color": sample.color, "linestyle": sample.line}
-        look |= {"marker": sample.marker, "markersize": 5}
-        look |= {"markerfacecolor": "none"} if sample.hollow else {}
-        handles.append(Line2D([], [], label=sample.label, **look))
-    style = {"loc": "center", "ncols": columns, "frameon": False, "labelcolor": INK}
-    figure.legend(handles=handles, fontsize=9, handlelength=2.6, **style)
-
-
-def _save(figure: Any, kind: str) -> bytes:
-    """The bytes of a figure, without anything that changes from run to run."""
-    unstable = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
+def saved(figure: Any, **options: Any) -> bytes:
+    """The bytes of a figure; its metadata must leave out what changes from run to run."""
     buffer = io.BytesIO()
-    with _settings():
-        figure.savefig(
-            buffer, format=kind, dpi=160 if kind == "png" else 72, metadata=unstable[kind]
-        )
+    with settings():
+        figure.savefig(buffer, **options)
     return buffer.getvalue()
 
 
-def _shorten(svg: str) -> str:
-    """Two decimals of a point are finer than any screen; matplotlib writes six."""
+def plain_svg(figure: Any) -> str:
+    """SVG with two decimals of a point, finer than any screen; matplotlib writes six."""
+    svg = saved(figure, format="svg", dpi=72, metadata={"Date": None, "Creator": None}).decode()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
     # In places only: text may hold numbers too.
     places = r"\b(?:d|x|y|width|height|transform)=\"[^\"]*\""
@@ -205,7 +151,7 @@ def _in_theme(svg: str) -> str:
     return re.sub(r"\s(?:width|height|version|xmlns(?::xlink)?)=\"[^\"]*\"", "", head) + ">" + rest
 
 
-def _titled(svg: str, label: str) -> str:
+def titled(svg: str, label: str) -> str:
     """Words for those who do not see the picture."""
     words = f"<desc>{escape(label)}</desc>"
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)

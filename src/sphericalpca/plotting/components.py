@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 from sphericalpca.estimators.fitted import model_on_host
 from sphericalpca.exceptions import ParameterError
 from sphericalpca.linalg import Array
-from sphericalpca.plotting.style import INK, PALETTE, new_axes, tidy
+from sphericalpca.plotting.style import INK, PALETTE, new_axes, ticks_at, tidy
 
 __all__ = ["ComponentWeightsDisplay", "DimensionsDisplay"]
 
@@ -78,12 +78,11 @@ class DimensionsDisplay:
         k: int | None = None,
     ) -> None:
         self.n_components: Array = np.asarray(n_components)
-        self.recall: Array = np.asarray(recall, dtype=np.float64)
-        self.low: Array = np.asarray(low, dtype=np.float64)
-        self.high: Array = np.asarray(high, dtype=np.float64)
-        self.mean_cosine: Array = np.asarray(mean_cosine, dtype=np.float64)
-        known = np.full(len(self.recall), np.nan) if svd_recall is None else svd_recall
-        self.svd_recall: Array = np.asarray(known)
+        known = np.full(len(self.n_components), np.nan) if svd_recall is None else svd_recall
+        self.recall, self.low, self.high, self.mean_cosine, self.svd_recall = (
+            np.asarray(values, dtype=np.float64)
+            for values in (recall, low, high, mean_cosine, known)
+        )
         self.chosen, self.target, self.k = chosen, target, k
 
     @classmethod
@@ -116,15 +115,8 @@ class DimensionsDisplay:
         -------
         self : DimensionsDisplay
         """
-        self.ax_ = new_axes((6.0, 3.8)) if ax is None else ax
-        self.figure_ = self.ax_.figure
-        self._draw_curves()
-        self._mark_choice()
-        self._label()
-        return self
-
-    def _draw_curves(self) -> None:
-        ax, r = self.ax_, self.n_components
+        self.ax_ = ax = new_axes((6.0, 3.8)) if ax is None else ax
+        self.figure_, r = ax.figure, self.n_components
         ax.fill_between(r, self.low, self.high, color=RECALL, alpha=0.2, linewidth=0)
         label = "recall" if self.k is None else f"recall@{self.k}"
         solid = {"linewidth": 1.6, "marker": "o", "markersize": 3.5}
@@ -139,29 +131,22 @@ class DimensionsDisplay:
             (self.svd_line_,) = ax.plot(r[known], self.svd_recall[known], **style)
         style = {"color": COSINE, "linestyle": "-.", "linewidth": 1.2, "label": "mean cosine"}
         (self.cosine_line_,) = ax.plot(r, self.mean_cosine, **style)
+        self._mark_and_label()
+        return self
 
-    def _mark_choice(self) -> None:
+    def _mark_and_label(self) -> None:
+        ax, ends = self.ax_, np.log2(self.n_components[[0, -1]])
         thin = {"color": INK, "linewidth": 0.8, "linestyle": ":", "zorder": 0}
         if self.target is not None:
-            self.ax_.axhline(self.target, **thin)
+            ax.axhline(self.target, **thin)
         if self.chosen is not None:
-            self.ax_.axvline(self.chosen, **thin)
+            ax.axvline(self.chosen, **thin)
             above = {"xycoords": ("data", "axes fraction"), "textcoords": "offset points"}
             style = {"ha": "center", "color": INK, "fontsize": 9}
-            text = f"r = {self.chosen}"
-            self.ax_.annotate(text, (self.chosen, 1), xytext=(0, 3), **above, **style)
-
-    def _label(self) -> None:
-        from matplotlib.ticker import FixedLocator, NullLocator, ScalarFormatter  # noqa: PLC0415
-
-        ax, ends = self.ax_, np.log2(self.n_components[[0, -1]])
-        ax.set(xscale="log", ylim=(0, 1.02))
-        powers = 2.0 ** np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1)
-        ax.xaxis.set_major_locator(FixedLocator(powers.tolist()))
-        ax.xaxis.set_minor_locator(NullLocator())
-        ax.xaxis.set_major_formatter(ScalarFormatter())
+            ax.annotate(f"r = {self.chosen}", (self.chosen, 1), xytext=(0, 3), **above, **style)
+        ticks_at(ax, (2.0 ** np.arange(np.floor(ends[0]), np.ceil(ends[1]) + 1)).tolist())
         tidy(ax, grid="y")
-        ax.set(xlabel="components", ylabel="share kept")
+        ax.set(xlabel="components", ylabel="share kept", ylim=(0, 1.02))
         ax.legend(frameon=False, fontsize=9, loc="best")
 
 
@@ -236,11 +221,6 @@ class ComponentWeightsDisplay:
         self.ax_ = new_axes((5.6, 3.4)) if ax is None else ax
         self.figure_ = self.ax_.figure
         self.cumulative_ax_ = self.ax_.twinx()
-        self._draw_bars()
-        self._draw_cumulative()
-        return self
-
-    def _draw_bars(self) -> None:
         ax, r = self.ax_, len(self.component_weights)
         order = np.arange(1, r + 1)
         self.bars_ = ax.bar(order, self.component_weights, width=0.7, color=BARS)
@@ -255,14 +235,13 @@ class ComponentWeightsDisplay:
         tidy(ax, grid="y")
         ax.set(xlabel="component", ylabel="share of each component")
         ax.yaxis.label.set_color(BARS)
-
-    def _draw_cumulative(self) -> None:
-        ax, r = self.cumulative_ax_, len(self.component_weights)
+        ax = self.cumulative_ax_
         style = {"color": LINE, "linewidth": 1.2, "clip_on": False, "markersize": 3.5}
         marker = "o" if r <= MOST_MARKERS else None
-        (self.line_,) = ax.plot(np.arange(1, r + 1), self.cumulative, marker=marker, **style)
+        (self.line_,) = ax.plot(order, self.cumulative, marker=marker, **style)
         tidy(ax)
         ax.spines["left"].set_visible(False)
         ax.spines["right"].set_visible(True)
         ax.set(ylim=(0, HEADROOM), ylabel="cumulative share")
         ax.yaxis.label.set_color(LINE)
+        return self

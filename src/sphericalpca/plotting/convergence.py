@@ -82,16 +82,7 @@ class ConvergenceDisplay:
         self.best = lowest if best is None else float(best)
 
     @classmethod
-    def from_estimator(
-        cls,
-        estimator: Any,
-        *,
-        name: str | None = None,
-        quantity: Quantity = "gap",
-        against: Cost = "passes",
-        xscale: Scale = "linear",
-        ax: Any = None,
-    ) -> Self:
+    def from_estimator(cls, estimator: Any, *, name: str | None = None, **options: Any) -> Self:
         """Draw one fitted estimator.
 
         Parameters
@@ -99,28 +90,18 @@ class ConvergenceDisplay:
         estimator : fitted SphericalPCA or R1PCA
         name : str, optional
             What to call it; the name of its class by default.
-        quantity, against, xscale, ax
-            As in `plot`.
+        **options
+            `ax`, `quantity`, `against` and `xscale`, as in `plot`.
 
         Returns
         -------
         display : ConvergenceDisplay
         """
         name = type(estimator).__name__ if name is None else name
-        return cls.from_estimators(
-            {name: estimator}, quantity=quantity, against=against, xscale=xscale, ax=ax
-        )
+        return cls.from_estimators({name: estimator}, **options)
 
     @classmethod
-    def from_estimators(
-        cls,
-        estimators: Mapping[str, Any],
-        *,
-        quantity: Quantity = "gap",
-        against: Cost = "passes",
-        xscale: Scale = "linear",
-        ax: Any = None,
-    ) -> Self:
+    def from_estimators(cls, estimators: Mapping[str, Any], **options: Any) -> Self:
         """Draw several fitted estimators on one picture.
 
         Gaps are measured from the lowest loss that any of them reached, the closing V
@@ -129,8 +110,8 @@ class ConvergenceDisplay:
         Parameters
         ----------
         estimators : mapping from name to fitted SphericalPCA or R1PCA
-        quantity, against, xscale, ax
-            As in `plot`.
+        **options
+            `ax`, `quantity`, `against` and `xscale`, as in `plot`.
 
         Returns
         -------
@@ -154,7 +135,7 @@ class ConvergenceDisplay:
         # fmin, because a truncated model does not know its loss.
         for estimator in estimators.values():
             display.best = float(np.fmin(display.best, estimator.loss_))
-        return display.plot(quantity=quantity, against=against, xscale=xscale, ax=ax)
+        return display.plot(**options)
 
     def plot(
         self,
@@ -227,15 +208,15 @@ class ConvergenceDisplay:
         """
         check_choice("quantity", quantity, LABELS)
         history = self.histories[name]
-        if quantity != "gap":
-            if quantity not in history:
-                why = f"has no {quantity!r}, which only solver='linearized' records"
-                remedy = "leave this fit out, or choose quantity='gap' or 'residual'"
-                raise ParameterError(f"The history of {name!r} {why}", remedy=remedy)
-            return np.where(history[quantity] > 0, history[quantity], np.nan)
-        loss = history["loss"]
-        gap = loss - self.best
-        return np.where(gap > ROUNDING * np.finfo(np.float64).eps * np.abs(loss), gap, np.nan)
+        if quantity == "gap":
+            gap = history["loss"] - self.best
+            least = ROUNDING * np.finfo(np.float64).eps * np.abs(history["loss"])
+            return np.where(gap > least, gap, np.nan)
+        if quantity not in history:
+            why = f"has no {quantity!r}, which only solver='linearized' records"
+            remedy = "leave this fit out, or choose quantity='gap' or 'residual'"
+            raise ParameterError(f"The history of {name!r} {why}", remedy=remedy)
+        return np.where(history[quantity] > 0, history[quantity], np.nan)
 
 
 def _check_history(name: str, history: Mapping[str, Array], column: str) -> None:

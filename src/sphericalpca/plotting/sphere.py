@@ -56,7 +56,10 @@ class SphereDisplay:
         if self.V.ndim != 2:
             rule = "it must be (n_samples, n_components)"
             raise ParameterError(f"V has shape {self.V.shape}", rule)
-        _check_dimension(self.V.shape[1])
+        if (r := self.V.shape[1]) not in (2, 3):
+            rule = "cannot be drawn, only r = 2 (a circle) and r = 3 (a sphere) can"
+            remedy = f"{'draw model.truncate(3) or ' * (r > 3)}fit with n_components=2 or 3"
+            raise ParameterError(Parameter("n_components", r), rule, remedy)
         self.labels: npt.NDArray[Any] | None = None if labels is None else np.asarray(labels)
         if self.labels is not None and self.labels.shape != self.V.shape[:1]:
             found = f"labels has shape {self.labels.shape}"
@@ -118,13 +121,8 @@ class SphereDisplay:
         self.ax_, self.figure_ = ax, ax.figure
         if solid:
             _draw_sphere(ax, self.V.sum(axis=0))
-            _label_axes(ax)
         else:
             _draw_circle(ax)
-        self._scatter(scatter_kwargs or {})
-        return self
-
-    def _scatter(self, given: dict[str, Any]) -> None:
         drawn = self.V.any(axis=1)
         labels = np.zeros(len(self.V)) if self.labels is None else self.labels
         groups, group_of_sample = np.unique(labels, return_inverse=True)
@@ -136,18 +134,10 @@ class SphereDisplay:
             "alpha": 0.75,
             "linewidths": 0,
         }
-        self.points_ = self.ax_.scatter(*self.V[drawn].T, **{**style, **given})
+        self.points_ = ax.scatter(*self.V[drawn].T, **(style | (scatter_kwargs or {})))
         if self.labels is not None and len(groups) <= LONGEST_LEGEND:
-            _legend(self.ax_, dict(zip(map(str, groups), palette, strict=True)))
-
-
-def _check_dimension(n_components: int) -> None:
-    if n_components not in (2, 3):
-        rule = "cannot be drawn, only r = 2 (a circle) and r = 3 (a sphere) can"
-        remedy = "fit with n_components=2 or 3"
-        if n_components > 3:
-            remedy = f"draw model.truncate(3) or {remedy}"
-        raise ParameterError(Parameter("n_components", n_components), rule, remedy)
+            _legend(ax, dict(zip(map(str, groups), palette, strict=True)))
+        return self
 
 
 def _draw_circle(ax: Any) -> None:
@@ -161,7 +151,9 @@ def _draw_circle(ax: Any) -> None:
 
 
 def _draw_sphere(ax: Any, towards: Array) -> None:
-    """A light wireframe, seen from a little beside the direction of `towards`."""
+    """A light wireframe, seen from a little beside the direction of `towards`, with its axes."""
+    from matplotlib.patheffects import withStroke  # noqa: PLC0415 - an optional package
+
     longitude, latitude = np.mgrid[0 : 2 * math.pi : 73j, -math.pi / 2 : math.pi / 2 : 37j]
     ring = np.cos(latitude)
     globe = (ring * np.cos(longitude), ring * np.sin(longitude), np.sin(latitude))
@@ -175,12 +167,7 @@ def _draw_sphere(ax: Any, towards: Array) -> None:
     # The box and its labels are hidden, but there for whoever turns them on again.
     ax.set(xlabel="component 1", ylabel="component 2", zlabel="component 3")
     ax.set_axis_off()
-
-
-def _label_axes(ax: Any) -> None:
-    """Short pins where the axes leave the sphere, in front of the samples."""
-    from matplotlib.patheffects import withStroke  # noqa: PLC0415 - an optional package
-
+    # Short pins where the axes leave the sphere, in front of the samples.
     halo = [withStroke(linewidth=3, foreground="white")]
     style = {"color": INK, "fontsize": 11, "ha": "center", "va": "center", "zorder": 10}
     for axis, tip in enumerate(np.eye(3)):

@@ -5,6 +5,7 @@ Nothing here changes matplotlib's global settings: they belong to the user.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ __all__ = [
     "picture_format",
     "pyplot",
     "save_picture",
+    "ticks_at",
     "tidy",
 ]
 
@@ -63,6 +65,16 @@ def tidy(ax: Any, *, grid: str | None = None) -> None:
     if grid is not None:
         ax.grid(axis=grid, color=FAINT, linewidth=0.4)
         ax.set_axisbelow(True)
+
+
+def ticks_at(ax: Any, values: Sequence[float]) -> None:
+    """A logarithmic x axis with these numbers, and no others, written out."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
+
+    ax.set_xscale("log")
+    ax.xaxis.set_major_locator(FixedLocator(list(values)))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
 
 
 def group_colors(count: int) -> list[Any]:

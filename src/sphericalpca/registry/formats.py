@@ -1,7 +1,6 @@
 """The file formats of rows, and which suffix belongs to which kind of file.
 
-A new format is an entry in `FORMATS`: `open_rows`, writers, messages, help texts, fuzz targets and
-tests read it.  Nothing here is slow to import.
+A new format is an entry in `FORMATS`, which all others read.  Nothing here is slow to import.
 """
 
 from __future__ import annotations
@@ -150,10 +149,7 @@ def joined(names: Iterable[str], word: str = "and") -> str:
 
 
 def check_suffix(path: Path, rule: str, own: str) -> None:
-    """Refuse a name that says that the file is something else than one of the suffix `own`.
-
-    The rule is a sentence, such as "Models are safetensors files".
-    """
+    """Refuse a suffix of another kind of file; the rule says which kind this is, in a sentence."""
     suffix = path.suffix.lower()
     plain = () if own in _TEXTS else _PLAIN
     if suffix != own and suffix in (*row_suffixes(), *_OTHERS, *plain):

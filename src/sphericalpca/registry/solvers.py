@@ -1,7 +1,4 @@
-"""The solvers: names, classes and traits.
-
-Nothing heavy is imported here, so that the command line can offer the names at once.
-"""
+"""The solvers: names, classes and traits; nothing heavy is imported here."""
 
 from __future__ import annotations
 
@@ -91,10 +88,9 @@ def with_current_names(content: Mapping[str, T], solver: str) -> dict[str, T]:
 
     `solver` is the class name or the repr of the solver that the file names.
     """
-    class_name = solver.partition("(")[0]
-    renamed = RENAMED | {"inner": INNER.get(class_name, "inner")}
-    parts = {name: name.rpartition(".") for name in content}
-    return {
-        f"{before}{dot}{renamed.get(last, last)}": content[name]
-        for name, (before, dot, last) in parts.items()
-    }
+    renamed = RENAMED | {"inner": INNER.get(solver.partition("(")[0], "inner")}
+    found = {}
+    for name, value in content.items():
+        before, dot, last = name.rpartition(".")
+        found[f"{before}{dot}{renamed.get(last, last)}"] = value
+    return found

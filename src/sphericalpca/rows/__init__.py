@@ -4,16 +4,15 @@ from typing import Any
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.backend import Backend, host_view, on_host
-from sphericalpca.rows.base import Kernel, Rows, Watch
-from sphericalpca.rows.block import Block, Matrix
+from sphericalpca.rows.base import Rows, Watch
+from sphericalpca.rows.block import Block, Matrix, dense
 from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
 from sphericalpca.rows.finite import column_words, first_non_finite
 from sphericalpca.rows.mean import weighted_mean
-from sphericalpca.rows.memory import DenseRows, SparseRows, in_memory
+from sphericalpca.rows.memory import in_memory
 from sphericalpca.rows.namespace import NamespaceMatrix, NamespaceRows
 from sphericalpca.rows.reading import RowSource
 from sphericalpca.rows.sources import open_rows
-from sphericalpca.rows.stats import RowStats, Totals
 from sphericalpca.rows.streamed import StreamedRows
 
 __all__ = [
@@ -21,20 +20,14 @@ __all__ = [
     "Block",
     "ClusterMatrix",
     "ClusterRows",
-    "DenseRows",
-    "Kernel",
     "Matrix",
     "NamespaceMatrix",
-    "NamespaceRows",
     "RowSource",
-    "RowStats",
     "Rows",
-    "SparseRows",
-    "StreamedRows",
-    "Totals",
     "Watch",
     "as_rows",
     "column_words",
+    "dense",
     "first_non_finite",
     "host_view",
     "in_memory",

@@ -67,10 +67,11 @@ class Rows(ABC):
 
     @abstractmethod
     def parts(self, count: int) -> list[Iterator[Block]]:
-        """The rows in order, in at most `count` parts that can be read at the same time.
+        """The rows in order, in at most `count` parts of blocks to be read at the same time."""
 
-        Each part comes in blocks of a size that suits where the rows are.
-        """
+    def thinned(self, most: int) -> Rows:  # noqa: ARG002 - what is not in memory is read whole
+        """Every k-th row, at most this many, where rows are in memory; else all."""
+        return self
 
     def blocks(self) -> Iterator[Block]:
         """The rows in order, in blocks."""
@@ -85,47 +86,35 @@ class Rows(ABC):
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
         """Read every row once; the sum over blocks of the numbers and arrays `kernel` returns.
 
-        Parts of the rows are read by one thread each.  Sums over many blocks are kept in
-        float64, whatever the type of the data.  `columns` is with how many columns the rows are
-        multiplied, for the count of flops; `passes`, what this read counts as.
+        Each part is read by one thread.  Sums over many blocks are in float64.  `columns` is with
+        how many columns the rows are multiplied, for the count of flops; `passes`, what this read
+        counts as.
         """
         self._count(columns, passes)
         stop = Event()
         with parallel():
-            try:
-                found = spread(partial(self._sum_part, kernel, stop), self.parts(workers()))
-            except BaseException:
-                stop.set()
-                raise
-        return total(found)
+            run = partial(self._sum_part, kernel, stop)
+            return total(spread(run, self.parts(workers()), stop))
 
     def _count(self, columns: int, passes: float) -> None:
         self.passes += passes
         self.flops += 2.0 * self.stored * columns
 
     def _sum_part(self, kernel: Kernel, stop: Event, blocks: Iterator[Block]) -> list[Any]:
-        """The sum of what the kernel returns for each block of a part.
-
-        Whatever ends one thread ends all: an error, or Ctrl-C in the main thread.
-        """
+        """The sum over a part, unless something ended another."""
         sums: list[Any] = []
         try:
             for count, block in enumerate(blocks):
+                found = [np.asarray(part) for part in kernel(block)]
                 if count == 1:
                     # What a kernel returns may be the caller's, and may be of the data's type.
                     sums = [np.array(part, dtype=np.float64) for part in sums]
-                found = kernel(block)
-                if count == 0:
-                    sums = [np.asarray(part) for part in found]
-                else:
-                    sums = [np.add(a, b, out=a) for a, b in zip(sums, found, strict=True)]
+                pairs = zip(sums, found, strict=True)
+                sums = [np.add(a, b, out=a) for a, b in pairs] if count else found
                 if stop.is_set():
                     break
                 if self.watch is not None:
                     self.watch(block.span.stop - block.span.start)
-        except BaseException:
-            stop.set()
-            raise
         finally:
             # An error would keep them alive, with their threads and files, in its traceback.
             if isinstance(blocks, Generator):

@@ -15,9 +15,10 @@ from sphericalpca.kernels import CompressedRows, library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import equal_ends, spread, workers
 from sphericalpca.products import inner_products, pieces, times
+from sphericalpca.rows.backend import on_host
 from sphericalpca.rows.stats import RowStats
 
-__all__ = ["VANISHING", "Block", "Matrix", "stored_numbers"]
+__all__ = ["VANISHING", "Block", "Matrix", "dense", "spans_of", "stored_bytes", "stored_numbers"]
 
 Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
@@ -76,7 +77,10 @@ class Block:
 
     def _column(self, factor: Array, dtype: Any = None) -> Array | None:
         """Factors of the rows, to be multiplied with; None where all are one."""
-        return None if (factor == 1).all() else factor.astype(dtype or self.matrix.dtype)[:, None]
+        return None if (factor == 1).all() else self._factors(factor, dtype)
+
+    def _factors(self, factor: Array, dtype: Any = None) -> Array:
+        return factor.astype(dtype or self.matrix.dtype)[:, None]
 
     @property
     def is_compiled(self) -> bool:
@@ -118,9 +122,8 @@ class Block:
     def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
 
-        The heaviest weight is taken out of the product and put back in float64: a large
-        weight times a large scale could leave the range of the data's type.  Long sums are
-        taken in float64: float32 would lose digits.
+        The heaviest weight is put back in float64: with a large scale it could leave the range of
+        the data's type.  Long sums are taken in float64, too.
         """
         default = factor is None
         column = self._pulls if factor is None else self._column(factor * self.scale, V.dtype)
@@ -149,10 +152,8 @@ class Block:
     def directions(self, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
         """Best components V given Y = XU, and the lengths of Y's rows.
 
-        Where a row that is not zero projects to nothing, every unit v is optimal.  V = 0
-        would freeze such a row at a saddle.  It gets v along R'x, for a fixed generic R:
-        then <X'WV, R> > 0 over these rows, all orthogonal to U, so that the gradient leaves
-        the span of U and the residual is not zero.
+        Where a row that is not zero projects to nothing, every unit v is optimal.  V = 0 would
+        freeze it at a saddle; it gets v along R'x, for a fixed generic R.
         """
         return self._completed(*unit_rows(Y, overwrite=overwrite))
 
@@ -169,7 +170,6 @@ class Block:
             return V, lengths
         vanishing = np.flatnonzero((lengths <= rounding * self.norm) & (self.weight > 0))
         if len(vanishing):
-            # From X R, with a fixed matrix R without any structure.
             R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], V.shape[1]))
             V[vanishing], _ = unit_rows(self.project(R.astype(self.matrix.dtype))[vanishing])
         return V, lengths
@@ -196,10 +196,7 @@ class Block:
         return (self.weight * norm) @ cosines, self.weight @ cosines
 
     def turned(self, V: Array, lengths: Array, E: Array) -> Array:
-        """How V turns as Y moves along E, in the memory of E: (E - V <V, E>) / ||Y||.
-
-        Rows whose projection vanishes are where f has a kink: they have no curvature.
-        """
+        """How V turns as Y moves along E, in the memory of E: (E - V <V, E>) / ||Y||, or 0."""
         E -= V * np.einsum("ij,ij->i", V, E)[:, None]
         smooth = (lengths > VANISHING * np.finfo(V.dtype).eps * self.norm) & (self.norm > 0)
         curvature = np.divide(1.0, lengths, out=np.zeros_like(lengths), where=smooth)
@@ -207,8 +204,7 @@ class Block:
 
     def covariance_times(self, Q: Array, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j' Q, shape (m, q)."""
-        # One factor on either side of the product keeps both within the number range.
-        return self.correlate(self.project(Q) * factor.astype(Q.dtype)[:, None], factor)
+        return self.correlate(self.project(Q) * self._factors(factor, Q.dtype), factor)
 
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j', shape (m, m); computed in the type of `factor`."""
@@ -220,8 +216,7 @@ class Block:
         ends = itertools.pairwise(equal_ends(B.shape[0], workers()))
         A = sum(spread(lambda part: (part.T @ part).toarray(), [B[a:b] for a, b in ends]))
         if self.shift is not None:
-            # (B - factor shift')'(B - factor shift'), with the size of the factor moved to
-            # the shift: each alone may be far outside the range of its square.
+            # The factor's size is moved to the shift: alone both may leave the range if squared.
             size = factor.max(initial=0)
             share = factor / size if size > 0 else factor
             shift = size * self.shift
@@ -233,7 +228,7 @@ class Block:
         """Cosines between these rows and those of another block, shape (b, b'), in float64."""
         (left, ours), (right, theirs) = self._unit(), other._unit()
         K = times(left, right.T)
-        K = np.asarray(K.toarray() if sparse.issparse(K) else K)
+        K = np.asarray(K.toarray() if sparse.issparse(K) else on_host(K), dtype=np.float64)
         if self.shift is not None:
             size = max(ours.max(initial=0), theirs.max(initial=0)) or 1.0
             shift, ours, theirs = size * self.shift, ours / size, theirs / size
@@ -255,6 +250,26 @@ class Block:
         return self.matrix * scale[:, None], scale
 
 
+def dense(X: Matrix) -> Array:
+    """The same as an array; arrays are not copied."""
+    return np.asarray(X.toarray() if sparse.issparse(X) else X)
+
+
 def stored_numbers(X: Matrix) -> int:
     """How many numbers a matrix holds; zeros of a sparse one are not held."""
     return int(X.nnz if sparse.issparse(X) else X.size)
+
+
+def stored_bytes(X: Matrix) -> int:
+    """How much memory they take, with their indices."""
+    indices = X.indices.itemsize if sparse.issparse(X) else 0
+    return stored_numbers(X) * int(X.dtype.itemsize + indices)
+
+
+def spans_of(X: Matrix, count: int) -> list[slice]:
+    """The rows in at most this many spans, none empty, that hold about as many numbers each."""
+    n = X.shape[0]
+    ends = equal_ends(n, min(count, n) or 1)
+    if sparse.issparse(X):
+        ends = [0, *np.searchsorted(X.indptr, equal_ends(X.nnz, count)[1:-1]).tolist(), n]
+    return list(itertools.starmap(slice, itertools.pairwise(sorted(set(ends)))))

@@ -7,7 +7,7 @@ from scipy import sparse
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
-from sphericalpca.rows.block import Block, Matrix, stored_numbers
+from sphericalpca.rows.block import Block, Matrix, spans_of, stored_numbers
 from sphericalpca.rows.reading import RowSource, refuse_non_finite
 from sphericalpca.rows.streamed import RawRows
 
@@ -24,34 +24,26 @@ def weighted_mean(
 
     Rows in files are checked on the way: a NaN or infinity is a `DataError` that names it.
     """
-    add_up = _sum_in_files if isinstance(X, RowSource) else _sum_in_memory
-    return add_up(X, shares(X.shape[0], weight), watch)
+    share = shares(X.shape[0], weight)
+
+    def weighted_sum(block: Block) -> tuple[Array]:
+        refuse_non_finite(X, block.span.start, block.matrix)
+        return (_sum(block.matrix, share[block.span]),)
+
+    if isinstance(X, RowSource):
+        return np.asarray(RawRows(X, watch=watch).sweep(weighted_sum)[0])
+    total = np.zeros(X.shape[1])
+    for span in spans_of(X, -(-stored_numbers(X) // BLOCK_ENTRIES) or 1):
+        total += _sum(X[span], share[span])
+        if watch is not None:
+            watch(span.stop - span.start)
+    return total
 
 
 def shares(n: int, weight: Array | None) -> Array:
     """Weights that sum to 1, which keeps a weighted sum of rows within the range of the data."""
     share = np.ones(n) if weight is None else weight / weight.max()
     return np.asarray(share / share.sum())
-
-
-def _sum_in_memory(X: Matrix, share: Array, watch: Watch | None) -> Array:
-    n, m = X.shape
-    height = max(1, BLOCK_ENTRIES * n // max(stored_numbers(X), 1))
-    total = np.zeros(m)
-    for first in range(0, n, height):
-        part = share[first : first + height]
-        total += _sum(X[first : first + height], part)
-        if watch is not None:
-            watch(len(part))
-    return total
-
-
-def _sum_in_files(source: RowSource, share: Array, watch: Watch | None) -> Array:
-    def weighted_sum(block: Block) -> tuple[Array]:
-        refuse_non_finite(source, block.span.start, block.matrix)
-        return (_sum(block.matrix, share[block.span]),)
-
-    return np.asarray(RawRows(source, watch=watch).sweep(weighted_sum)[0])
 
 
 def _sum(X: Matrix, share: Array) -> Array:

@@ -15,15 +15,25 @@ from scipy import sparse
 
 from sphericalpca.kernels import CompressedRows, library
 from sphericalpca.linalg import Array, row_norms
-from sphericalpca.parallel import allowed_threads, equal_ends, parallel, spread_runs, workers
+from sphericalpca.parallel import allowed_threads, parallel, runs, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
-from sphericalpca.rows.block import Block, Matrix, stored_numbers
+from sphericalpca.rows.block import Block, Matrix, spans_of, stored_bytes, stored_numbers
 from sphericalpca.rows.stats import RowStats
 
-__all__ = ["ROOM", "DenseRows", "MemoryRows", "SparseRows", "in_memory"]
+__all__ = ["DenseRows", "MemoryRows", "SparseRows", "in_memory"]
 
 # This many bytes may always be kept beside the data.
 ROOM = 256 * 2**20
+# A block of a few megabytes is read from memory once and serves both products of a pass
+# from cache; smaller blocks pay more for the call than for the numbers.
+BLOCK_ENTRIES = 3_000_000
+# Each sparse block adds an m x r matrix to the sum, so it should hold many more non-zeros than
+# there are columns.
+BLOCK_NONZEROS_PER_COLUMN = 16
+BLOCK_NONZEROS = 500_000
+# Below this a second thread costs more than it saves.
+SMALL_ENTRIES = 100_000
+SMALL_NONZEROS = 20_000
 
 
 class MemoryRows(Rows):
@@ -49,39 +59,51 @@ class MemoryRows(Rows):
         watch: Watch | None = None,
         first: int = 0,
     ) -> None:
-        n = X.shape[0]
         self._X = X
         self._mean = None if mean is None else np.asarray(mean, dtype=X.dtype)
-        ends = [*range(0, n, block_rows), n] if block_rows else self._block_ends(allowed_threads())
         self._blocks: dict[int, Block] = {}
-        self._spans = list(itertools.starmap(slice, itertools.pairwise(ends)))
+        # Whether a block copies nothing of X.
+        self._views = mean is None and (sparse.issparse(X) or _addressable(X))
+        if block_rows:
+            starts = range(0, X.shape[0], block_rows)
+            self._spans = [slice(a, min(a + block_rows, X.shape[0])) for a in starts]
+        else:
+            self._spans = spans_of(X, _good_count(X, allowed_threads()))
         if stats is None:
             length = self._all_lengths(watch)
             stats = RowStats.of(length, weight, X.dtype, normalize=normalize, first=first)
         self._stats = stats
-        stored = stored_numbers(X)
         # As much again as the data take, unless they are in a file.
-        room = max(ROOM, 0 if _is_mapped(X) else _bytes(X))
-        super().__init__(X.shape, X.dtype, stats.totals(), stored=stored, room=room, watch=watch)
+        room = max(ROOM, 0 if _is_mapped(X) else stored_bytes(X))
+        size = {"stored": stored_numbers(X), "room": room}
+        super().__init__(X.shape, X.dtype, stats.totals(), **size, watch=watch)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
         """Consecutive spans, as many for each part; one block for each span."""
-        return [map(self._block_of, share) for share in _shares(self._spans, count)]
+        return [map(self._kept_block, run) for run in runs(self._spans, count)]
+
+    def thinned(self, most: int) -> MemoryRows:
+        """Every k-th row, at most this many."""
+        step = -(-self.shape[0] // most)
+        stats = self.stats[slice(None, None, step)]
+        return type(self)(self._X[::step], mean=self._mean, stats=stats)
 
     def as_block(self, span: slice, heaviest: float) -> Block:
         """All rows as one block, that is `span` of a larger whole."""
         matrix, shift = self._part(slice(0, self.shape[0]))
         return Block(matrix, span, self.stats, heaviest, shift)
 
-    def _block_of(self, span: slice) -> Block:
-        if span.start in self._blocks:
-            return self._blocks[span.start]
+    def _block(self, span: slice) -> Block:
         matrix, shift = self._part(span)
-        block = Block(matrix, span, self.stats[span], self.heaviest, shift)
-        # Blocks that are views are made once, with what they work out about themselves.
-        if self._blocks_are_views():
-            self._blocks[span.start] = block
-        return block
+        return Block(matrix, span, self.stats[span], self.heaviest, shift)
+
+    def _kept_block(self, span: slice) -> Block:
+        """Blocks that are views are made once, with what they work out about themselves."""
+        if not self._views:
+            return self._block(span)
+        if span.start not in self._blocks:
+            self._blocks[span.start] = self._block(span)
+        return self._blocks[span.start]
 
     def _all_lengths(self, watch: Watch | None) -> Array:
         def measure(span: slice) -> Array:
@@ -91,16 +113,8 @@ class MemoryRows(Rows):
             return lengths
 
         with parallel():
-            runs = spread_runs(measure, _shares(self._spans, workers()))
-        return np.concatenate(list(itertools.chain.from_iterable(runs)))
-
-    @abstractmethod
-    def _block_ends(self, threads: int) -> list[int]:
-        """Where good blocks begin and end: 0, ..., n."""
-
-    @abstractmethod
-    def _blocks_are_views(self) -> bool:
-        """Whether a block copies nothing of X."""
+            found = spread_runs(measure, runs(self._spans, workers()))
+        return np.concatenate(list(itertools.chain.from_iterable(found)))
 
     @abstractmethod
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
@@ -108,10 +122,16 @@ class MemoryRows(Rows):
 
     @abstractmethod
     def _lengths(self, span: slice) -> Array:
-        """Lengths, in float64, of rows before they are scaled.
+        """Lengths, in float64, of rows before they are scaled; 0 for the mean up to rounding."""
 
-        A row that equals the mean up to rounding has length 0.
-        """
+
+def _good_count(X: Matrix, threads: int) -> int:
+    """How many blocks there should be: as many for every thread; few rows are not divided."""
+    if not sparse.issparse(X):
+        return threads * -(-X.size // (threads * BLOCK_ENTRIES)) if X.size > SMALL_ENTRIES else 1
+    wanted = max(BLOCK_NONZEROS, BLOCK_NONZEROS_PER_COLUMN * X.shape[1])
+    count = threads * max(1, round(X.nnz / wanted / threads))
+    return count if X.nnz >= SMALL_NONZEROS * count else 1
 
 
 def _is_mapped(X: Matrix) -> bool:
@@ -121,36 +141,8 @@ def _is_mapped(X: Matrix) -> bool:
     return X is not None
 
 
-def _bytes(X: Matrix) -> int:
-    """How much memory a matrix takes."""
-    indices = X.indices.itemsize if sparse.issparse(X) else 0
-    return stored_numbers(X) * int(X.dtype.itemsize + indices)
-
-
-def _shares(spans: list[slice], count: int) -> list[list[slice]]:
-    """At most `count` runs of consecutive spans, none empty, of about equal length."""
-    count = min(count, len(spans))
-    return [spans[a:b] for a, b in itertools.pairwise(equal_ends(len(spans), count))]
-
-
-# A block of a few megabytes is read from memory once and serves both products of a pass
-# from cache; smaller blocks pay more for the call than for the numbers.
-BLOCK_ENTRIES = 3_000_000
-# Below this a second thread costs more than it saves.
-SMALL_ENTRIES = 100_000
-
-
 class DenseRows(MemoryRows):
     """A dense array."""
-
-    def _block_ends(self, threads: int) -> list[int]:
-        # As many blocks for every thread, of about the best size; few rows are not divided.
-        n, size = len(self._X), self._X.size
-        blocks = threads * -(-size // (threads * BLOCK_ENTRIES)) if size > SMALL_ENTRIES else 1
-        return equal_ends(n, min(blocks, n))
-
-    def _blocks_are_views(self) -> bool:
-        return self._mean is None and _addressable(self._X)
 
     def _part(self, span: slice) -> tuple[Array, None]:
         # Subtracting a mean explicitly keeps digits that X U - mean U would cancel; a
@@ -174,14 +166,6 @@ def _addressable(X: Array) -> bool:
     return X.itemsize in X.strides and min(X.strides) > 0
 
 
-# Each block adds an m x r matrix to the sum, so it should hold many more non-zeros than
-# there are columns.
-BLOCK_NONZEROS_PER_COLUMN = 16
-BLOCK_NONZEROS = 500_000
-# Below this a second thread costs more than it saves.
-SMALL_NONZEROS = 20_000
-
-
 class SparseRows(MemoryRows):
     """A CSR matrix or array in canonical form; blocks are views into it.
 
@@ -199,7 +183,7 @@ class SparseRows(MemoryRows):
         super().__init__(X, mean=mean, **options)
         # One block, whose products use all threads, where kernels are compiled, and a transposed
         # copy may be kept, and one of the numbers if a mean is subtracted from them.
-        copies = _bytes(X) + (0 if self._blocks_are_views() else X.data.nbytes)
+        copies = stored_bytes(X) + (0 if self._views else X.data.nbytes)
         fits = "block_rows" not in options and copies + 8 * X.shape[1] <= self.room
         self._whole = fits and library() is not None
 
@@ -212,19 +196,19 @@ class SparseRows(MemoryRows):
         block = self.as_block(slice(0, self.shape[0]), self.heaviest)
         return replace(block, transposed=cache(CompressedRows(block.matrix).transposed))
 
-    def _block_ends(self, threads: int) -> list[int]:
-        n, m = self._X.shape
-        wanted = max(BLOCK_NONZEROS, BLOCK_NONZEROS_PER_COLUMN * m)
-        # Rather as many blocks for every thread than blocks of just that size.
-        blocks = threads * max(1, round(self._X.nnz / wanted / threads))
-        if self._X.nnz < SMALL_NONZEROS * blocks:
-            return [0, n]
-        # Equal numbers of non-zeros, not of rows, keep all threads busy to the end.
-        inner = np.searchsorted(self._X.indptr, equal_ends(self._X.nnz, blocks)[1:-1])
-        return sorted({0, *inner.tolist(), n})
-
-    def _blocks_are_views(self) -> bool:
-        return self._stored is None
+    def project(self, U: Array, out: Array | None = None) -> Array:
+        """X U; in small blocks, since the product of a whole one would be held beside `out`."""
+        if not self._whole:
+            return super().project(U, out)
+        self._count(U.shape[1], 0.5)
+        Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
+        U = U.astype(self.dtype, copy=False)
+        with parallel():
+            for span in spans_of(self._X, -(-Y.size // BLOCK_ENTRIES) or 1):
+                Y[span] = self._block(span).project(U)
+                if self.watch is not None:
+                    self.watch(span.stop - span.start)
+        return Y
 
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
         X = self._X
@@ -243,15 +227,20 @@ class SparseRows(MemoryRows):
         data, indptr = part.data.astype(np.float64), part.indptr
         peak = _reduce_rows(np.maximum, np.abs(data), indptr)
         if shift is None:
-            return _safe_lengths(data, indptr, peak)
+            # Each row is divided by its largest entry before it is squared.
+            divisor = np.repeat(np.where(peak > 0, peak, 1.0), np.diff(indptr))
+            with np.errstate(over="ignore"):  # lengths beyond the range are refused by who asks
+                return np.asarray(
+                    peak * np.sqrt(_reduce_rows(np.add, (data / divisor) ** 2, indptr))
+                )
         # All relative to the largest number around, so that squares stay in range.
         shift = shift.astype(np.float64)
         size = max(peak.max(initial=0.0), np.abs(shift).max(initial=0.0)) or 1.0
         data, shift = data / size, shift / size
         stored = shift[part.indices]
         # Stored entries count (x - shift)^2, all others shift^2.
-        outside = shift @ shift - _row_sums(stored**2, indptr)
-        squares = _row_sums((data - stored) ** 2, indptr) + np.maximum(outside, 0.0)
+        outside = shift @ shift - _reduce_rows(np.add, stored**2, indptr)
+        squares = _reduce_rows(np.add, (data - stored) ** 2, indptr) + np.maximum(outside, 0.0)
         first, last = self._X.indptr[[span.start, span.stop]]
         given = _reduce_rows(np.maximum, np.abs(self._X.data[first:last]), indptr)
         with np.errstate(over="ignore"):
@@ -267,17 +256,6 @@ def _stored_per_column(X: Matrix) -> npt.NDArray[np.integer[Any]]:
     pieces = range(0, max(X.nnz, 1), BLOCK_NONZEROS)
     counts = (np.bincount(X.indices[a : a + BLOCK_NONZEROS], minlength=X.shape[1]) for a in pieces)
     return np.asarray(sum(counts))
-
-
-def _safe_lengths(data: Array, indptr: npt.NDArray[np.integer[Any]], peak: Array) -> Array:
-    """Each row is divided by its largest entry before it is squared."""
-    divisor = np.repeat(np.where(peak > 0, peak, 1.0), np.diff(indptr))
-    with np.errstate(over="ignore"):  # lengths beyond the range are refused by who asks
-        return np.asarray(peak * np.sqrt(_row_sums((data / divisor) ** 2, indptr)))
-
-
-def _row_sums(values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:
-    return _reduce_rows(np.add, values, indptr)
 
 
 def _reduce_rows(ufunc: Any, values: Array, indptr: npt.NDArray[np.integer[Any]]) -> Array:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from bisect import bisect_left
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
@@ -20,7 +19,6 @@ from sphericalpca.rows.finite import column_words, first_non_finite
 
 __all__ = [
     "RowSource",
-    "ahead",
     "best_block_rows",
     "load_rows",
     "part_ends",
@@ -81,24 +79,19 @@ class RowSource(ABC):
     def check_unchanged(self) -> None:
         """Raise a `DataError` if a file is not the one that was opened any more."""
 
-    @abstractmethod
     def place(self, row: int) -> str:
         """Where a row is, in words: ``row 17 of 'part-3.parquet'``."""
+        return f"row {row} of {self.name}"
 
-    def __array__(self, dtype: Any = None, copy: Any = None) -> NoReturn:
+    def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse to be loaded unasked: NumPy would else make an array of one object."""
-        raise self._refusal()
-
-    def __getitem__(self, rows: Any) -> NoReturn:
-        """Refuse to be indexed, and to be iterated over."""
-        raise self._refusal()
-
-    def _refusal(self) -> TypeError:
-        return TypeError(
+        raise TypeError(
             f"{self!r} stay in their files and are no array: pass them as they are to "
             "SphericalPCA, whose fit and transform read them in blocks, or load the files with "
             "numpy.load, pandas.read_parquet or the like if they fit in memory."
         )
+
+    __array__ = __getitem__ = _refuse
 
     def __repr__(self) -> str:
         n, m = self.shape
@@ -112,7 +105,7 @@ SPARSE_BLOCK_ENTRIES = 500_000
 SPARSE_ENTRIES_PER_COLUMN = 16
 # Of every part one block is in use, the next one is read, a third holds the rows less their mean.
 BLOCKS_ALIVE = 3
-# Projections have rows of their own, to so many components.
+# Projections have rows of their own, to this many components.
 COMPONENTS = 256
 
 Item = TypeVar("Item")
@@ -140,23 +133,18 @@ def best_block_rows(source: RowSource, readers: int) -> int:
 
 
 def part_ends(source: RowSource, count: int) -> list[int]:
-    """0, ..., n: the ends of at most so many parts, of about equal length, none empty."""
+    """0, ..., n: the ends of at most this many parts, of about equal length, none empty."""
     n = source.shape[0]
     ends = equal_ends(n, min(count, n))
     if not source.any_row:
-        ends = sorted({_nearest(source.cuts, end) for end in ends})
+        ends = sorted({min((abs(cut - end), cut) for cut in source.cuts)[1] for end in ends})
     return ends
-
-
-def _nearest(cuts: Sequence[int], row: int) -> int:
-    k = bisect_left(cuts, row)
-    return min(cuts[max(k - 1, 0) : k + 1], key=lambda cut: abs(cut - row))
 
 
 def read_blocks(
     source: RowSource, span: slice, rows: int
 ) -> Generator[tuple[slice, Matrix], None, None]:
-    """The rows of `span` in blocks of at most so many, each with the rows that it holds.
+    """The rows of `span` in blocks of at most this many, each with the rows that it holds.
 
     A block may be overwritten when the next but one is asked for.
     """
@@ -176,7 +164,7 @@ def read_blocks(
 
 
 def load_rows(source: RowSource, limit: int) -> Matrix:
-    """The first rows, at most so many, in memory."""
+    """The first rows, at most this many, in memory."""
     span = slice(0, min(limit, source.shape[0]))
     # Readers use their buffers again.
     parts = [part.copy() for part in source.read(span, best_block_rows(source, 1))]

@@ -49,12 +49,15 @@ class RowStats:
     def of(
         length: Array, weight: Array | None, dtype: Any, *, normalize: bool, first: int = 0
     ) -> RowStats:
-        """From the lengths of rows, before they are scaled, of the given type.
-
-        `first` is the number of the first row, for messages.
-        """
+        """From the lengths of rows before they are scaled; `first` numbers them in messages."""
         n = len(length)
-        _refuse_too_long(length, dtype, first)
+        # Every entry may be within range, and a projection of the row beyond it.
+        for k in np.flatnonzero(~(length <= 0.99 * float(np.finfo(dtype).max)))[:1]:
+            raise DataError(
+                f"Row {first + k} of X has length {length[k]:.3g}",
+                f"must not exceed the largest number of {np.dtype(dtype)}",
+                "rescale X",
+            )
         # One over a length below the smallest normal number would overflow.
         norm = np.where(length < np.finfo(dtype).tiny, 0.0, length)
         scale = np.ones(n)
@@ -79,16 +82,4 @@ class RowStats:
             float(self.weight.max(initial=0.0)),
             float(counted.max(initial=0.0)),
             int((self.norm == 0).sum()),
-        )
-
-
-def _refuse_too_long(length: Array, dtype: np.dtype[Any], first: int) -> None:
-    """Every entry may be within range, and a projection of the row beyond it."""
-    largest = 0.99 * float(np.finfo(dtype).max)
-    wrong = np.flatnonzero(~(length <= largest))
-    if len(wrong):
-        raise DataError(
-            f"Row {first + wrong[0]} of X has length {length[wrong[0]]:.3g}",
-            f"must not exceed the largest number of {np.dtype(dtype)}",
-            "rescale X",
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 from contextlib import closing
-from functools import partial
 
 import numpy as np
 
@@ -78,30 +77,25 @@ class StreamedRows(RawRows):
         watch: Watch | None = None,
     ) -> None:
         super().__init__(source, block_rows=block_rows, watch=watch)
-        length = _room_for_lengths(source)
-        measure = partial(_measure, source=source, mean=mean, length=length)
+        try:
+            # Zeros take memory when they are written to: damage is found before that.
+            length = np.zeros(source.shape[0])
+        except (MemoryError, ValueError):
+            raise DataError(
+                f"{source.name} announces {source.shape[0]} rows",
+                "there is not enough memory for their lengths alone",
+                "the file is damaged, or too large for this machine",
+            ) from None
+
+        def measure(block: Block) -> tuple[()]:
+            refuse_non_finite(source, block.span.start, block.matrix)
+            # As one block: this thread is one of several already.
+            height, first = block.matrix.shape[0], block.span.start
+            options = {"normalize": False, "mean": mean, "block_rows": height, "first": first}
+            length[block.span] = in_memory(block.matrix, **options).stats.norm
+            return ()
+
         self.sweep(measure, passes=0.0)
         self._mean = None if mean is None else np.asarray(mean, dtype=self.dtype)
         self._stats = RowStats.of(length, weight, self.dtype, normalize=normalize)
         self.totals = self.stats.totals()
-
-
-def _room_for_lengths(source: RowSource) -> Array:
-    """Zeros, which take memory when they are written to: damage is found before that."""
-    try:
-        return np.zeros(source.shape[0])
-    except (MemoryError, ValueError):
-        raise DataError(
-            f"{source.name} announces {source.shape[0]} rows",
-            "there is not enough memory for their lengths alone",
-            "the file is damaged, or too large for this machine",
-        ) from None
-
-
-def _measure(block: Block, source: RowSource, mean: Array | None, length: Array) -> tuple[()]:
-    refuse_non_finite(source, block.span.start, block.matrix)
-    # As one block: this thread is one of several already.
-    span, height = block.span, block.matrix.shape[0]
-    options = {"mean": mean, "block_rows": height, "first": span.start}
-    length[span] = in_memory(block.matrix, normalize=False, **options).stats.norm
-    return ()

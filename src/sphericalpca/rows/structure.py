@@ -41,13 +41,18 @@ def _checked(X: Any) -> Any:
     if X.format == "dia":
         X = type(X)((X.data, X.offsets), shape=X.shape)
     elif X.format == "lil":
-        _check_lists(X)
+        for k, (places, numbers) in enumerate(zip(X.rows, X.data, strict=True)):
+            _refuse_counts(f"Row {k} of X", len(numbers), len(places), "column")
     elif X.format in COMPRESSED:
         _check_compressed(X)
     else:
         X = X.tocoo()
-        for axis, places in zip(("row", "column"), (X.row, X.col), strict=True):
-            _check_coordinates(axis, places, X.shape[axis == "column"], len(X.data))
+        for axis, places, count in zip(("row", "column"), (X.row, X.col), X.shape, strict=True):
+            _refuse_counts("X", len(X.data), len(places), axis)
+            wrong = _first_outside(places, count)
+            if wrong is not None:
+                found = f"X stores a number in {axis} {places[wrong]}"
+                raise DataError(found, f"there are {count} {axis}s", REBUILD)
     rows = X.tocsr()
     if X.format == "lil":
         _check_compressed(rows)
@@ -55,77 +60,60 @@ def _checked(X: Any) -> Any:
     return type(rows)((rows.data, rows.indices, rows.indptr), shape=rows.shape, copy=False)
 
 
+def _refuse_counts(what: str, numbers: int, places: int, axis: str) -> None:
+    if places != numbers:
+        found = f"{what} stores {numbers} numbers and {places} {axis} indices"
+        raise DataError(found, "must be as many", REBUILD)
+
+
 def _check_compressed(X: Any) -> None:
-    _check_pointer(X)
-    blocks = X.blocksize if X.format == "bsr" else (1, 1)
     major, minor = COMPRESSED[X.format]
-    count = X.shape[X.format != "csc"] // blocks[1]
-    refuse_indices(
-        X.indices[: X.indptr[-1]], X.indptr, count, minor, lambda k: (f"{major} {k}", REBUILD)
-    )
-
-
-def _check_lists(X: Any) -> None:
-    for k, (places, numbers) in enumerate(zip(X.rows, X.data, strict=True)):
-        if len(places) != len(numbers):
-            found = f"Row {k} of X stores {len(numbers)} numbers and {len(places)} column indices"
-            raise DataError(found, "must be as many", REBUILD)
-
-
-def summed(X: Any) -> Any:
-    """A sound CSR matrix with each column once in a row; a copy if some were repeated."""
-    if _repeats_indices(X):
-        X = X.copy()
-        X.sum_duplicates()
-    return X
-
-
-def _repeats_indices(X: Any) -> bool:
-    # Sorting the rows would tell too, and takes three times as long as turning X around,
-    # which brings the entries of a column together in the order of their rows.
-    if X.has_canonical_format:
-        return False
-    X = type(X)((np.zeros(len(X.indices), np.int8), X.indices, X.indptr), shape=X.shape, copy=False)
-    ends = itertools.pairwise(equal_ends(X.shape[0], workers()))
-    return not all(spread(lambda part: X[slice(*part)].tocsc().has_canonical_format, list(ends)))
-
-
-def _check_pointer(X: Any) -> None:
-    major, _ = COMPRESSED[X.format]
-    pointer, numbers = np.asarray(X.indptr), min(len(X.data), len(X.indices))
-    count = X.shape[X.format == "csc"] // (X.blocksize[0] if X.format == "bsr" else 1)
+    blocks = X.blocksize if X.format == "bsr" else (1, 1)
+    shape = X.shape[::-1] if X.format == "csc" else X.shape
+    count, pointer = shape[0] // blocks[0], np.asarray(X.indptr)
     if pointer.shape != (count + 1,):
         found, rule = f"indptr of X has {pointer.size} entries", f"must have {count + 1}"
         raise DataError(found, f"{rule}, one more than there are {major}s", REBUILD)
+    numbers = min(len(X.data), len(X.indices))
     wrong = np.flatnonzero((pointer[1:] < pointer[:-1]) | (pointer[1:] > numbers))
     if pointer[0] != 0 or len(wrong):
         k = 0 if pointer[0] != 0 else int(wrong[0])
         found = f"indptr of X says that {major} {k} is from {pointer[k]} to {pointer[k + 1]}"
         rule = f"X stores {numbers} numbers, from 0 on, one {major} after another"
         raise DataError(found, rule, REBUILD)
+    refuse_indices(
+        *(X.indices[: pointer[-1]], pointer, shape[1] // blocks[1], minor),
+        lambda k: (f"{major} {k}", REBUILD),
+    )
 
 
-def _check_coordinates(axis: str, places: Any, count: int, numbers: int) -> None:
-    if len(places) != numbers:
-        found = f"X stores {numbers} numbers and {len(places)} {axis} indices"
-        raise DataError(found, "must be as many", REBUILD)
-    outside = np.flatnonzero((places < 0) | (places >= count)) if _leaves(places, count) else ()
-    for k in outside[:1]:
-        raise DataError(
-            f"X stores a number in {axis} {places[k]}", f"there are {count} {axis}s", REBUILD
-        )
+def summed(X: Any) -> Any:
+    """A sound CSR matrix with each column once in a row; a copy if some were repeated."""
+    if X.has_canonical_format:
+        return X
+    # Sorting the rows would tell too, and takes three times as long as turning X around,
+    # which brings the entries of a column together in the order of their rows.
+    parts = (np.zeros(len(X.indices), np.int8), X.indices, X.indptr)
+    places = type(X)(parts, shape=X.shape, copy=False)
+    spans = itertools.starmap(slice, itertools.pairwise(equal_ends(X.shape[0], workers())))
+    if not all(spread(lambda span: places[span].tocsc().has_canonical_format, list(spans))):
+        X = X.copy()
+        X.sum_duplicates()
+    return X
 
 
 def refuse_indices(indices: Any, pointer: Any, count: int, minor: str, place: Place) -> None:
     """Refuse indices beyond the columns; `place` names the row of the first one, and a remedy."""
-    if _leaves(indices, count):
-        k = int(np.argmax((indices < 0) | (indices >= count)))
+    k = _first_outside(indices, count)
+    if k is not None:
         where, remedy = place(int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1)
         found = f"X stores a number in {minor} {indices[k]} of {where}"
         raise DataError(found, f"there are {count} {minor}s", remedy)
 
 
-def _leaves(indices: Any, count: int) -> bool:
+def _first_outside(indices: Any, count: int) -> int | None:
     if indices.dtype.kind not in "iu":
         raise TypeError(f"its indices are {indices.dtype}, not integers")
-    return bool(len(indices)) and (indices.min() < 0 or indices.max() >= count)
+    if len(indices) == 0 or (indices.min() >= 0 and indices.max() < count):
+        return None
+    return int(np.argmax((indices < 0) | (indices >= count)))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -29,7 +30,7 @@ from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
-from sphericalpca.rowspace import LeavesRowSpace, RowSpace
+from sphericalpca.rowspace import FewRows, LeavesRowSpace, RowSpace
 from sphericalpca.saddle import way_up
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
@@ -37,7 +38,7 @@ from sphericalpca.solvers.checkpoint import Checkpoint, MultiStart
 from sphericalpca.solvers.newton import Newton
 from sphericalpca.solvers.start import starts
 from sphericalpca.solvers.subspace import Subspace
-from sphericalpca.solvers.within import improved
+from sphericalpca.solvers.within import improved, with_best_start
 
 __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
@@ -158,7 +159,7 @@ def solve(
     """
     if checkpoint is None and _suits_row_space(problem, solver, init):
         options = {"solver": solver, "n_init": n_init, "tol": tol, "max_iter": max_iter, "rng": rng}
-        found = _in_row_space(problem, n_components, monitor=monitor, **options)
+        found = _in_row_space(problem, n_components, init=init, monitor=monitor, **options)
         if isinstance(found, Outcome):
             return found
         init = found
@@ -177,7 +178,10 @@ def solve(
                 checkpoint.save(problem, resumable, search)
 
         drawn = starts(problem, n_components, init, n_init, rng)
-        ahead: Iterator[Start | Run[StateT]] = (improved(problem, start) for start in drawn)
+        if _may_choose(solver, init):
+            drawn = map(partial(with_best_start, problem), drawn)
+        # Unlike loops, map does not hold on to a start and its span.
+        ahead: Iterator[Start | Run[StateT]] = map(partial(improved, problem), drawn)
         if search.run is not None:
             left = max(n_init - 1 - search.number, 0)
             later = islice(starts(problem, n_components, "random", n_init, rng), left)
@@ -191,7 +195,7 @@ def solve(
                 tol=tol,
                 max_iter=max_iter,
                 rounding=rounding,
-                way_up=way_up,
+                way_up=partial(way_up, span=start.span) if isinstance(start, Start) else way_up,
                 monitor=monitor,
                 began=began,
                 keep=keep,
@@ -206,12 +210,28 @@ def solve(
 
 def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcome | Any:
     """The same in coordinates of the rows, or where to start where those do not suffice."""
+    rows = problem.rows
     try:
-        return solve(RowSpace(problem.rows), n_components, **options)
+        if not FewRows.suits(rows):
+            return solve(RowSpace(rows), n_components, **options)
+        space = FewRows(rows)
+        if n_components > space.rows.shape[1]:
+            raise LeavesRowSpace
+        found = solve(space, n_components, **options)
+        # Iterations take no pass over the long rows.
+        passes = np.full(found.solution.n_iter, rows.passes)
+        history = {**found.solution.history, "passes": passes}
+        return replace(found, solution=replace(found.solution, history=history))
     except LeavesRowSpace as place:
         return "svd" if place.U is None else place.U
     except np.linalg.LinAlgError:  # the rows span too few dimensions
         return "svd"
+
+
+def _may_choose(solver: Solver[StateT], init: Any) -> bool:
+    """Whether the start is left to us, by a user who wants the best value and not a certain way."""
+    fast = tuple(entry.load() for entry in SOLVERS.values() if entry.accelerated)
+    return isinstance(init, str) and init == "auto" and isinstance(solver, fast)
 
 
 def _suits_row_space(problem: Problem, solver: Solver[StateT], init: Any) -> bool:

@@ -14,6 +14,7 @@ from sphericalpca.iterate import Start
 from sphericalpca.linalg import (
     Array,
     column_basis,
+    fix_signs,
     frobenius,
     in_range,
     leading_eigenvectors,
@@ -25,7 +26,7 @@ from sphericalpca.linalg import (
 )
 from sphericalpca.problem import Problem
 from sphericalpca.products import inner_products, product
-from sphericalpca.rowspace import GRAM_FEATURES, LeavesRowSpace, RowSpace
+from sphericalpca.rowspace import GRAM_FEATURES, FewRows, LeavesRowSpace, RowSpace
 
 __all__ = [
     "GRAM_FEATURES",
@@ -38,11 +39,12 @@ __all__ = [
     "svd_start",
 ]
 
-# Curvature is guessed along this many directions per component: those beyond matter little.
-KNOWN_DIRECTIONS = 2
+# Curvature is guessed along this many directions per component: those beyond matter little.  Among
+# at least this many directions other starts are drawn.
+KNOWN_DIRECTIONS, LEAST_DIRECTIONS = 2, 16
 
 # Reads of the data for the SVD.  On text f is then good to 2e-4; that of scikit-learn's
-# TruncatedSVD, from as many reads, is 2e-3 to 4e-3 too low.  Up to so many components every
+# TruncatedSVD, from as many reads, is 2e-3 to 4e-3 too low.  Up to this many components every
 # power joins the basis, beyond it every second one.
 FEW_COMPONENTS = 40
 KRYLOV_READS, MORE_READS = 6, 8
@@ -88,11 +90,19 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
 
     Up to 1024 features they are exact, and come with the curvature; beyond, the SVD is randomized.
     """
-    if problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
+    few = isinstance(problem, FewRows)
+    if few or problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
         A = problem.gram().astype(problem.rows.dtype, copy=False)
-        values, vectors = leading_eigenvectors(A, min(KNOWN_DIRECTIONS * n_components, len(A)))
-        curvature = Curvature(vectors, values.astype(np.float64))
-        return Start(curvature.vectors[:, :n_components], is_svd=True, curvature=curvature)
+        count = min(max(KNOWN_DIRECTIONS * n_components, LEAST_DIRECTIONS), len(A))
+        values, vectors = leading_eigenvectors(A, count)
+        vectors = fix_signs(vectors)  # so that other starts do not depend on rounding
+        return Start(
+            vectors[:, :n_components],
+            is_svd=True,
+            curvature=Curvature(vectors, values.astype(np.float64)),
+            span=vectors,
+            coordinates=np.eye(count, n_components, dtype=vectors.dtype),
+        )
     return _krylov_svd(problem, n_components, rng)
 
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from sphericalpca import DataError, NoDirectionWarning, SphericalPCA
+from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, certificate
+from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import as_rows
 from sphericalpca.rows.cluster import DaskSource, from_dask
@@ -146,6 +147,17 @@ def test_certify_few_rows_of_many_features(two_workers):
     model = SphericalPCA(2, tol=1e-2).fit(X)
     found, expected = model.certify(da.from_array(X, chunks=(25, 2100))), model.certify(X)
     assert found.bound == pytest.approx(expected.bound, rel=1e-6)
+
+
+def test_a_probable_certificate_of_chunks(X, two_workers, monkeypatch):
+    """As of rows in memory; every pass is counted, and made on the workers."""
+    monkeypatch.setattr(certificate, "DIRECT_SIZE", 10)
+    U = SphericalPCA(4, random_state=0).fit(X).components_.T
+    lazy = as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype))
+    found, expected = (certificate.certify(Problem(rows), U) for rows in (lazy, as_rows(X)))
+    assert (found.kind, found.probability) == ("probable", 1e-9)
+    assert found.bound == pytest.approx(expected.bound, rel=1e-5)
+    assert lazy.passes > 10
 
 
 def test_rows_come_back_in_their_order(X, weight, two_workers):

@@ -9,7 +9,7 @@ from scipy import sparse
 from sphericalpca import SphericalPCA
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
-from sphericalpca.rows.cluster import from_dask, placement
+from sphericalpca.rows.cluster import from_dask, matrix
 from sphericalpca.rows.cluster import rows as cluster_rows
 
 da = pytest.importorskip("dask.array")
@@ -22,7 +22,7 @@ U = np.linalg.qr(np.random.default_rng(0).standard_normal((30, 3)))[0]
 @pytest.fixture
 def rows_in_many_shares(X, five_workers, monkeypatch):
     """More shares than workers, as where the data are much larger than memory."""
-    monkeypatch.setattr(placement, "PART_OF_MEMORY", 1e-12)
+    monkeypatch.setattr(matrix, "PART_OF_MEMORY", 1e-12)
 
     def limit_memory(dask_scheduler):
         for worker in dask_scheduler.workers.values():
@@ -65,9 +65,9 @@ def test_shares_whose_turn_has_not_come_are_left_when_something_fails(
         rows_in_many_shares.sweep(slow)
     deadline = time.monotonic() + 20
     futures = five_workers.client.futures
-    while any("sweep_group" in key for key in list(futures)) and time.monotonic() < deadline:
+    while any("sweep" in key for key in list(futures)) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not any("sweep_group" in key for key in list(futures))
+    assert not any("sweep" in key for key in list(futures))
     assert kept.value
 
 
@@ -97,10 +97,10 @@ def test_every_row_is_told_of_when_it_is_loaded_and_in_every_pass(X, two_workers
     told, array = [], da.from_array(X, chunks=(100, 30))
     if not known:
         array = array[da.ones(len(X), chunks=100, dtype=bool)]
-    matrix = from_dask(array, X.dtype, told.append)
-    assert (sum(told), matrix.shape) == (len(X), X.shape)
-    mean = matrix.weighted_mean(None, told.append)
-    ready = Problem(as_rows(matrix, mean=mean, watch=told.append))
+    loaded = from_dask(array, X.dtype, told.append)
+    assert (sum(told), loaded.shape) == (len(X), X.shape)
+    mean = loaded.weighted_mean(None, told.append)
+    ready = Problem(as_rows(loaded, mean=mean, watch=told.append))
     assert sum(told) == 3 * len(X)
     ready.evaluate(U)
     assert sum(told) == 4 * len(X)

@@ -4,8 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sphericalpca.rows.cluster import placement
-from sphericalpca.rows.cluster.placement import Worker, assign_workers, runs_that_fit
+from sphericalpca.rows.cluster import matrix
+from sphericalpca.rows.cluster.client import Worker
+from sphericalpca.rows.cluster.matrix import assign_workers, runs_that_fit
 
 ADDRESSES = ["a", "b", "c"]
 
@@ -35,7 +36,7 @@ def test_everything_has_a_home_and_nobody_has_much_more_than_is_due(situation):
         due = share * sum(sizes)
         # What comes last goes where it adds least: no more than all others would have with it.
         beyond = share * (len(workers) - 1) * max(sizes, default=0)
-        assert load <= max(placement.TOLERANCE * due, due + beyond) + 1e-9
+        assert load <= max(matrix.TOLERANCE * due, due + beyond) + 1e-9
 
 
 @pytest.mark.parametrize("count", [2, 3])
@@ -52,7 +53,7 @@ def test_runs_are_all_pieces_in_order_and_fit(sizes, memory):
     runs = runs_that_fit(pieces, sizes, memory)
     assert [k for run in runs for k in run] == pieces
     assert all(runs)
-    limit = placement.PART_OF_MEMORY * memory if memory else float("inf")
+    limit = matrix.PART_OF_MEMORY * memory if memory else float("inf")
     for run in runs:
         assert sum(sizes[k] for k in run) <= limit + max(sizes)
     if sum(sizes) <= limit:

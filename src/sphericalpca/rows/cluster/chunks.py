@@ -24,13 +24,14 @@ __all__ = ["DaskSource", "checked_chunk", "chunk_matrix", "place_in_chunk"]
 
 
 def chunk_matrix(pieces: Sequence[Any], columns: int, dtype: np.dtype[Any], chunk: int) -> Matrix:
-    """The rows of one chunk; nothing is copied that need not be.
-
-    The pieces are arrays, sparse matrices or data frames of the same rows, which have `columns`
-    columns together.
-    """
+    """The rows of one chunk, of which the pieces have some columns each."""
     try:
-        matrix = _joined([_as_numbers(piece, dtype) for piece in pieces])
+        parts = [_as_numbers(piece, dtype) for piece in pieces]
+        any_sparse = any(map(sparse.issparse, parts))
+        matrix = parts[0]
+        if len(parts) > 1:
+            matrix = sparse.hstack(parts, format="csr") if any_sparse else np.hstack(parts)
+        matrix = summed(matrix) if any_sparse else matrix
     except (TypeError, ValueError, RuntimeError) as error:
         raise DataError(
             f"Chunk {chunk} of X cannot be read as rows of {dtype} numbers ({error})",
@@ -82,20 +83,11 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
     return np.asarray(piece).astype(dtype, copy=False)
 
 
-def _joined(pieces: list[Matrix]) -> Matrix:
-    any_sparse = any(map(sparse.issparse, pieces))
-    matrix = pieces[0]
-    if len(pieces) > 1:
-        matrix = sparse.hstack(pieces, format="csr") if any_sparse else np.hstack(pieces)
-    return summed(matrix) if any_sparse else matrix
-
-
 class DaskSource(RowSource):
     """Chunks of a Dask collection as a source of rows, of which few are in memory at a time.
 
-    Chunks are given by their delayed parts, which have all of the columns together.  If the heights
-    of the chunks are not known, or they are not dense, every chunk is computed once to learn how
-    much it holds; the watch is told of that.
+    Chunks are given by their delayed parts, which have all of the columns together.  Without their
+    heights, every chunk is computed once to learn how much it holds; the watch is told of that.
     """
 
     name = "the Dask collection"

@@ -5,18 +5,19 @@ from __future__ import annotations
 import asyncio
 import concurrent.futures
 import importlib
+import itertools
+import operator
 import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple, TypeVar
 
 from sphericalpca.exceptions import ClusterError
-from sphericalpca.rows.cluster.placement import Worker
+from sphericalpca.rows.base import Watch
 from sphericalpca.rows.cluster.stall import REMEDY, Activity, StallDetector, activity
 
-__all__ = ["ClusterClient", "ClusterState", "active_client"]
+__all__ = ["ClusterClient", "ClusterState", "Worker", "active_client", "released_on_error"]
 
 # How many seconds a scheduler may be too busy to answer.
 ANSWER_TIMEOUT = 60.0
@@ -24,7 +25,6 @@ ANSWER_TIMEOUT = 60.0
 POLL_INTERVAL = 0.5
 
 Future = Any  # of distributed
-Task = Callable[..., Any]
 Answer = TypeVar("Answer")
 
 
@@ -33,8 +33,11 @@ def active_client() -> Any | None:
     if "distributed" not in sys.modules:  # whoever has a client has imported it
         return None
     scheduler = importlib.import_module("dask").config.get("scheduler", None)
-    if scheduler not in (None, "dask.distributed", "distributed") or _in_a_task():
+    if scheduler not in (None, "dask.distributed", "distributed"):
         return None
+    with suppress(ValueError):
+        _distributed().get_worker()
+        return None  # a task that waits for others of its own worker could wait forever
     try:
         client = _distributed().Client.current()
     except ValueError:
@@ -48,21 +51,18 @@ def active_client() -> Any | None:
     return client
 
 
-def _in_a_task() -> bool:
-    # A task that waits for others of its own worker could wait forever.
-    try:
-        _distributed().get_worker()
-    except ValueError:
-        return False
-    return True
-
-
 def _distributed() -> Any:
     return importlib.import_module("distributed")
 
 
-@dataclass(frozen=True)
-class ClusterState:
+class Worker(NamedTuple):
+    """A worker of a cluster: how many threads, and how many bytes; 0 if there is no limit."""
+
+    threads: int
+    memory: int
+
+
+class ClusterState(NamedTuple):
     """Who is there, and where data are."""
 
     workers: dict[str, Worker]  # by their addresses
@@ -84,7 +84,9 @@ class ClusterClient:
         self._check_connected()
         return list(self._client.compute(lazy))
 
-    def submit(self, task: Task, *arguments: Any, address: str | None = None) -> Future:
+    def submit(
+        self, task: Callable[..., Any], *arguments: Any, address: str | None = None
+    ) -> Future:
         """The future of a task, to be done by the worker at `address` if it is there."""
         self._check_connected()
         place = {} if address is None else {"workers": [address], "allow_other_workers": True}
@@ -93,34 +95,37 @@ class ClusterClient:
         with importlib.import_module("dask").config.set(silent):
             return self._client.submit(task, *arguments, pure=False, **place)
 
-    def gather(self, futures: Sequence[Future], meanwhile: Task | None = None) -> list[Any]:
-        """What the futures hold, in their order; `meanwhile` is called now and then."""
-        stall = StallDetector(self)
+    def gather(
+        self,
+        futures: Sequence[Future],
+        watch: Watch | None = None,
+        rows: Sequence[int | None] = (),
+        tasks: Sequence[Future] | None = None,
+    ) -> list[Any]:
+        """What the futures hold, in their order.
+
+        As the `tasks` end, by default the futures themselves, the watch is told of the `rows` that
+        they have read; None for those that return how many there were.
+        """
+        tasks = futures if tasks is None else tasks
+        stall, pending = StallDetector(self), list(zip(tasks, rows, strict=False))
         call = self._start(lambda: self._client.gather(list(futures)))
-        with _given_up_on_error(futures):
+        with released_on_error([*futures, *tasks]):
             while not concurrent.futures.wait([call], POLL_INTERVAL).done:
                 stall.look()
-                if meanwhile is not None:
-                    meanwhile()
-            return list(call.result())
+                ended = [task.status == "finished" for task, _ in pending]
+                self._tell(watch, list(itertools.compress(pending, ended)))
+                pending = list(itertools.compress(pending, map(operator.not_, ended)))
+            found = list(call.result())
+            self._tell(watch, pending)
+            return found
 
-    def settle(self, futures: Sequence[Future], meanwhile: Task | None = None) -> None:
-        """Wait as `gather` until all futures are there, and leave what they hold where it is."""
-        stall, pause = StallDetector(self), POLL_INTERVAL / 64
-        with _given_up_on_error(futures):
-            while any(future.status in ("pending", "lost") for future in futures):
-                # The first error need not wait for the last future.
-                self._raise_error_of([f for f in futures if f.status == "error"])
-                stall.look()
-                if meanwhile is not None:
-                    meanwhile()
-                time.sleep(pause)
-                pause = min(2 * pause, POLL_INTERVAL)
-            self._raise_error_of([f for f in futures if f.status != "finished"])
-
-    def _raise_error_of(self, failed: Sequence[Future]) -> None:
-        if failed:
-            self.gather(failed[:1])
+    def _tell(self, watch: Watch | None, reads: list[tuple[Future, int | None]]) -> None:
+        if watch is not None:
+            asked = [task for task, rows in reads if rows is None]
+            # No rows are news, too: time goes by.
+            answers = self.gather(asked) if asked else []
+            watch(sum(answers) + sum(rows or 0 for _, rows in reads))
 
     def state(self, futures: Sequence[Future]) -> ClusterState:
         """Who is there, at least one worker, and where these data are."""
@@ -128,10 +133,8 @@ class ClusterClient:
         keys = [future.key for future in futures]
         while True:
             found = self._ask(lambda: self._client.run_on_scheduler(_look_around, keys))
-            workers, holders, sizes = found
-            if workers:
-                known = {address: Worker(*stats) for address, stats in workers.items()}
-                return ClusterState(known, holders, sizes)
+            if found.workers:
+                return ClusterState(*found)
             stall.look()
             time.sleep(POLL_INTERVAL)
 
@@ -151,7 +154,7 @@ class ClusterClient:
     def _ask(self, question: Callable[[], Awaitable[Any]]) -> Any:
         """What the scheduler answers to a question, if it does so in time."""
         call = self._start(question)
-        with _given_up_on_error():
+        with released_on_error():
             try:
                 return call.result(ANSWER_TIMEOUT)
             except OSError as error:  # also if nothing came in time, or nobody is there
@@ -178,7 +181,7 @@ class ClusterClient:
 
 
 @contextmanager
-def _given_up_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
+def released_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
     """Whatever goes wrong, Ctrl-C included, ends the tasks that are waited for."""
     try:
         yield
@@ -216,11 +219,11 @@ def _explained(error: BaseException) -> ClusterError | None:
     return None
 
 
-def _look_around(keys: Sequence[Any], dask_scheduler: Any) -> tuple[Any, Any, Any]:
-    """Run by the scheduler: all that `ClusterState` wants to know."""
+def _look_around(keys: Sequence[Any], dask_scheduler: Any) -> ClusterState:
+    """Run by the scheduler."""
     running = dask_scheduler.running or dask_scheduler.workers.values()
-    workers = {state.address: (state.nthreads, state.memory_limit or 0) for state in running}
+    workers = {state.address: Worker(state.nthreads, state.memory_limit or 0) for state in running}
     tasks = [dask_scheduler.tasks.get(key) for key in keys]
-    holders = [[] if task is None else [w.address for w in task.who_has or ()] for task in tasks]
+    holders = [sorted(w.address for w in task.who_has or ()) if task else [] for task in tasks]
     sizes = [0 if task is None else max(task.nbytes, 0) for task in tasks]
-    return workers, [sorted(addresses) for addresses in holders], sizes
+    return ClusterState(workers, holders, sizes)

@@ -4,53 +4,54 @@ from __future__ import annotations
 
 import importlib
 import itertools
+import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import partial
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Watch
 from sphericalpca.rows.cluster.chunks import checked_chunk, no_rows
-from sphericalpca.rows.cluster.client import ClusterClient, ClusterState
-from sphericalpca.rows.cluster.group import ChunkGroup, combine_means, group_mean, heights_of
-from sphericalpca.rows.cluster.placement import assign_workers, runs_that_fit
-from sphericalpca.rows.cluster.progress import Progress
+from sphericalpca.rows.cluster.client import ClusterClient, ClusterState, Worker, released_on_error
+from sphericalpca.rows.cluster.group import ChunkGroup, combine_means, height_of
 
-__all__ = ["ClusterMatrix", "PlacedGroup"]
+__all__ = ["ClusterMatrix", "PlacedGroup", "assign_workers", "runs_that_fit"]
+
+# Data move only from workers that hold this many times their due.
+TOLERANCE = 1.1
+# A group is loaded as a whole when it was spilled to disk, and something else is there too.
+PART_OF_MEMORY = 0.25
 
 
-@dataclass(frozen=True)
-class PlacedGroup:
+class PlacedGroup(NamedTuple):
     """A group of chunks on the cluster."""
 
     group: Any  # future of ChunkGroup
-    heights: list[int]  # rows of each of its chunks
-    firsts: list[int]  # which row of the whole the first one of each chunk is
+    spans: list[slice]  # which rows of the whole its chunks are
 
     @property
     def rows(self) -> int:
         """How many rows it has."""
-        return sum(self.heights)
-
-    @property
-    def spans(self) -> list[slice]:
-        """Which rows of the whole are in its chunks, in the order of the group."""
-        return [slice(a, a + h) for a, h in zip(self.firsts, self.heights, strict=True)]
+        return sum(span.stop - span.start for span in self.spans)
 
     def of(self, values: Array) -> Array:
         """Of values for all rows those of this group."""
         return np.concatenate([values[span] for span in self.spans])
 
+    def put(self, values: Array, out: Array) -> None:
+        """Write values of this group to the rows of the whole that they belong to."""
+        for span in self.spans:
+            height = span.stop - span.start
+            out[span], values = values[:height], values[height:]
+
 
 class ClusterMatrix:
     """Chunks of a Dask collection, checked, and kept where the workers are.
 
-    Chunks are given as to `DaskSource`; the watch is told of rows as they arrive.  `stored` counts
-    the numbers that the rows hold.  As long as its `groups` are kept, so are the data.
+    Chunks are given as to `DaskSource`; the watch is told of rows as they arrive.  As long as its
+    `groups` are kept, so are the data.
     """
 
     def __init__(
@@ -63,51 +64,38 @@ class ClusterMatrix:
         *,
         watch: Watch | None = None,
     ) -> None:
-        self.dtype = dtype
-        self.cluster = ClusterClient(client)
-        members, groups = self._loaded(chunks, columns, heights, watch)
-        asked = [self.cluster.submit(heights_of, group) for group in groups]
-        # Rows may be on their way from worker to worker: no new ones, but time goes by.
-        answers = self.cluster.gather(asked, None if watch is None else partial(watch, 0))
-        self.stored = sum(stored for _, stored in answers)
-        self.groups, n = _placed(members, groups, [found for found, _ in answers])
-        self.shape = (n, columns)
-        if n == 0:
-            raise no_rows()
+        self.dtype, self.cluster = dtype, ClusterClient(client)
+        load = importlib.import_module("dask").delayed(checked_chunk, pure=False)
+        placed = enumerate(zip(chunks, _firsts(heights), strict=True))
+        lazy = [load(list(parts), columns, dtype, k, first) for k, (parts, first) in placed]
+        loaded = self.cluster.compute(lazy)
+        with released_on_error(loaded):
+            counts = [self.cluster.submit(height_of, chunk) for chunk in loaded]
+            ends = [0, *itertools.accumulate(self.cluster.gather(counts, watch, heights))]
+            self.shape = (ends[-1], columns)
+            spans = itertools.starmap(slice, itertools.pairwise(ends))
+            filled = [(c, s) for c, s in zip(loaded, spans, strict=True) if s.start < s.stop]
+            if not filled:
+                raise no_rows()
+            state = self.cluster.state([chunk for chunk, _ in filled])
+            self.groups = []
+            for address, run in _runs(state):
+                group = self.cluster.submit(
+                    ChunkGroup, *(filled[k][0] for k in run), address=address
+                )
+                self.groups.append(PlacedGroup(group, [filled[k][1] for k in run]))
 
     def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
         """Weighted mean of all rows, zero rows included, in float64."""
         share = None if weight is None else weight / weight.max()
-        with Progress(self.cluster, watch) as reads:
-            for placed in self.groups:
-                part = None if share is None else placed.of(share)
-                reads.expect(self.cluster.submit(group_mean, placed.group, part), placed.rows)
-            return combine_means(self.cluster.gather(reads.tasks, reads.look))[1]
-
-    def _loaded(
-        self,
-        chunks: Sequence[Sequence[Any]],
-        columns: int,
-        heights: Sequence[int | None],
-        watch: Watch | None,
-    ) -> tuple[list[list[int]], list[Any]]:
-        """Which chunks make up each group, and the groups."""
-        delayed = importlib.import_module("dask").delayed(checked_chunk, pure=False)
-        lazy = [
-            delayed(list(parts), columns, self.dtype, k, first)
-            for k, (parts, first) in enumerate(zip(chunks, _firsts(heights), strict=True))
+        tasks = [
+            self.cluster.submit(
+                ChunkGroup.mean, placed.group, None if share is None else placed.of(share)
+            )
+            for placed in self.groups
         ]
-        loaded = self.cluster.compute(lazy)
-        with Progress(self.cluster, watch) as loads:
-            for chunk, rows in zip(loaded, heights, strict=True):
-                loads.expect_chunk(chunk, rows)
-            self.cluster.settle(loaded, loads.look)
-        members, groups = [], []
-        for address, run in _runs(self.cluster.state(loaded)):
-            members.append(run)
-            matrices = [loaded[k] for k in run]
-            groups.append(self.cluster.submit(ChunkGroup, *matrices, address=address))
-        return members, groups
+        rows = [placed.rows for placed in self.groups]
+        return combine_means(self.cluster.gather(tasks, watch, rows))[1]
 
 
 def _firsts(heights: Sequence[int | None]) -> list[int | None]:
@@ -131,14 +119,45 @@ def _runs(state: ClusterState) -> list[tuple[str, list[int]]]:
     ]
 
 
-def _placed(
-    members: Sequence[Sequence[int]], groups: Sequence[Any], found: Sequence[Sequence[int]]
-) -> tuple[list[PlacedGroup], int]:
-    """Where the rows of each group are in the whole, and how many there are in all."""
-    height = dict(zip(itertools.chain(*members), itertools.chain(*found), strict=True))
-    *firsts, n = [0, *itertools.accumulate(height[k] for k in sorted(height))]
-    placed = [
-        PlacedGroup(group, list(rows), [firsts[k] for k in run])
-        for group, rows, run in zip(groups, found, members, strict=True)
-    ]
-    return [group for group in placed if group.rows > 0], n
+def assign_workers(
+    sizes: Sequence[int], holders: Sequence[Sequence[str]], workers: Mapping[str, Worker]
+) -> list[str]:
+    """The address of the worker that should keep each piece of data.
+
+    Of each its bytes are given, and the addresses of the workers that hold it already.
+    """
+    per_thread = sum(sizes) / sum(worker.threads for worker in workers.values())
+    loads = dict.fromkeys(sorted(workers), 0.0)
+
+    def filled(address: str, k: int) -> float:
+        """How many times its due a worker would have with this piece."""
+        due = per_thread * workers[address].threads
+        return (loads[address] + sizes[k]) / due if due > 0 else 0.0
+
+    def best(addresses: Iterable[str], k: int) -> str:
+        # Where two have as little, nothing moves.
+        return min(addresses, key=lambda address: (filled(address, k), address not in holders[k]))
+
+    chosen: dict[int, str] = {}
+    for k, size in enumerate(sizes):
+        near = [address for address in holders[k] if address in workers]
+        if near and filled(best(near, k), k) <= TOLERANCE:
+            chosen[k] = best(near, k)
+            loads[chosen[k]] += size
+    unplaced = set(range(len(sizes))) - set(chosen)
+    for k in sorted(unplaced, key=lambda k: (-sizes[k], k)):
+        chosen[k] = best(loads, k)
+        loads[chosen[k]] += sizes[k]
+    return [chosen[k] for k in range(len(sizes))]
+
+
+def runs_that_fit(pieces: Sequence[int], sizes: Sequence[int], memory: int) -> list[list[int]]:
+    """The pieces in order, in as few runs as may be, none much above a part of the memory."""
+    total = sum(sizes[k] for k in pieces)
+    count = max(math.ceil(total / (PART_OF_MEMORY * memory)), 1) if memory else 1
+    runs: dict[int, list[int]] = {}
+    for k, end in zip(pieces, itertools.accumulate(sizes[k] for k in pieces), strict=True):
+        # A piece belongs to the run that its middle falls into.
+        place = count * (end - sizes[k] / 2) / total if total else 0.0
+        runs.setdefault(min(int(place), count - 1), []).append(k)
+    return list(runs.values())

@@ -12,34 +12,22 @@ import numpy as np
 from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Kernel, Rows, Watch, total
 from sphericalpca.rows.block import Block
-from sphericalpca.rows.cluster.group import (
-    GroupRows,
-    GroupStats,
-    add_sums,
-    broadcast,
-    measure_group,
-    project_group,
-    sweep_group,
-    totals_of,
-)
-from sphericalpca.rows.cluster.matrix import ClusterMatrix, PlacedGroup
-from sphericalpca.rows.cluster.placement import assign_workers
-from sphericalpca.rows.cluster.progress import Progress
+from sphericalpca.rows.cluster.group import ChunkGroup, GroupRows, add_sums, broadcast
+from sphericalpca.rows.cluster.matrix import ClusterMatrix, PlacedGroup, assign_workers
 from sphericalpca.rows.stats import RowStats, Totals
 
 __all__ = ["ClusterRows"]
 
-# So many sums are added up by one task; those that are left, by the client.
+# This many sums are added up by one task; those that are left, by the client.
 FAN_IN = 8
 
 
 class ClusterRows(Rows):
     """The rows of a `ClusterMatrix`.
 
-    In a pass every worker gets one task, or one after the other for several groups of chunks, and
-    one copy of the kernel, which it fetches from whichever worker has it already.  When workers
-    come or go, groups are assigned anew; Dask makes lost ones again.  Parameters are those of
-    `MemoryRows`.
+    In a pass every worker gets its tasks one after the other, and one copy of the kernel.  When
+    workers come or go, groups are assigned anew; Dask makes lost ones again.  Parameters are those
+    of `MemoryRows`.
     """
 
     local = False
@@ -58,15 +46,18 @@ class ClusterRows(Rows):
         self._workers: set[str] = set()
         self._addresses: list[str] = []
         self._known: list[Any] = []
-        submit = self._cluster.submit
-        with Progress(self._cluster, watch) as reads:
-            for placed in matrix.groups:
-                part = None if weight is None else placed.of(weight)
-                group = (placed.group, placed.firsts)
-                self._known.append(submit(measure_group, *group, part, mean, normalize))
-                reads.expect(submit(totals_of, self._known[-1]), placed.rows)
-            totals: Totals = reduce(operator.add, self._cluster.gather(reads.tasks, reads.look))
-        stored = matrix.stored
+        submit, tasks = self._cluster.submit, []
+        for placed in matrix.groups:
+            part = None if weight is None else placed.of(weight)
+            firsts = [span.start for span in placed.spans]
+            self._known.append(
+                submit(ChunkGroup.measure, placed.group, firsts, part, mean, normalize)
+            )
+            tasks.append(submit(ChunkGroup.totals, placed.group, self._known[-1]))
+        self._heights = [placed.rows for placed in matrix.groups]
+        found = self._cluster.gather(tasks, watch, self._heights)
+        totals: Totals = reduce(operator.add, (totals for totals, _ in found))
+        stored = sum(stored for _, stored in found)
         super().__init__(matrix.shape, matrix.dtype, totals, stored=stored, room=0, watch=watch)
 
     @cached_property
@@ -76,18 +67,14 @@ class ClusterRows(Rows):
         whole = RowStats(np.zeros(n), np.zeros(n), np.zeros(n))
         for placed, known in self._fetched(self._known):
             for name in ("weight", "scale", "norm"):
-                _put(getattr(known.stats, name), placed.spans, getattr(whole, name))
+                placed.put(getattr(known.stats, name), getattr(whole, name))
         return whole
 
     def parts(self, count: int) -> list[Iterator[Block]]:  # noqa: ARG002 - one is enough
         """All rows, fetched from the workers in one part: only for few rows."""
         groups = self._cluster.gather([placed.group for placed in self._matrix.groups])
-        known: Sequence[GroupStats] = self._cluster.gather(self._known)
-        blocks = [
-            block
-            for pair in zip(groups, known, strict=True)
-            for block in GroupRows(*pair, heaviest=self.heaviest).blocks()
-        ]
+        pairs = zip(groups, self._cluster.gather(self._known), strict=True)
+        blocks = [b for pair in pairs for b in GroupRows(*pair, heaviest=self.heaviest).blocks()]
         return [iter(sorted(blocks, key=lambda block: block.span.start))]
 
     def project(self, U: Array, out: Array | None = None) -> Array:
@@ -96,11 +83,11 @@ class ClusterRows(Rows):
         Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
         shared = self._cluster.submit(broadcast, U.astype(self.dtype, copy=False))
         tasks = [
-            self._cluster.submit(project_group, placed.group, known, shared, address=address)
+            self._cluster.submit(ChunkGroup.project, placed.group, known, shared, address=address)
             for placed, known, address in self._assigned()
         ]
         for placed, part in self._fetched(tasks):
-            _put(part, placed.spans, Y)
+            placed.put(part, Y)
         return Y
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
@@ -110,18 +97,17 @@ class ClusterRows(Rows):
 
     def _run_on_workers(self, kernel: Kernel) -> list[list[Any]]:
         """What the kernel's returns sum up to, for each of several parts of the rows."""
-        # As a task of its own the kernel reaches the cluster once, and goes from worker to
-        # worker there; one that was scattered would die with the worker that has it.
+        # As a task of its own the kernel reaches the cluster once, and can be made again.
         shared = self._cluster.submit(broadcast, kernel)
         last: dict[str, Any] = {}
-        with Progress(self._cluster, self.watch) as reads:
-            for placed, known, address in self._assigned():
-                # One after the other on each worker, as each may use all threads and much memory.
-                rows = (placed.group, known, self.heaviest, last.get(address))
-                last[address] = self._cluster.submit(sweep_group, shared, *rows, address=address)
-                reads.expect(last[address], placed.rows)
-            sums = self._few([last[address] for address in sorted(last)])
-            answers = self._cluster.gather(sums, reads.look)
+        tasks = []
+        for placed, known, address in self._assigned():
+            # One after the other on each worker, as each may use all threads and much memory.
+            rows = (placed.group, known, self.heaviest, shared, last.get(address))
+            last[address] = self._cluster.submit(ChunkGroup.sweep, *rows, address=address)
+            tasks.append(last[address])
+        sums = self._few([last[address] for address in sorted(last)])
+        answers = self._cluster.gather(sums, self.watch, self._heights, tasks)
         return [[np.array(part) for part in answer] for answer in answers]
 
     def _few(self, sums: list[Any]) -> list[Any]:
@@ -144,12 +130,3 @@ class ClusterRows(Rows):
             self._workers = set(state.workers)
             self._addresses = assign_workers(state.sizes, state.holders, state.workers)
         return zip(self._matrix.groups, self._known, self._addresses, strict=True)
-
-
-def _put(values: Array, spans: Sequence[slice], out: Array) -> None:
-    """Write values of a group to the rows of the whole that they belong to."""
-    first = 0
-    for span in spans:
-        last = first + span.stop - span.start
-        out[span] = values[first:last]
-        first = last

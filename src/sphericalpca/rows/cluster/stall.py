@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import time
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sphericalpca.exceptions import ClusterError, Parameter
 
@@ -43,20 +43,10 @@ def activity(dask_scheduler: Any) -> Activity:
     )
 
 
-class ObservedCluster(Protocol):
-    """What `StallDetector` asks."""
-
-    def workers(self) -> set[str]:
-        """Addresses of all workers."""
-
-    def activity(self) -> Activity:
-        """Signs of life."""
-
-
 class StallDetector:
-    """Raises an error once there have been no workers, or no activity, for some time."""
+    """Raises an error once a cluster has had no workers, or no activity, for some time."""
 
-    def __init__(self, cluster: ObservedCluster) -> None:
+    def __init__(self, cluster: Any) -> None:
         self._cluster = cluster
         self._last_seen = self._last_moved = self._last_beat = time.monotonic()
         self._changes = (-1, -1)
@@ -65,20 +55,22 @@ class StallDetector:
         """Raise a `ClusterError` if nothing can be expected any more."""
         workers, now = len(self._cluster.workers()), time.monotonic()
         if workers == 0:
-            self._refuse_absence(now)
+            setting = importlib.import_module("dask").config.get(NO_WORKERS_SETTING, None)
+            parse = importlib.import_module("dask.utils").parse_timedelta
+            allowed = NO_WORKERS if setting is None else float(parse(setting))
+            if now - self._last_seen > allowed:
+                raise ClusterError(
+                    f"The cluster has had no workers for {allowed:g} seconds",
+                    remedy=(
+                        *REMEDY,
+                        f". If workers take longer to start, set {NO_WORKERS_SETTING}",
+                    ),
+                )
             return
         self._last_seen = now
         if now - self._last_beat >= ACTIVITY_INTERVAL:
             self._last_beat = now
             self._refuse_standstill(workers, now)
-
-    def _refuse_absence(self, now: float) -> None:
-        allowed = _allowed_absence()
-        if now - self._last_seen > allowed:
-            raise ClusterError(
-                f"The cluster has had no workers for {allowed:g} seconds",
-                remedy=(*REMEDY, f". If workers take longer to start, set {NO_WORKERS_SETTING}"),
-            )
 
     def _refuse_standstill(self, workers: int, now: float) -> None:
         found = self._cluster.activity()
@@ -91,10 +83,3 @@ class StallDetector:
                 f"its {workers} workers are paused, as Dask does when their memory is full",
                 remedy=(more, *RESUME),
             )
-
-
-def _allowed_absence() -> float:
-    setting = importlib.import_module("dask").config.get(NO_WORKERS_SETTING, None)
-    if setting is None:
-        return NO_WORKERS
-    return float(importlib.import_module("dask.utils").parse_timedelta(setting))

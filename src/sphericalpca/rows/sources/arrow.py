@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import itertools
 import os
-from bisect import bisect_right
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from struct import unpack_from
 from typing import Any, BinaryIO
 
-from sphericalpca.linalg import Array
 from sphericalpca.rows.sources.columns import select
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, optional
 from sphericalpca.rows.sources.table import TableRows, list_length
@@ -26,7 +24,7 @@ def open_arrow(file: DataFile, options: Options) -> FileSource:
         with _reader(file) as reader:
             selection = select(reader.schema, options, file)
         with _reader(file, selection.names) as reader:
-            length = list_length(file, selection, _batches(reader, 0, len(lengths)))
+            length = list_length(file, selection, _batches(reader, range(len(lengths))))
     ends = [0, *itertools.accumulate(lengths)]
     source = ArrowRows(file, selection, ends, length, options.memory_budget)
     # A record batch in use and the next one.
@@ -54,26 +52,14 @@ def _reader(file: DataFile, names: Sequence[str] | None = None) -> Iterator[Any]
 class ArrowRows(TableRows):
     """Rows in record batches, each of which is loaded as a whole."""
 
-    def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
-        """Blocks of record batches."""
-        with self.file.being_read(), _reader(self.file, self._selection.names) as reader:
-            start = bisect_right(self.cuts, span.start) - 1
-            batches = _batches(reader, start, len(self.cuts) - 1)
-            yield from self._matrices(batches, self.cuts[start], span, rows)
-
-    def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
-        """Record batches of other columns."""
+    @contextmanager
+    def _batches(self, names: Sequence[str], parts: range, _rows: int) -> Iterator[Iterator[Any]]:
         with self.file.being_read(), _reader(self.file, names) as reader:
-            for batch in _batches(reader, 0, reader.num_record_batches):
-                yield batch.select(list(names))
-
-    def _schema(self) -> Any:
-        with self.file.being_read(), _reader(self.file) as reader:
-            return reader.schema
+            yield _batches(reader, parts)
 
 
-def _batches(reader: Any, first: int, last: int) -> Iterator[Any]:
-    for batch in map(reader.get_batch, range(first, last)):
+def _batches(reader: Any, parts: range) -> Iterator[Any]:
+    for batch in map(reader.get_batch, parts):
         # Of a damaged file the lists could point outside of their numbers.
         batch.validate(full=True)
         yield batch
@@ -95,21 +81,16 @@ def batch_lengths(handle: BinaryIO) -> list[int]:
         raise ValueError("it does not begin and end as an Arrow file does")
     length = unpack_from("<i", tail)[0]
     footer = _bytes_at(handle, size - 10 - length, length)
-    blocks = _blocks(footer)
+    # Where the headers of record batches begin, and how long they are.
+    blocks: list[tuple[int, int]] = []
+    if (field := _field(footer, _target(footer, 0), RECORD_BATCHES)) is not None:
+        first = _target(footer, field) + 4
+        count = unpack_from("<I", footer, first - 4)[0]
+        blocks = [unpack_from("<qi", footer, first + k * BLOCK) for k in range(count)]
     # Else a small file could have itself read a thousand times over.
     if sum(abs(length) for _, length in blocks) > size:
         raise ValueError("its record batches overlap")
     return [_batch_length(handle, *block) for block in blocks]
-
-
-def _blocks(footer: bytes) -> list[tuple[int, int]]:
-    """Where the headers of record batches begin, and how long they are."""
-    field = _field(footer, _target(footer, 0), RECORD_BATCHES)
-    if field is None:
-        return []
-    vector = _target(footer, field)
-    count = unpack_from("<I", footer, vector)[0]
-    return [unpack_from("<qi", footer, vector + 4 + k * BLOCK) for k in range(count)]
 
 
 def _batch_length(handle: BinaryIO, offset: int, size: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from bisect import bisect_right
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -63,7 +63,9 @@ class ChainedRows(RowSource):
         self.memory_budget = self.parts[0].memory_budget
         self.reader_bytes = max(part.reader_bytes for part in self.parts)
         self.any_row = all(part.any_row for part in self.parts)
-        self.cuts = sorted({a + cut for a, part in self._placed() for cut in part.cuts})
+        # The files, each with the row of the whole that it begins with.
+        self._placed = list(zip(self._ends, self.parts, strict=False))
+        self.cuts = sorted({a + cut for a, part in self._placed for cut in part.cuts})
         self.name = f"{len(self.parts)} files from {self.parts[0].name} to {self.parts[-1].name}"
 
     @property
@@ -78,15 +80,11 @@ class ChainedRows(RowSource):
 
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
         """Blocks of one file after another."""
-        for begin, part in self._placed():
+        for begin, part in self._placed:
             first = max(span.start - begin, 0)
             last = min(span.stop - begin, part.shape[0])
             if first < last:
                 yield from part.read(slice(first, last), rows)
-
-    def _placed(self) -> Iterator[tuple[int, RowSource]]:
-        """The files, each with the row of the whole that it begins with."""
-        return zip(self._ends, self.parts, strict=False)
 
     def check_unchanged(self) -> None:
         """Raise a `DataError` if a file is not the one that was opened any more."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -18,9 +18,6 @@ from sphericalpca.rows.sources.texts import encoding_of_column
 __all__ = ["Selection", "select"]
 
 
-LEAVE_OUT = ("leave it out of ", Parameter("columns"), ", or convert it")
-
-
 @dataclass(frozen=True)
 class Selection:
     """Columns of a table: one of lists, or several of numbers."""
@@ -29,14 +26,19 @@ class Selection:
     storage: np.dtype[Any]  # of their numbers
     lists: bool
     length: int | None  # numbers of a row; None for lists of which the schema does not tell
+    others: Any = None  # the schema of all other columns
 
 
 def select(schema: Any, options: Options, file: DataFile) -> Selection:
     """The columns that the options name, or those that are meant if they name none."""
     types = {field.name: field.type for field in schema}
     selection = _selected(types, _index_of(schema), options, file)
-    _refuse_repeated(selection.names, [field.name for field in schema], file)
-    return selection
+    for name, count in Counter(schema.names).items():
+        if count > 1 and name in selection.names:
+            found = f"{file.name} has {count} columns {name!r}"
+            raise DataError(found, "every column must have a unique name")
+    others = [field for field in schema if field.name not in selection.names]
+    return replace(selection, others=optional("pyarrow", "tables").schema(others))
 
 
 def _index_of(schema: Any) -> set[str]:
@@ -59,7 +61,7 @@ def _selected(
         return _lists(options.column, types, file)
     vectors = [name for name, kind in types.items() if _is_vector(kind)]
     if options.names is not None and (types.keys() & set(options.names) or not vectors):
-        return _known(options.names, types, file)
+        return _numbers(options.names, types, file, fitted=True)
     if len(vectors) > 1:
         found = f"{file.name} has several columns of lists ({_listed(vectors)})"
         raise DataError(found, remedy=("name one of them with ", Parameter("column", ...)))
@@ -73,40 +75,16 @@ def _selected(
         found = f"{file.name} has no column of numbers or lists of numbers{has}"
         encode = encoding_of_column(file.path, texts[0]) if texts else "write the rows as such"
         raise DataError(found, remedy=encode)
-    _refuse_identifiers(numbers, types, file)
-    return _numbers(numbers, types, file)
-
-
-def _known(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> Selection:
-    """The columns that a model was fitted to."""
-    for name in names:
-        if name not in types:
-            raise DataError(
-                f"{file.name} has no column {name!r}, which the model was fitted to",
-                remedy=f"it has {_listed(types)}; pass a file that has all columns of the fit",
-            )
-    return _numbers(names, types, file, "the model was fitted to it, so convert it")
-
-
-def _refuse_repeated(chosen: tuple[str, ...], names: list[str], file: DataFile) -> None:
-    """Names that stand for several columns, as scikit-learn refuses them in data frames."""
-    count = Counter(names)
-    for name in chosen:
-        if count[name] > 1:
-            found = f"{file.name} has {count[name]} columns {name!r}"
-            raise DataError(found, "every column must have a unique name")
-
-
-def _refuse_identifiers(names: tuple[str, ...], types: dict[str, Any], file: DataFile) -> None:
-    """Whole numbers beside fractions may count rows, and would drown all directions."""
-    whole = [name for name in names if _arrow_types().is_integer(types[name])]
-    if 0 < len(whole) < len(names):
-        pattern = "; 'x*' stands for all that begin with x"
+    if 0 < len(whole) < len(numbers):  # which may count rows, and would drown all directions
         raise DataError(
             f"{file.name} has columns of whole numbers ({_listed(whole)}) beside others, which may "
             "be identifiers",
-            remedy=("name those to read with ", Parameter("columns", ...), pattern),
+            remedy=(
+                *("name those to read with ", Parameter("columns", ...)),
+                "; 'x*' stands for all that begin with x",
+            ),
         )
+    return _numbers(numbers, types, file)
 
 
 def _spelled_out(
@@ -136,27 +114,35 @@ def _lists(name: str, types: dict[str, Any], file: DataFile) -> Selection:
 
 
 def _numbers(
-    names: tuple[str, ...], types: dict[str, Any], file: DataFile, remedy: Phrase = LEAVE_OUT
+    names: tuple[str, ...], types: dict[str, Any], file: DataFile, *, fitted: bool = False
 ) -> Selection:
+    """Columns of numbers; `fitted` if they are those of a model."""
     storage = []
     for name in names:
-        kind = _type_of(name, types, file)
+        kind = _type_of(name, types, file, fitted=fitted)
         if not _is_number(kind):
+            remedy: Phrase = ("leave it out of ", Parameter("columns"), ", or convert it")
+            if fitted:
+                remedy = "the model was fitted to it, so convert it"
+            elif len(names) == 1 and _is_text(kind):
+                remedy = encoding_of_column(file.path, name)
             found = f"Column {name!r} of {file.name} is of type {printable(kind, 200)}"
-            only = remedy is LEAVE_OUT and len(names) == 1 and _is_text(kind)
-            encode = encoding_of_column(file.path, name) if only else remedy
-            raise DataError(found, "must hold numbers", encode)
+            raise DataError(found, "must hold numbers", remedy)
         storage.append(_number_type(kind))
     if len(set(names)) < len(names) or not names:
         raise DataError(Parameter("columns", list(names)), "must name columns, each once")
     return Selection(names, np.result_type(*storage), lists=False, length=len(names))
 
 
-def _type_of(name: str, types: dict[str, Any], file: DataFile) -> Any:
+def _type_of(name: str, types: dict[str, Any], file: DataFile, *, fitted: bool = False) -> Any:
     if name not in types:
-        pattern = f"No column of numbers in {file.name} matches {name!r}"
-        found = pattern if set(name) & set("*?[") else f"{file.name} has no column {name!r}"
-        raise DataError(found, remedy=f"it has {_listed(types)}")
+        found, remedy = f"{file.name} has no column {name!r}", f"it has {_listed(types)}"
+        if fitted:
+            found += ", which the model was fitted to"
+            remedy += "; pass a file that has all columns of the fit"
+        elif set(name) & set("*?["):
+            found = f"No column of numbers in {file.name} matches {name!r}"
+        raise DataError(found, remedy=remedy)
     return types[name]
 
 
@@ -180,8 +166,7 @@ def _is_vector(kind: Any) -> bool:
 
 
 def _number_type(kind: Any) -> np.dtype[Any]:
-    found: np.dtype[Any] = np.dtype(kind.to_pandas_dtype())
-    return found
+    return np.result_type(kind.to_pandas_dtype())
 
 
 def _listed(names: Iterable[str], most: int = 10) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from sphericalpca.linalg import Array
 from sphericalpca.registry.formats import FORMATS
 from sphericalpca.rows.reading import RowSource
 
-__all__ = ["DataFile", "FileSource", "Options", "arithmetic_type", "optional", "rewritten"]
+__all__ = ["DataFile", "FileSource", "Options", "chosen_key", "optional", "rewritten"]
 
 DAMAGED = "the file is damaged or of another format; write or copy it again"
 
@@ -51,10 +51,6 @@ class DataFile:
     def name(self) -> str:
         """What messages call it."""
         return repr(str(self.path))
-
-    def place(self, row: int) -> str:
-        """Where a row is."""
-        return f"row {row} of {self.name}"
 
     def check_unchanged(self) -> None:
         """Raise a `DataError` if the file is not as it was."""
@@ -122,7 +118,12 @@ class FileSource(RowSource):
         self.name = file.name
         self.shape = (int(shape[0]), int(shape[1]))
         self.storage = np.dtype(storage)
-        self.dtype = arithmetic_type(self.storage, file.name)
+        if self.storage.kind not in "fiub":
+            found = f"{file.name} holds values of type {self.storage}"
+            raise DataError(found, "rows must be real numbers", "write them as float32 or float64")
+        # float32 where it holds every number of the storage type.
+        single = self.storage.itemsize <= (4 if self.storage.kind == "f" else 2)
+        self.dtype = np.dtype(np.float32 if single else np.float64)
         self.stored = self.shape[0] * self.shape[1]
         self.memory_budget = memory_budget
         # The whole file is one part, unless a format can do better.
@@ -147,18 +148,21 @@ class FileSource(RowSource):
         """Raise a `DataError` if the file is not the one that was opened any more."""
         self.file.check_unchanged()
 
-    def place(self, row: int) -> str:
-        """Where a row is, in words."""
-        return self.file.place(row)
 
-
-def arithmetic_type(storage: np.dtype[Any], name: str) -> np.dtype[Any]:
-    """float32 where it holds every number of the storage type, else float64."""
-    if storage.kind not in "fiub":
-        found = f"{name} holds values of type {storage}"
-        raise DataError(found, "rows must be real numbers", "write them as float32 or float64")
-    single = storage.itemsize <= (4 if storage.kind == "f" else 2)
-    return np.dtype(np.float32 if single else np.float64)
+def chosen_key(
+    file: DataFile, key: str | None, noun: str, found: Mapping[str, tuple[tuple[int, ...], bool]]
+) -> str:
+    """The name of one matrix in a file, of which shapes are found and whether they are numeric."""
+    matrices = [name for name, (shape, numeric) in found.items() if len(shape) == 2 and numeric]
+    if key is None and len(matrices) == 1:
+        return matrices[0]
+    if key is not None and key in matrices:
+        return key
+    what = f"several 2-D {noun}s" if matrices else f"no 2-D {noun} of numbers"
+    what = what if key is None else f"no 2-D {noun} {key!r} of numbers"
+    listed = ", ".join(f"{name!r} {shape}" for name, (shape, _) in found.items()) or "nothing"
+    remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
+    raise DataError(f"{file.name} has {what}", remedy=remedy)
 
 
 def rewritten(values: Array, out: Array) -> Array:

@@ -1,17 +1,18 @@
 """Dense rows at known places of a file, fetched by positioned reads.
 
-Files are not mapped into memory: a mapped file that is cut short while it is read ends the
-whole program with a bus error; a read that comes back short is an error like any other.
+Files are not mapped into memory: one that is cut short meanwhile would end the whole program.
 """
 
 from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
-from collections.abc import Generator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from io import FileIO
+from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, rewritten
 
-__all__ = ["ColumnMajorRows", "FixedRows", "RowMajorRows", "fill"]
+__all__ = ["ColumnMajorRows", "FixedRows", "RowMajorRows", "fill", "opened"]
 
 
 def fill(memory: Any, file: Any, position: int) -> bool:
@@ -34,16 +35,36 @@ def fill(memory: Any, file: Any, position: int) -> bool:
     return True
 
 
-class FixedRows(FileSource):
-    """Rows that can all be reached directly, from `offset` on."""
+@contextmanager
+def opened(path: Path, member: str = "") -> Iterator[Any]:
+    """A handle of a file, or of a compressed member of an archive."""
+    if not member:
+        with FileIO(path) as handle:
+            yield handle
+    else:
+        with ZipFile(path) as archive, archive.open(member) as handle:
+            yield handle
 
-    any_row = True
+
+class FixedRows(FileSource):
+    """Rows from `offset` on, which can all be reached directly.
+
+    A compressed `member` of an archive is unpacked from its front, by one reader.
+    """
 
     def __init__(
-        self, file: DataFile, shape: Sequence[int], storage: Any, budget: int, *, offset: int = 0
+        self,
+        file: DataFile,
+        shape: Sequence[int],
+        storage: Any,
+        budget: int,
+        *,
+        offset: int = 0,
+        member: str = "",
     ) -> None:
         super().__init__(file, shape, storage, budget)
-        self._offset = offset
+        self._offset, self._member = offset, member
+        self.any_row = not member
 
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
         """Blocks in two buffers that take turns."""
@@ -51,7 +72,7 @@ class FixedRows(FileSource):
         height = int(np.diff(ends).max(initial=0))
         # Numbers that are converted need one buffer to come from, and two to go to.
         raw = itertools.cycle([self._buffer(height) for _ in range(1 if self.converts else 2)])
-        outputs = [self._output(height) for _ in range(2)] if self.converts else [None]
+        outputs = [self._memory(height, self.dtype) for _ in range(2)] if self.converts else [None]
         with self.file.being_read(), self._opened() as file:
             for (first, last), out in zip(itertools.pairwise(ends), itertools.cycle(outputs)):
                 values = self._values(file, next(raw), first, last - first)
@@ -62,22 +83,22 @@ class FixedRows(FileSource):
 
     def _opened(self) -> AbstractContextManager[Any]:
         """A handle from which rows are read."""
-        return FileIO(self.file.path)
+        return opened(self.file.path, self._member)
 
-    def _output(self, height: int) -> Array:
-        """Memory for so many rows in the type of the arithmetic."""
-        return np.empty((height, self.shape[1]), self.dtype)
+    def _fill(self, memory: Any, file: Any, position: int, row: int) -> None:
+        if not fill(memory, file, self._offset + position):
+            raise DataError(
+                f"{self.name} ends before the end of {self.place(row)}",
+                f"had {self.shape[0]} rows when it was opened",
+                "do not change files during a fit",
+            )
 
-    def _too_short(self, row: int) -> DataError:
-        return DataError(
-            f"{self.name} ends before the end of {self.place(row)}",
-            f"had {self.shape[0]} rows when it was opened",
-            "do not change files during a fit",
-        )
+    def _memory(self, height: int, dtype: Any) -> Array:
+        """Memory for this many rows, as they lie in the file."""
+        return np.empty((height, self.shape[1]), dtype)
 
     def _buffer(self, height: int) -> Any:
-        """Memory for so many rows as they are in the file."""
-        return np.empty((height, self.shape[1]), self.storage)
+        return self._memory(height, self.storage)
 
     @abstractmethod
     def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
@@ -88,29 +109,18 @@ class RowMajorRows(FixedRows):
     """Rows one after another."""
 
     def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
-        size = buffer[:1].nbytes
-        if not fill(buffer[:count], file, self._offset + first * size):
-            raise self._too_short(first)
+        self._fill(buffer[:count], file, first * buffer[:1].nbytes, first)
         return np.asarray(buffer[:count])
 
 
 class ColumnMajorRows(FixedRows):
-    """Columns one after another: every block takes a piece of each, in a read of its own.
+    """Columns one after another: every block takes a piece of each, in a read of its own."""
 
-    With blocks of thousands of rows a piece is tens of kilobytes, so that this is about as fast
-    as rows in order when the file is in the system's cache, and slower from a disk.
-    """
-
-    def _buffer(self, height: int) -> Any:
-        return np.empty((self.shape[1], height), self.storage)
-
-    def _output(self, height: int) -> Array:
-        # Transposed too, so that numbers are converted in the order in which they lie.
-        return np.empty((self.shape[1], height), self.dtype).T
+    def _memory(self, height: int, dtype: Any) -> Array:
+        return np.empty((self.shape[1], height), dtype).T
 
     def _values(self, file: Any, buffer: Any, first: int, count: int) -> Array:
         n, size = self.shape[0], self.storage.itemsize
-        for column, piece in enumerate(buffer[:, :count]):
-            if not fill(piece, file, self._offset + (column * n + first) * size):
-                raise self._too_short(first)
-        return np.asarray(buffer[:, :count].T)
+        for column, piece in enumerate(buffer[:count].T):
+            self._fill(piece, file, (column * n + first) * size, first)
+        return np.asarray(buffer[:count])

@@ -1,7 +1,7 @@
 """HDF5 files: a 2-D data set.
 
-Its numbers are read directly where they lie in one piece; data sets in chunks, perhaps
-compressed, through h5py, which reads for one thread at a time.
+Its numbers are read directly where they lie in one piece; chunks through h5py, by one thread at a
+time.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.exceptions import DataError, Parameter
+from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads
-from sphericalpca.rows.sources.filesource import DataFile, Options, arithmetic_type, optional
+from sphericalpca.rows.sources.filesource import DataFile, Options, chosen_key, optional
 from sphericalpca.rows.sources.fixed import FixedRows, RowMajorRows
 
 __all__ = ["open_hdf5"]
@@ -42,7 +42,6 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
                 "no file may name others to be read",
                 "copy them into one data set",
             )
-        arithmetic_type(dataset.dtype, f"Data set {key!r} of {file.name}")
         direct = dataset.chunks is None and not dataset.is_virtual
         offset = dataset.id.get_offset() if direct else None
         if dataset.chunks is not None:
@@ -69,8 +68,8 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
 def _elsewhere(opened: Any, dataset: Any) -> str | None:
     """Where numbers of a data set lie, if not in this file.
 
-    HDF5 lets a file name any other one, by a link, as raw storage or as the source of a virtual
-    data set.  A file from a stranger could so make its reader's own files part of the rows.
+    A file from a stranger could make its reader's own files part of the rows: by a link, as raw
+    storage, or as the source of a virtual data set.
     """
     if dataset.file.filename != opened.filename:
         return str(dataset.file.filename)
@@ -84,10 +83,7 @@ def _elsewhere(opened: Any, dataset: Any) -> str | None:
 
 
 def _check_chunks(dataset: Any, size: int) -> None:
-    """Refuse chunks that lie outside of the file or are empty.
-
-    The library would read memory that is not its own, and end the program.
-    """
+    """Refuse chunks outside of the file, for which the library would end the program."""
     whole = prod(dataset.chunks) * dataset.dtype.itemsize
     plain = dataset.id.get_create_plist().get_nfilters() == 0
 
@@ -102,32 +98,17 @@ def _check_chunks(dataset: Any, size: int) -> None:
 
 
 def _find_key(opened: Any, key: str | None, file: DataFile) -> str:
-    if key is not None and _is_matrix(opened.get(key)):
-        return key
-    choices = _matrices(opened)
-    numeric = [name for name in choices if opened[name].dtype.kind in "fiub"]
-    if key is None and USUAL_KEY in choices:
-        return USUAL_KEY
-    if key is None and len(numeric) == 1:
-        return numeric[0]
-    found = "several 2-D data sets" if numeric else "no numeric 2-D data set"
-    if key is not None:
-        found = f"no 2-D data set {key!r}"
-    listed = ", ".join(f"{name!r} {shape}" for name, shape in choices.items()) or "none"
-    remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
-    raise DataError(f"{file.name} has {found}", remedy=remedy)
-
-
-def _matrices(opened: Any) -> dict[str, tuple[int, ...]]:
-    """Names and shapes of all 2-D data sets."""
-    found: dict[str, tuple[int, ...]] = {}
+    found: dict[str, tuple[tuple[int, ...], bool]] = {}
 
     def visit(name: str, item: Any) -> None:
         if _is_matrix(item):
-            found[name] = item.shape
+            found[name] = item.shape, item.dtype.kind in "fiub"
 
+    usual = USUAL_KEY if key is None else key
+    if _is_matrix(opened.get(usual)):
+        return usual
     opened.visititems(visit)
-    return found
+    return chosen_key(file, key, "data set", found)
 
 
 def _is_matrix(item: Any) -> bool:
@@ -135,10 +116,7 @@ def _is_matrix(item: Any) -> bool:
 
 
 class ChunkedRows(FixedRows):
-    """Rows of a data set in chunks.
-
-    Two readers that begin inside a chunk unpack it both, once in a pass.
-    """
+    """Rows of a data set in chunks; readers that begin inside of one each unpack it."""
 
     def __init__(
         self,
@@ -172,7 +150,7 @@ class ChunkedRows(FixedRows):
         return values
 
     def _block_ends(self, span: slice, rows: int) -> list[int]:
-        """Blocks of at most so many rows that end where chunks do, if these are small enough."""
+        """Blocks of at most this many rows that end where chunks do, if these are small enough."""
         chunk = self._chunk_rows if self._chunk_rows <= rows else 1
         ends = [span.start]
         while ends[-1] < span.stop:

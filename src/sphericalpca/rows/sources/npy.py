@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from io import FileIO
 from math import prod
 from typing import Any, BinaryIO, NamedTuple
@@ -14,8 +12,8 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile
 import numpy as np
 from numpy.lib import format as npy_format
 
-from sphericalpca.exceptions import DataError, Parameter
-from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options
+from sphericalpca.exceptions import DataError
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, chosen_key
 from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
 
 __all__ = ["StoredArray", "checked_header", "dense_rows", "located", "open_npy", "read_small"]
@@ -25,17 +23,16 @@ LONGEST_HEADER = 10_000 + 12
 
 
 class StoredArray(NamedTuple):
-    """What the header of an array says, and where its numbers begin.
+    """What the header of an array says, and where its numbers begin in the file.
 
-    The `offset` is in the file, or in the unpacked member of an archive if that is compressed.
+    Of a compressed `member` of an archive, where they begin in what is unpacked.
     """
 
     shape: tuple[int, ...]
     fortran_order: bool
     dtype: np.dtype[Any]
     offset: int
-    member: str = ""  # of an archive
-    compressed: bool = False
+    member: str = ""
 
     @property
     def end(self) -> int:
@@ -54,19 +51,19 @@ def open_npy(file: DataFile, options: Options) -> FileSource:
         found, rule = f"{file.name} has {file.size} bytes", f"its header announces {header.end}"
         remedy = "it was cut short, or something was appended; write it again"
         raise DataError(found, rule, remedy)
-    return _direct_rows(file, header, options)
+    return _rows(file, header, options)
 
 
-def _direct_rows(file: DataFile, array: StoredArray, options: Options) -> FileSource:
+def _rows(file: DataFile, array: StoredArray, options: Options) -> FileSource:
     kind = ColumnMajorRows if array.fortran_order else RowMajorRows
-    return kind(file, array.shape, array.dtype, options.memory_budget, offset=array.offset)
+    shape, dtype, offset, budget = array.shape, array.dtype, array.offset, options.memory_budget
+    return kind(file, shape, dtype, budget, offset=offset, member=array.member)
 
 
 def _read_header(handle: BinaryIO | Any) -> StoredArray:
-    """Read the header at the beginning of a handle.
+    """Read the header at the beginning of a handle, and no more than a header may have.
 
-    No more is read than a header may have, whatever length it announces: numpy would read, and
-    in an archive unpack, up to 4 GB before it finds that too long.
+    NumPy would read, and in an archive unpack, up to 4 GB before it finds that too long.
     """
     begin = io.BytesIO(handle.read(LONGEST_HEADER))
     version = npy_format.read_magic(begin)
@@ -89,10 +86,7 @@ DEFLATED = 1032
 
 
 def checked_header(archive: ZipFile, size: int, name: str) -> StoredArray:
-    """The header of an array in an archive of so many bytes, which can hold what it announces.
-
-    Archive and header may say anything; memory is reserved by what they say.
-    """
+    """The header of an array in an archive of this many bytes, which can hold what it announces."""
     info = archive.getinfo(name)
     growth = {ZIP_STORED: 1, ZIP_DEFLATED: DEFLATED}.get(info.compress_type)
     if growth is None:
@@ -109,7 +103,7 @@ def checked_header(archive: ZipFile, size: int, name: str) -> StoredArray:
 
 
 def read_small(archive: ZipFile, file: DataFile, name: str, most: int | None = None) -> Any:
-    """A member of an archive as an array, of at most so many bytes."""
+    """A member of an archive as an array, of at most this many bytes."""
     header = checked_header(archive, file.size, name)
     if most is not None and header.end > most:
         raise ValueError(f"{name!r} has {header.end} bytes, more than {most}")
@@ -124,62 +118,29 @@ def read_small(archive: ZipFile, file: DataFile, name: str, most: int | None = N
 def located(archive: ZipFile, file: DataFile, name: str) -> StoredArray:
     """Where a member's numbers are."""
     header, info = checked_header(archive, file.size, name), archive.getinfo(name)
-    compressed, offset = info.compress_type != ZIP_STORED, header.offset
-    if not compressed:
-        with FileIO(file.path) as raw:
-            raw.seek(info.header_offset)
-            local = raw.read(LOCAL_HEADER)
-        names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
-        offset += info.header_offset + LOCAL_HEADER + names
-    return header._replace(offset=offset, member=name, compressed=compressed)
+    if info.compress_type != ZIP_STORED:
+        return header._replace(member=name)
+    with FileIO(file.path) as raw:
+        raw.seek(info.header_offset)
+        local = raw.read(LOCAL_HEADER)
+    names = int.from_bytes(local[26:28], "little") + int.from_bytes(local[28:30], "little")
+    return header._replace(offset=header.offset + info.header_offset + LOCAL_HEADER + names)
 
 
 def dense_rows(file: DataFile, archive: ZipFile, options: Options) -> FileSource:
     """The rows of a 2-D array in the archive: of the one that is named, or the only one."""
-    name = _chosen(file, archive, options.key)
+    found = {}
+    for name in archive.namelist():
+        if name.endswith(".npy"):
+            with archive.open(name) as handle:
+                header = _read_header(handle)
+            found[name.removesuffix(".npy")] = header.shape, header.dtype.kind in "fiub"
+    name = chosen_key(file, options.key, "array", found)
     array = located(archive, file, f"{name}.npy")
-    if not array.compressed:
-        return _direct_rows(file, array, options)
-    if array.fortran_order:
+    if array.member and array.fortran_order:
         raise DataError(
             f"{name!r} in {file.name} is compressed and in Fortran order",
             "rows cannot be read one by one that way",
             "write it with numpy.savez, or in C order",
         )
-    return PackedRows(file, array, options.memory_budget)
-
-
-def _chosen(file: DataFile, archive: ZipFile, key: str | None) -> str:
-    shapes = {}
-    for name in archive.namelist():
-        if name.endswith(".npy"):
-            with archive.open(name) as handle:
-                header = _read_header(handle)
-            shapes[name.removesuffix(".npy")] = header.shape, header.dtype.kind in "fiub"
-    matrices = [name for name, (shape, numeric) in shapes.items() if len(shape) == 2 and numeric]
-    listed = ", ".join(f"{name!r} {shape}" for name, (shape, _) in shapes.items()) or "nothing"
-    if key is None and len(matrices) == 1:
-        return matrices[0]
-    if key is None:
-        found = "several 2-D arrays" if matrices else "no 2-D array of numbers"
-        remedy = ("name one with ", Parameter("key", ...), f"; it has {listed}")
-        raise DataError(f"{file.name} has {found}", remedy=remedy)
-    if key not in matrices:
-        what = "no 2-D array of numbers" if key in shapes else "not there"
-        raise DataError(Parameter("key", key), f"is {what} in {file.name}", f"it has {listed}")
-    return key
-
-
-class PackedRows(RowMajorRows):
-    """Rows of a compressed array, unpacked from its front by one reader."""
-
-    any_row = False
-
-    def __init__(self, file: DataFile, array: StoredArray, memory_budget: int) -> None:
-        super().__init__(file, array.shape, array.dtype, memory_budget, offset=array.offset)
-        self._member = array.member
-
-    @contextmanager
-    def _opened(self) -> Iterator[Any]:
-        with ZipFile(self.file.path) as archive, archive.open(self._member) as handle:
-            yield handle
+    return _rows(file, array, options)

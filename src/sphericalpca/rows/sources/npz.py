@@ -1,16 +1,13 @@
 """Archives of ``.npy`` files: CSR matrices as ``scipy.sparse.save_npz`` writes them, or arrays.
 
-The row pointer is kept in memory; indices and numbers are read a block at a time.  From an
-archive that is not compressed a block is reached directly; a compressed one is unpacked from
-its front, so that one thread reads it all.
+The row pointer is kept in memory; indices and numbers are read a block at a time, from a
+compressed archive by one thread.
 """
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack
-from io import FileIO
 from typing import Any
 from zipfile import ZipFile
 
@@ -21,7 +18,7 @@ from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, rewritten
-from sphericalpca.rows.sources.fixed import fill
+from sphericalpca.rows.sources.fixed import fill, opened
 from sphericalpca.rows.sources.npy import StoredArray, dense_rows, located, read_small
 from sphericalpca.rows.structure import refuse_indices
 
@@ -47,14 +44,7 @@ def open_npz(file: DataFile, options: Options) -> FileSource:
         shape = read_small(archive, file, "shape.npy", FEW)
         pointer = read_small(archive, file, "indptr.npy").astype(np.int64, copy=False)
         data, indices = (located(archive, file, name) for name in ("data.npy", "indices.npy"))
-        _check_structure(file, shape, pointer, data, indices)
-    return CompressedSparseRows(file, shape, pointer, (data, indices), options.memory_budget)
-
-
-def _check_structure(
-    file: DataFile, shape: Any, pointer: Any, data: StoredArray, indices: StoredArray
-) -> None:
-    good = (
+    if not (
         shape.shape == (2,)
         and shape.dtype.kind in "iu"
         and 0 <= shape[1] <= np.iinfo(np.int64).max
@@ -63,13 +53,13 @@ def _check_structure(
         and pointer[-1] == data.shape[0] == indices.shape[0]
         and (np.diff(pointer) >= 0).all()
         and indices.dtype.kind == "i"
-    )
-    if not good:
+    ):
         raise DataError(
             f"{file.name} is not a CSR matrix",
             "its row pointer, indices and numbers must fit together",
             "write it again",
         )
+    return CompressedSparseRows(file, shape, pointer, (data, indices), options.memory_budget)
 
 
 class CompressedSparseRows(FileSource):
@@ -87,7 +77,7 @@ class CompressedSparseRows(FileSource):
         super().__init__(file, shape, data.dtype, memory_budget)
         self.stored = data.shape[0]
         self._pointer, self._data, self._indices = pointer, data, indices
-        self.any_row = not (data.compressed or indices.compressed)
+        self.any_row = not (data.member or indices.member)
 
     @property
     def _mean_length(self) -> float:
@@ -112,8 +102,12 @@ class CompressedSparseRows(FileSource):
             (np.empty(longest, self.dtype), np.empty(longest, np.int64 if wide else np.int32))
             for _ in range(2)
         )
-        with ExitStack() as stack:
-            data, indices = (self._opened(part, stack) for part in (self._data, self._indices))
+        path = self.file.path
+        with (
+            self.file.being_read(),
+            opened(path, self._data.member) as data,
+            opened(path, self._indices.member) as indices,
+        ):
             for first, last in itertools.pairwise(ends):
                 begin, end = self._pointer[first], self._pointer[last]
                 numbers, places = (buffer[: end - begin] for buffer in next(buffers))
@@ -123,7 +117,7 @@ class CompressedSparseRows(FileSource):
                 yield self._matrix(first, last, numbers, places)
 
     def _block_ends(self, span: slice, rows: int) -> list[int]:
-        """Blocks of at most so many rows, and as many numbers as these have on average."""
+        """Blocks of at most this many rows, and as many numbers as these have on average."""
         limit = max(1, int(rows * self._mean_length))
         ends = [span.start]
         while ends[-1] < span.stop:
@@ -131,14 +125,6 @@ class CompressedSparseRows(FileSource):
             within = np.searchsorted(self._pointer, self._pointer[first] + limit, "right") - 1
             ends.append(min(max(int(within), first + 1), first + rows, span.stop))
         return ends
-
-    def _opened(self, array: StoredArray, stack: ExitStack) -> Any:
-        """A handle of the archive, or of one of its members if that is compressed."""
-        with self.file.being_read():
-            if not array.compressed:
-                return stack.enter_context(FileIO(self.file.path))
-            archive = stack.enter_context(ZipFile(self.file.path))
-            return stack.enter_context(archive.open(array.member))
 
     def _matrix(self, first: int, last: int, numbers: Array, places: Any) -> Matrix:
         m, pointer = self.shape[1], self._pointer[first : last + 1]

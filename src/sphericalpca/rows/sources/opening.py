@@ -90,16 +90,11 @@ def open_rows(
     )
 
 
-def _with_formats(docstring: str | None) -> str:
-    """The docstring of `open_rows` with a list of all formats."""
-    items = [
-        f"- {', '.join(f'``{suffix}``' for suffix in known.suffixes)}: {known.description}"
-        for known in FORMATS.values()
-    ]
-    return (docstring or "").replace("{formats}", ";\n        ".join(items) + ".")
-
-
-open_rows.__doc__ = _with_formats(open_rows.__doc__)
+_FORMATS = ";\n        ".join(
+    f"- {', '.join(f'``{suffix}``' for suffix in known.suffixes)}: {known.description}"
+    for known in FORMATS.values()
+)
+open_rows.__doc__ = (open_rows.__doc__ or "").replace("{formats}", f"{_FORMATS}.")
 
 
 def open_rows_for(
@@ -120,8 +115,7 @@ def open_rows_for(
     if isinstance(columns, str):
         remedy = ("pass ", Parameter("columns", [columns]))
         raise ArgumentTypeError(Parameter("columns", columns), "must be a list", remedy)
-    chosen = None if columns is None else tuple(columns)
-    known = None if names is None else tuple(names)
+    chosen, known = (None if one is None else tuple(one) for one in (columns, names))
     options = Options(column, chosen, key, parse_budget(memory_budget), known)
     if column is not None and columns is not None:
         raise ParameterError(
@@ -133,36 +127,27 @@ def open_rows_for(
 
 
 def _open(path: Path, options: Options) -> RowSource:
-    file, known = DataFile.at(path), format_of(path)
+    file, known, suffix = DataFile.at(path), format_of(path), path.suffix.lower()
+    if suffix == MODEL_SUFFIX:
+        found = f"{file.name} has the suffix of a model, not of rows"
+        raise DataError(found, remedy="pass the file of rows here")
     if known is None:
-        raise _unknown_format(file)
+        found = f"Cannot read {file.name}. Supported: {', '.join(row_suffixes())}."
+        remedy = f"{CLUSTER}, or convert it" if suffix in (".jsonl", ".gz") else "convert it"
+        raise DataError(found, remedy=conversion(path) if suffix in SEPARATORS else remedy)
     _refuse_foreign(file, options, known)
     source: RowSource = resolve(known.opener)(file, options)
     return source
 
 
-def _unknown_format(file: DataFile) -> DataError:
-    suffix = file.path.suffix.lower()
-    if suffix == MODEL_SUFFIX:
-        found = f"{file.name} has the suffix of a model, not of rows"
-        return DataError(found, remedy="pass the file of rows here")
-    found = f"Cannot read {file.name}. Supported: {', '.join(row_suffixes())}."
-    remedy = f"{CLUSTER}, or convert it" if suffix in (".jsonl", ".gz") else "convert it"
-    return DataError(found, remedy=conversion(file.path) if suffix in SEPARATORS else remedy)
-
-
 def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:
     """Options that say nothing to this format are a mistake."""
     for name, trait in (("column", "table"), ("columns", "table"), ("key", "key")):
-        suits = attrgetter(trait)
-        given = getattr(options, name)
+        suits, given = attrgetter(trait), getattr(options, name)
         if given is not None and not suits(known):
             given = list(given) if name == "columns" else given
-            raise DataError(
-                (Parameter(name, given), f" is for {titles(suits)} files"),
-                f"{file.name} is not one",
-                "leave it out",
-            )
+            found = (Parameter(name, given), f" is for {titles(suits)} files")
+            raise DataError(found, f"{file.name} is not one", "leave it out")
 
 
 def find_paths(path: Any) -> list[Path]:
@@ -201,12 +186,15 @@ def natural_order(name: str) -> list[Any]:
 
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12}
-BINARY_UNITS = {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+UNITS |= {"ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
+SIZE = re.compile(r"\s*(\d+(?:\.\d+)?(?:e\d{1,2})?)\s*([kmgt]?|[kmgt]i)b?\s*", re.IGNORECASE)
 
 
 def parse_budget(memory_budget: Any) -> int:
     """Bytes, from ``536870912``, ``2e9``, ``"512MB"``, ``"1.5 GB"`` or ``"2GiB"``."""
-    size: Any = _size(memory_budget) if isinstance(memory_budget, str) else memory_budget
+    size = memory_budget
+    if isinstance(size, str) and (found := SIZE.fullmatch(size)):
+        size = int(float(found[1]) * UNITS[found[2].lower()])
     is_number = isinstance(size, Real) and not isinstance(size, bool)
     if is_number and 1 <= size < math.inf and size == int(size):
         return int(size)
@@ -214,9 +202,3 @@ def parse_budget(memory_budget: Any) -> int:
         Parameter("memory_budget", memory_budget),
         "must be a positive number of bytes, or text such as '512MB' or '2GB'",
     )
-
-
-def _size(text: str) -> int | None:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:e\d{1,2})?)\s*([kmgt]?i?)b?\s*", text.lower())
-    unit = None if found is None else (UNITS | BINARY_UNITS).get(found[2])
-    return None if found is None or unit is None else int(float(found[1]) * unit)

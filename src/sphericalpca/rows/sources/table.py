@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 from abc import abstractmethod
+from bisect import bisect_left, bisect_right
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import numpy as np
@@ -13,17 +14,22 @@ import numpy as np
 from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array
 from sphericalpca.rows.sources.columns import Selection
-from sphericalpca.rows.sources.filesource import DataFile, FileSource, optional, rewritten
+from sphericalpca.rows.sources.filesource import DataFile, FileSource, rewritten
 
 __all__ = ["TableRows", "list_length"]
 
 # Older versions of pyarrow cannot read nulls among lists of one size (apache/arrow#35692): there is
 # nothing yet whose nulls could be counted, and only this text tells them from damage.
 NULL_AMONG_LISTS = "Expected all lists to be of size"
+# Rows of other columns that are read at a time.
+OTHERS = 10_000
 
 
 class TableRows(FileSource):
-    """Rows in one column of lists, or in several columns of numbers; `ends` are the cuts."""
+    """Rows in one column of lists, or in several columns of numbers; `ends` are the cuts.
+
+    The schema of all other columns is `others`.
+    """
 
     def __init__(
         self, file: DataFile, selection: Selection, ends: Sequence[int], length: int, budget: int
@@ -32,25 +38,30 @@ class TableRows(FileSource):
         self.cuts = ends
         self.columns = None if selection.lists else selection.names
         self._selection = selection
+        self.others = selection.others
 
     @property
     def extra_row_bytes(self) -> float:
         """None: blocks are views of record batches, or are filled from these directly."""
         return 0.0
 
-    def other_schema(self) -> Any:
-        """The columns of the table that are not these rows."""
-        schema = self._schema()
-        others = [field for field in schema if field.name not in self._selection.names]
-        return optional("pyarrow", "tables").schema(others)
+    def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
+        """Blocks of record batches."""
+        parts = range(bisect_right(self.cuts, span.start) - 1, bisect_left(self.cuts, span.stop))
+        with self._batches(self._selection.names, parts, rows) as batches:
+            yield from self._matrices(batches, self.cuts[parts.start], span, rows)
 
-    @abstractmethod
     def other_batches(self, names: Sequence[str]) -> Generator[Any, None, None]:
         """Record batches of the columns of these names, in the order of the rows."""
+        with self._batches(names, range(len(self.cuts) - 1), OTHERS) as batches:
+            for batch in batches:
+                yield batch.select(list(names))
 
     @abstractmethod
-    def _schema(self) -> Any:
-        """Of the whole table."""
+    def _batches(
+        self, names: Sequence[str], parts: range, rows: int
+    ) -> AbstractContextManager[Iterator[Any]]:
+        """Record batches between those cuts, of at most this many rows if they can be divided."""
 
     def _matrices(
         self, batches: Iterator[Any], first: int, span: slice, rows: int
@@ -136,6 +147,6 @@ def list_length(file: DataFile, selection: Selection, batches: Iterator[Any]) ->
         if batch.num_rows:
             first = batch.column(selection.names[0])[0]
             if not first.is_valid:
-                raise _null(selection.names[0], file.place(0))
+                raise _null(selection.names[0], f"row 0 of {file.name}")
             return len(first)
     return 0

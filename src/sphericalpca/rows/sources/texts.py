@@ -79,8 +79,8 @@ def _encoding(name: str, read: str, modules: str, before: str = "") -> str:
     target = Path(name).with_suffix(".npz")
     vectorizer = "sklearn.feature_extraction.text.TfidfVectorizer(sublinear_tf=True)"
     code = f"import {modules}, scipy.sparse, sklearn.feature_extraction.text{before}"
-    line = _line(f"{code}; scipy.sparse.save_npz('{target}', {vectorizer}.fit_transform({read}))")
-    return f"{CLUSTER}, or encode its texts once and pass {target}: {line}"
+    code = f"{code}; scipy.sparse.save_npz('{target}', {vectorizer}.fit_transform({read}))"
+    return f'{CLUSTER}, or encode its texts once and pass {target}: python -c "{code}"'
 
 
 def _loading(path: Path, table: _Table, text: str, encoding: str) -> str:
@@ -90,10 +90,10 @@ def _loading(path: Path, table: _Table, text: str, encoding: str) -> str:
     has_titles = table.numbers(first) != known
     titles = first if len(first) == len(row) else row
     # A column without a title is the index of a data frame, or what follows a last separator.
-    named = [
-        bool(a.strip() or (b.strip() and not has_titles)) for a, b in zip(titles, row, strict=True)
+    cells = enumerate(zip(known, titles, row, strict=True))
+    taken = [
+        k for k, (is_number, a, b) in cells if is_number and (a + b * (not has_titles)).strip()
     ]
-    taken = [k for k, is_number in enumerate(known) if is_number and named[k]]
     options = "" if separator is None else f", delimiter={separator!r}"
     options += ", skiprows=1" if has_titles else ""
     options += f", usecols={taken}" if len(taken) < len(row) else ""
@@ -105,12 +105,8 @@ def _loading(path: Path, table: _Table, text: str, encoding: str) -> str:
         options += ", converters=lambda cell: float(cell.strip().replace(',', '.') or 'nan')"
     name = _harmless(path, "rows")
     target = Path(name).with_suffix(".npy")
-    save = f"np.save('{target}', np.loadtxt('{name}'{options}, ndmin=2))"
-    return f"convert it once and pass {target}: {_line(f'import numpy as np; {save}')}"
-
-
-def _line(code: str) -> str:
-    return f'python -c "{code}"'
+    code = f"import numpy as np; np.save('{target}', np.loadtxt('{name}'{options}, ndmin=2))"
+    return f'convert it once and pass {target}: python -c "{code}"'
 
 
 def _harmless(path: Path, instead: str) -> str:

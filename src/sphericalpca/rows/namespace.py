@@ -1,4 +1,9 @@
-"""Rows on a device, in blocks."""
+"""Rows on a device that NumPy cannot address: their products are made there, by its library.
+
+What has a row for each row of the data never leaves the device during a fit.  Matrices of m
+rows, such as U and the gradient, travel once for each block of a pass; solvers hold them on
+the host.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +19,96 @@ from sphericalpca.products import times
 from sphericalpca.rows.backend import Backend, on_host
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import VANISHING, Block
-from sphericalpca.rows.namespace.matrix import NamespaceMatrix, row_norms, unit_rows
+from sphericalpca.rows.finite import in_words
+from sphericalpca.rows.mean import shares
 from sphericalpca.rows.stats import RowStats
 
-__all__ = ["NamespaceBlock", "NamespaceRows"]
+__all__ = ["NamespaceMatrix", "NamespaceRows"]
+
+# Devices want large products; a block's projections must still fit beside the data.
+BLOCK_ENTRIES = 2**26
+
+
+@dataclass(frozen=True)
+class NamespaceMatrix:
+    """A 2-D array of float32 or float64 numbers, and where it lives."""
+
+    array: Any
+    backend: Backend
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(n, m), once the array was found to have two dimensions."""
+        return tuple(map(int, self.array.shape))  # type: ignore[return-value]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """As NumPy names it."""
+        single = self.array.dtype == self.backend.xp.float32
+        return np.dtype(np.float32 if single else np.float64)
+
+    def spans(self, block_rows: int | None = None) -> list[slice]:
+        """The rows in blocks."""
+        n, m = self.shape
+        height = block_rows or max(1, BLOCK_ENTRIES // m)
+        return [slice(a, min(a + height, n)) for a in range(0, n, height)]
+
+    def weighted_mean(self, weight: Array | None, watch: Watch | None = None) -> Array:
+        """Weighted mean of all rows, in float64 on the host."""
+        xp, share = self.backend.xp, shares(self.shape[0], weight)
+        total = np.zeros(self.shape[1])
+        for span in self.spans():
+            part = xp.astype(self.array[span, :], self.backend.wide)
+            total += on_host(part.T @ self.backend.put(share[span], self.backend.wide))
+            if watch is not None:
+                watch(len(share[span]))
+        return total
+
+    def times(self, A: Array, shift: Array | None) -> Any:
+        """The product with a NumPy matrix, plus a vector in every row; on the device."""
+        xp, there = self.backend.xp, self.backend.put(A)
+        dtype = xp.result_type(self.array.dtype, there.dtype)
+        ours, theirs = (xp.astype(factor, dtype, copy=False) for factor in (self.array, there))
+        image = times(ours, theirs)
+        return image if shift is None else image + self.backend.put(shift, dtype)
+
+    def first_non_finite(self, watch: Watch | None = None) -> tuple[int, int, str] | None:
+        """Row and column of the first entry that is not finite, and what it is."""
+        xp = self.backend.xp
+        for span in self.spans():
+            good = xp.all(xp.isfinite(self.array[span, :]), axis=1)
+            if not bool(xp.all(good)):
+                row = span.start + int(xp.argmin(xp.astype(good, xp.int8)))
+                values = on_host(self.array[row, :])
+                column = int(np.argmin(np.isfinite(values)))
+                return row, column, in_words(values[column])
+            if watch is not None:
+                watch(span.stop - span.start)
+        return None
+
+
+def _row_norms(A: Any, backend: Backend) -> Any:
+    """Lengths of rows, in the widest type of the device, from tiny to near overflow.
+
+    Where squares may have left the range, rows are divided by their largest entry first.
+    """
+    xp, info = backend.xp, backend.xp.finfo(A.dtype)
+    with np.errstate(over="ignore", under="ignore"):  # of namespaces that are NumPy inside
+        squares = xp.sum(A * A, axis=1)
+    low, high = float(info.smallest_normal) / float(info.eps), float(info.max)
+    if float(xp.min(squares)) > low and float(xp.max(squares)) < high:
+        return xp.sqrt(xp.astype(squares, backend.wide, copy=False))
+    peak = xp.max(xp.abs(A), axis=1)
+    A = A / xp.where(peak > 0, peak, xp.ones_like(peak))[:, None]
+    sizes = xp.sqrt(xp.astype(xp.sum(A * A, axis=1), backend.wide, copy=False))
+    return xp.astype(peak, backend.wide, copy=False) * sizes
+
+
+def _unit_rows(A: Any, backend: Backend) -> tuple[Any, Any]:
+    """Rows scaled to unit length, and their lengths; zero rows stay zero."""
+    xp, norms = backend.xp, _row_norms(A, backend)
+    divisor = xp.astype(xp.where(norms > 0, norms, xp.ones_like(norms)), A.dtype, copy=False)
+    return A / divisor[:, None], norms
 
 
 @dataclass(frozen=True)
@@ -26,26 +117,20 @@ class NamespaceBlock(Block):
 
     backend: Backend = field(default_factory=Backend)
 
-    def _there(self, values: Array) -> Any:
-        return self.backend.put(values, self.backend.wide)
-
-    def _column(self, factor: Array, dtype: Any = None) -> Any:  # noqa: ARG002 - that of the rows
-        return None if (factor == 1).all() else self._factors(factor)
-
-    def _factors(self, values: Array) -> Any:
+    def _factors(self, values: Array, dtype: Any = None) -> Any:  # noqa: ARG002 - that of the rows
         return self.backend.put(values, self.matrix.dtype)[:, None]
 
     @cached_property
     def _weights(self) -> Any:
-        return self._there(self.weight)
+        return self.backend.put(self.weight, self.backend.wide)
 
     @cached_property
     def _norms(self) -> Any:
-        return self._there(self.norm)
+        return self.backend.put(self.norm, self.backend.wide)
 
     @cached_property
-    def _lengths_to_divide_by(self) -> Any:
-        return self._there(np.where(self.norm > 0, self.norm, 1.0))
+    def _divisors(self) -> Any:
+        return self.backend.xp.where(self._norms > 0, self._norms, 1.0 + self._norms)
 
     def project(self, U: Array) -> Any:
         """X U."""
@@ -67,11 +152,11 @@ class NamespaceBlock(Block):
     def directions(self, Y: Any, *, overwrite: bool = False) -> tuple[Any, Any]:  # noqa: ARG002 - nothing is written to
         """Best components, and lengths of projections."""
         xp = self.backend.xp
-        V, lengths = unit_rows(Y, self.backend)
+        V, lengths = _unit_rows(Y, self.backend)
         vanishing = self._vanishing(lengths) & (self._weights > 0)
         if bool(xp.any(vanishing)):
             R = np.random.default_rng(0).standard_normal((self.matrix.shape[1], Y.shape[1]))
-            fallback, _ = unit_rows(self.project(R), self.backend)
+            fallback, _ = _unit_rows(self.project(R), self.backend)
             V = xp.where(vanishing[:, None], fallback, V)
         return V, lengths
 
@@ -81,11 +166,11 @@ class NamespaceBlock(Block):
 
     def sums(self, lengths: Any) -> tuple[float, float]:
         """What they add to f and to the sum of cosines."""
-        return self.value(lengths), self.value(lengths / self._lengths_to_divide_by)
+        return self.value(lengths), self.value(lengths / self._divisors)
 
     def leading_sums(self, U: Array) -> tuple[Array, Array]:
         """`sums` for all leading columns."""
-        xp, norm = self.backend.xp, self._lengths_to_divide_by
+        xp, norm = self.backend.xp, self._divisors
         cosines = xp.astype(self.project(U), self.backend.wide) / norm[:, None]
         cosines = xp.sqrt(xp.cumulative_sum(cosines * cosines, axis=1))
         return on_host((self._weights * norm) @ cosines), on_host(self._weights @ cosines)
@@ -98,10 +183,6 @@ class NamespaceBlock(Block):
         curvature = xp.where(kinks, 0.0 * lengths, 1.0 / xp.where(kinks, lengths + 1, lengths))
         return E * xp.astype(curvature, E.dtype)[:, None]
 
-    def covariance_times(self, Q: Array, factor: Array) -> Array:
-        """sum_j factor_j^2 x_j x_j' Q."""
-        return self.correlate(self.project(Q) * self._factors(factor), factor)
-
     def gram(self, factor: Array) -> Array:
         """sum_j factor_j^2 x_j x_j'."""
         dtype = self.backend.wide if factor.dtype == np.float64 else self.matrix.dtype
@@ -109,22 +190,17 @@ class NamespaceBlock(Block):
         B = self.backend.xp.astype(self.matrix, dtype, copy=False) * column
         return np.asarray(on_host(times(B.T, B)))
 
-    def cosines(self, other: Block) -> Array:
-        """Cosines between two blocks."""
-        assert isinstance(other, NamespaceBlock)
-        return np.asarray(on_host(times(self._unit_matrix, other._unit_matrix.T)), dtype=np.float64)
-
     def components(self, U: Array) -> Any:
         """Unit-norm components; zero where there is no direction."""
         xp = self.backend.xp
-        V, lengths = unit_rows(self.project(U), self.backend)
+        V, lengths = _unit_rows(self.project(U), self.backend)
         nowhere = self._vanishing(lengths) | (self._norms == 0)
         return xp.where(nowhere[:, None], 0 * V, V)
 
-    @property
-    def _unit_matrix(self) -> Any:
-        scale = self.backend.put(self._unit_scale, self.backend.wide)[:, None]
-        return self.backend.xp.astype(self.matrix, self.backend.wide) * scale
+    def _unit(self) -> tuple[Any, Array]:
+        scale, wide = self._unit_scale, self.backend.wide
+        column = self.backend.put(scale, wide)[:, None]
+        return self.backend.xp.astype(self.matrix, wide) * column, scale
 
     def _vanishing(self, lengths: Any) -> Any:
         eps = float(self.backend.xp.finfo(self.matrix.dtype).eps)
@@ -181,7 +257,7 @@ class NamespaceRows(Rows):
         return NamespaceBlock(part, span, stats, self.heaviest, backend=backend)
 
     def _lengths(self, span: slice, watch: Watch | None) -> Array:
-        norm = np.asarray(on_host(row_norms(self._part(span), self._matrix.backend)), np.float64)
+        norm = np.asarray(on_host(_row_norms(self._part(span), self._matrix.backend)), np.float64)
         if self._mean is not None:
             xp = self._matrix.backend.xp
             peak = on_host(xp.max(xp.abs(self._matrix.array[span, :]), axis=1))
