@@ -11,10 +11,10 @@ WHEEL_TEST ?= build/from-wheel
 # What an installation is made of: it compiles the kernels, if there is a compiler.
 PARTS := pyproject.toml hatch_build.py $(wildcard src/sphericalpca/kernels/*.[ch])
 
-.PHONY: help demo check test test-slow test-kernels lint audit format docs bench bench-scale reproduce dist test-wheel clean
+.PHONY: help demo check test test-slow test-kernels lint audit format docs bench bench-scale reproduce release-check dist test-wheel clean
 
 help:
-	@echo "make demo       a small run of the paper's experiments, with a page in $(OUT)/"
+	@echo "make demo       a small run of the paper's experiments, and groups of texts, with pages in $(OUT)/"
 	@echo "make check      lint, and the tests that belong to the files you changed: under a minute"
 	@echo "make test       the test suite, without what takes long: four minutes on two cores"
 	@echo "make test-slow  the rest: browser, cluster of processes, killed programs, built site, whole experiments"
@@ -26,6 +26,7 @@ help:
 	@echo "make bench      this package and its peers, on the same data: benchmarks/results/summary.md"
 	@echo "make bench-scale  files beside memory, a cluster beside threads, embeddings; writes 8 GB for a while"
 	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be stopped and taken up"
+	@echo "make release-check  are the committed rows those of this code, and docs/claims.md up to date?"
 	@echo "make dist       an sdist and a wheel in dist/"
 	@echo "make test-wheel the suite against the wheel, in an environment of its own"
 	@echo "make clean      remove .venv and everything that was generated"
@@ -53,6 +54,8 @@ help:
 
 demo: .venv/demo.stamp
 	$(BIN)/python -m paper reproduce all --quick --out "$(OUT)"
+	$(BIN)/python examples/docstrings_csv.py "$(OUT)/docstrings.csv"
+	$(BIN)/sphericalpca cluster "$(OUT)/docstrings.csv" --text text --id name -k 8 --out "$(OUT)/groups" --force
 
 # Wants the data files: see `python -m paper datasets`.  Into a folder of its own: what is committed
 # in paper/results/ counts as done.  Copy it there to publish a new run.
@@ -91,6 +94,7 @@ lint: .venv/lint.stamp
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m reliability.phrases
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src paper benchmarks reliability
 	$(BIN)/python -m pip check
 
@@ -119,6 +123,11 @@ bench-scale: .venv/test.stamp
 	$(BIN)/python -m benchmarks.cluster
 	$(BIN)/python -m benchmarks.scaling
 	$(BIN)/python -m benchmarks.embeddings
+
+# Rows of former code must be measured again, or marked as older: see reliability/release.py.
+release-check: .venv/test.stamp
+	$(BIN)/python -m reliability.release
+	$(BIN)/python -m reliability.claims --check
 
 .venv/dist.stamp: .venv/pip.stamp
 	$(INSTALL) build

@@ -6,19 +6,30 @@ import csv
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
+from typing import Any
 
 from paper.report.agreement import main_lines
 from paper.report.compare import ComparisonLine, compare, lines_of
 from paper.report.read import read_results
 from paper.report.tables.clustering import line_name
+from sphericalpca.metrics import paired_difference
 from sphericalpca.pages.tables import share, shift
 
-__all__ = ["bands_table", "embeddings_table", "gaps_table", "ratios_table", "svd_table"]
+__all__ = [
+    "bands_table",
+    "embeddings_table",
+    "gaps_table",
+    "groups_table",
+    "promises_table",
+    "ratios_table",
+    "svd_table",
+]
 
 RIVAL, OURS = "svd-unit", "spherical-pca"
 
 MEASURES = ("accuracy", "nmi_max")
+GROUP_MEASURES = ("nmi", "ari", "agreement", "assigned", "seconds", "peak_mb")
 
 BANDS = (
     ("above 0.9999", 0.9999, 1.1),
@@ -26,7 +37,13 @@ BANDS = (
     ("below 0.999", 0.0, 0.999),
 )
 
-VERDICTS = {"ahead": "ahead", "behind": "behind", "level": "level", "untested": "not tested"}
+VERDICTS = {
+    "ahead": "ahead",
+    "behind": "behind",
+    "level": "level",
+    "open": "not shown",
+    "untested": "not tested",
+}
 
 
 def ratios_table(results: Path) -> str:
@@ -65,16 +82,21 @@ def _ratio_cells(line: ComparisonLine) -> list[str]:
 def bands_table(results: Path) -> str:
     """How often the clusters differed, by the ratio, over all variants and measures."""
     lines = compare(read_results(results).rows)
-    head = ("svd_ratio_", "comparisons", "ahead", "level", "behind", "median size of difference")
+    outcomes = ("ahead", "level", "behind", "not shown")
+    head = ("svd_ratio_", "comparisons", *outcomes, "median size of difference")
     return _markdown(head, (_band_cells(lines, *band) for band in BANDS))
 
 
 def _band_cells(lines: list[ComparisonLine], name: str, low: float, high: float) -> list[str]:
-    inside = [line for line in lines if low < line.fact("svd_ratio") <= high]
+    inside = [
+        line
+        for line in lines
+        if RIVAL in line.cells["accuracy"] and low < line.fact("svd_ratio") <= high
+    ]
     cells = [line.cells[measure][RIVAL] for line in inside for measure in MEASURES]
     outcomes = Counter(cell.outcome for cell in cells)
     differences = [abs(cell.gain.mean) for cell in cells if cell.gain is not None]
-    counts = [str(outcomes[kind]) for kind in ("ahead", "level", "behind")]
+    counts = [str(outcomes[kind]) for kind in ("ahead", "level", "behind", "open")]
     return [name, str(len(cells)), *counts, share(median(differences))]
 
 
@@ -116,6 +138,43 @@ def embeddings_table(measured: Path) -> str:
     methods = [name for name in rows[0] if name not in {"r", "svd_ratio", "mean_cosine", "shared"}]
     head = ("r", "svd_ratio_", "mean cosine", *methods, "shared")
     return _markdown(head, ([*_facts(row), *_recalls(row, methods)] for row in rows))
+
+
+def groups_table(rows: Path) -> str:
+    """Methods that group texts: means over seeds, and what `TextClusters` is ahead by in NMI."""
+    cells: dict[tuple[str, str], list[dict[str, str]]] = {}
+    for row in _read(rows):
+        cells.setdefault((row["data"], row["method"]), []).append(row)
+    head = ("texts", "method", "NMI", "ours ahead by", "ARI", "agreement", "assigned", "s", "MB")
+    return _markdown(head, (_group_cells(key, cells) for key in sorted(cells, key=_ours_first)))
+
+
+def _ours_first(key: tuple[str, str]) -> tuple[str, bool]:
+    return key[0], key[1] != "ours"
+
+
+def _group_cells(key: tuple[str, str], cells: dict[tuple[str, str], list[Any]]) -> list[str]:
+    mean = {name: fmean(float(row[name]) for row in cells[key]) for name in GROUP_MEASURES}
+    ahead = ""
+    if key[1] != "ours":
+        ours, theirs = ([float(r["nmi"]) for r in cells[k]] for k in ((key[0], "ours"), key))
+        gap = paired_difference(ours, theirs)
+        ahead = f"{shift(gap.mean)} ({shift(gap.low)} to {shift(gap.high)})"
+    name = "**TextClusters**" if key[1] == "ours" else key[1]
+    measured = [share(mean["nmi"]), ahead, share(mean["ari"]), share(mean["agreement"])]
+    sizes = [f"{mean['seconds']:.1f}", f"{mean['peak_mb']:,.0f}"]
+    return [key[0], name, *measured, f"{100 * mean['assigned']:.1f} %", *sizes]
+
+
+def promises_table(rows: Path) -> str:
+    """What was promised about groups of texts, and what was measured."""
+    head = ("promise", "limit", "measured", "met", "note")
+    return _markdown(head, (_promise_cells(row) for row in _read(rows)))
+
+
+def _promise_cells(row: dict[str, str]) -> list[str]:
+    numbers = [f"{float(row[name]):,.4g}" for name in ("limit", "measured")]
+    return [row["goal"], *numbers, "yes" if row["met"] == "True" else "**no**", row["note"]]
 
 
 def _facts(row: dict[str, str]) -> list[str]:

@@ -63,13 +63,14 @@ def _copied(source: Path, folder: Path) -> Path:
 
 
 def _draw_reproduction(folder: Path) -> None:
-    from paper.report import write_report  # noqa: PLC0415 - slow
+    from paper.report import summary_markdown, write_report  # noqa: PLC0415 - slow
     from paper.report.read import read_results  # noqa: PLC0415
 
     report = write_report(folder)
     lines = [f"- **{line.label}** {line.text}" for line in report.headlines]
-    rows = len(read_results(folder).rows)
-    lines.append(f"- **Rows.** All this sums up {rows:,} clusterings.")
+    rows = read_results(folder).rows
+    lines.append(f"- **Rows.** All this sums up {len(rows):,} clusterings.")
+    (folder / "summary.md").write_text(summary_markdown(rows), encoding="utf-8")
     (folder / "headlines.md").write_text("\n".join(lines), encoding="utf-8")
     # Whole pages are put on the site as they are.
     pages = folder.parent / "pages"
@@ -94,6 +95,8 @@ def _draw_comparison(folder: Path) -> None:
         "ratios": comparison.ratios_table(RESULTS),
         "svd": comparison.svd_table(BENCHMARKS / "rows.csv"),
         "gaps": comparison.gaps_table(BENCHMARKS / "rows.csv"),
+        "groups": comparison.groups_table(BENCHMARKS / "groups.csv"),
+        "promises": comparison.promises_table(BENCHMARKS / "groups_reach.csv"),
         "embeddings": comparison.embeddings_table(EMBEDDINGS),
     }.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
