@@ -120,7 +120,11 @@ GOALS: dict[str, Goal] = {
             wish=1.2,
         ),
         Goal(
-            "pass20", _PRODUCTS + "r = 20", 0.35, partial(textgoals.pass_against_scipy, r=20), wish=0.25
+            "pass20",
+            _PRODUCTS + "r = 20",
+            0.35,
+            partial(textgoals.pass_against_scipy, r=20),
+            wish=0.25,
         ),
         Goal(
             "pass100",
