@@ -18,7 +18,7 @@ from sphericalpca.kernels.library import instruction_set, library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import equal_ends, spread_runs, workers
 
-__all__ = ["CompressedRows", "UnitRows"]
+__all__ = ["CompressedRows", "UnitRows", "csr_view"]
 
 # Below this many multiplications a second thread costs more than it saves.
 SMALL_PRODUCT = 200_000
@@ -47,8 +47,7 @@ class CompressedRows:
 
     def transposed(self) -> CompressedRows:
         """The transposed matrix, a copy."""
-        X = sparse.csr_array(self.shape, dtype=self.values.dtype)
-        X.data, X.indices, X.indptr = self.values, self.indices, self.pointer
+        X = csr_view(self.values, self.indices, self.pointer, self.shape[1])
         return CompressedRows(X.T.tocsr())
 
     def times(self, B: Array, scale: Array | None = None, shift: Array | None = None) -> Array:
@@ -105,6 +104,13 @@ class CompressedRows:
         inner = np.searchsorted(self.pointer, equal_ends(stored, calls)[1:-1]).tolist()
         spans = list(itertools.pairwise([0, *inner, self.shape[0]]))
         return [spans[a:b] for a, b in itertools.pairwise(equal_ends(calls, threads))]
+
+
+def csr_view(data: Any, indices: Any, indptr: Any, columns: int) -> Any:
+    """A CSR matrix of these arrays: the constructor would copy slices far shorter than a base."""
+    X = sparse.csr_array((len(indptr) - 1, columns), dtype=data.dtype)
+    X.data, X.indices, X.indptr = data, indices, indptr
+    return X
 
 
 def _native(array: Any) -> Any:
