@@ -68,8 +68,7 @@ def text(X: Any, r: int, seconds: float, times: float) -> Iterator[Row]:
 
 def direct(case: str, before: Path) -> Row:
     """Median seconds of a certificate over those of an earlier version."""
-    sides: list[tuple[Path, list[float]]] = [(ROOT / "src", []), (before, [])]
-    gaps: dict[Path, float] = {}
+    sides: list[tuple[Path, list[tuple[float, float]]]] = [(ROOT / "src", []), (before, [])]
     for _ in range(ROUNDS):
         for source, found in sides:
             path = os.pathsep.join([str(source), str(ROOT)])
@@ -78,11 +77,11 @@ def direct(case: str, before: Path) -> Row:
             done = subprocess.run(
                 command, env=environment, check=True, capture_output=True, text=True
             )
-            seconds, gaps[source] = map(float, done.stdout.split())
-            found.append(seconds)
-    ours, theirs = (statistics.median(found) for _, found in sides)
+            seconds, gap = map(float, done.stdout.split())
+            found.append((seconds, gap))
+    ours, theirs = (statistics.median(seconds for seconds, _ in found) for _, found in sides)
     note = f"{ours:.3f} s against {theirs:.3f} s, medians of {ROUNDS} in turns; gaps "
-    note += " and ".join(f"{gap:.3e}" for gap in gaps.values())
+    note += " and ".join(f"{found[0][1]:.3e}" for _, found in sides)
     # A tenth is what two processes of the same version differ by.
     return _row(f"{case}: certify / that of the version before", ours / theirs, 1.1, note)
 
