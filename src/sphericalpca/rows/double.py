@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from sphericalpca.linalg import Array
 from sphericalpca.rows.base import Kernel, Rows
 from sphericalpca.rows.block import Block
 from sphericalpca.rows.memory import SparseRows
@@ -21,7 +22,7 @@ class DoubleRows(Rows):
     def __init__(self, rows: Rows) -> None:
         self._given = rows
         self._rows = rows.in_double() if isinstance(rows, SparseRows) else rows
-        self.in_memory = rows.in_memory
+        self.in_memory, self.local = rows.in_memory, rows.local
         dtype, size = np.dtype(np.float64), {"stored": rows.stored, "room": rows.room}
         super().__init__(rows.shape, dtype, rows.totals, watch=None, **size)
         self._stats = rows.stats
@@ -34,6 +35,10 @@ class DoubleRows(Rows):
         """As `Rows.sweep`, wherever the given rows are; they count it."""
         self._given.count(columns, passes)
         return self._rows.sweep(partial(_in_double, kernel=kernel), passes=0.0)
+
+    def project(self, U: Array, out: Array | None = None) -> Array:
+        """X U; in the given type where kernels run elsewhere, and cannot write to it."""
+        return super().project(U, out) if self.local else self._given.project(U, out)
 
 
 def _in_double(block: Block, kernel: Kernel) -> tuple[Any, ...]:
