@@ -4,7 +4,7 @@ The certificate, on easy and on hard data
 
 A fit ends at a subspace where the gradient vanishes. Is there a better one somewhere else?
 `certify` bounds f over *all* subspaces from above. Where the bound meets the value
-reached, that is a proof of global optimality. Where it does not, the question stays open: either
+reached, no subspace is better, up to rounding. Where it does not, the question stays open: either
 there is a better subspace, or the bound is not tight on such data. The gap says how much there
 could be to gain at most.
 """

@@ -387,8 +387,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None, *, progress: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap near rounding means that no subspace is better, to rounding.  Costs up to 30
-        eigenvalue problems: seconds for some hundred features, and for wide sparse data.
+        A gap near rounding means that no subspace is better, to rounding, as surely as `kind` says.
+        Costs up to 30 eigenvalue problems: seconds for some hundred features, or for text.
 
         Parameters
         ----------

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from ctypes import c_int64, c_void_p
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +18,12 @@ from sphericalpca.kernels.library import instruction_set, library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import equal_ends, spread_runs, workers
 
-__all__ = ["CompressedRows", "UnitRows"]
+__all__ = ["CompressedRows", "csr_view"]
 
 # Below this many multiplications a second thread costs more than it saves.
 SMALL_PRODUCT = 200_000
 # A thread looks up after this many multiplications, in case of Ctrl-C: some tenths of a second.
 LONG_CALL = 200_000_000
-
-
-class UnitRows(NamedTuple):
-    """Rows of unit length, and the lengths they had in float64; zero rows stay zero."""
-
-    rows: Array
-    lengths: Array
 
 
 class CompressedRows:
@@ -47,8 +40,7 @@ class CompressedRows:
 
     def transposed(self) -> CompressedRows:
         """The transposed matrix, a copy."""
-        X = sparse.csr_array(self.shape, dtype=self.values.dtype)
-        X.data, X.indices, X.indptr = self.values, self.indices, self.pointer
+        X = csr_view(self.values, self.indices, self.pointer, self.shape[1])
         return CompressedRows(X.T.tocsr())
 
     def times(self, B: Array, scale: Array | None = None, shift: Array | None = None) -> Array:
@@ -57,15 +49,15 @@ class CompressedRows:
 
     def unit_times(
         self, B: Array, scale: Array | None = None, shift: Array | None = None
-    ) -> UnitRows:
-        """The same with its rows scaled to unit length, and their lengths."""
+    ) -> tuple[Array, Array]:
+        """The same with its rows scaled to unit length, and their lengths; see `unit_rows`."""
         lengths = np.empty(self.shape[0])
         rows = self._product(B, scale, shift, lengths)
         # What the kernel could not square is left to slower, safer code.
         doubtful = np.flatnonzero(lengths < 0)
         if len(doubtful):
             rows[doubtful], lengths[doubtful] = unit_rows(rows[doubtful])
-        return UnitRows(rows, lengths)
+        return rows, lengths
 
     def _product(
         self, B: Array, scale: Array | None, shift: Array | None, lengths: Array | None
@@ -105,6 +97,13 @@ class CompressedRows:
         inner = np.searchsorted(self.pointer, equal_ends(stored, calls)[1:-1]).tolist()
         spans = list(itertools.pairwise([0, *inner, self.shape[0]]))
         return [spans[a:b] for a, b in itertools.pairwise(equal_ends(calls, threads))]
+
+
+def csr_view(data: Any, indices: Any, indptr: Any, columns: int) -> Any:
+    """A CSR matrix of these arrays: the constructor would copy slices far shorter than a base."""
+    X = sparse.csr_array((len(indptr) - 1, columns), dtype=data.dtype)
+    X.data, X.indices, X.indptr = data, indices, indptr
+    return X
 
 
 def _native(array: Any) -> Any:
