@@ -6,7 +6,8 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sphericalpca import DataError
-from sphericalpca.groups.words import WordVectorizer, distinctive, profiles
+from sphericalpca.groups.partition import directions
+from sphericalpca.groups.words import WordVectorizer, distinctive
 
 
 @pytest.mark.parametrize(("n", "least"), [(100, 1), (399, 1), (400, 2), (1000, 5), (3000, 5)])
@@ -48,4 +49,4 @@ def test_profiles_are_directions_of_sums():
     labels = np.array([0, 0, 1, -1])
     dense = X.toarray()
     sums = np.array([dense[:2].sum(axis=0), dense[2]])
-    assert np.allclose(profiles(X, labels), sums / np.linalg.norm(sums, axis=1, keepdims=True))
+    assert np.allclose(directions(X, labels, 2), sums / np.linalg.norm(sums, axis=1, keepdims=True))

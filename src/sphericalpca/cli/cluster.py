@@ -9,15 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import sphericalpca
 from sphericalpca.cli import console, outputs, reading
 from sphericalpca.cli.tables import print_table
-from sphericalpca.exceptions import (
-    NoDirectionWarning,
-    Parameter,
-    ParameterError,
-    import_extra,
-    silently,
-)
+from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterError, silently
 
 if TYPE_CHECKING:
     from sphericalpca.groups.texts import Texts
@@ -31,8 +26,6 @@ FILES = (TABLE, PARQUET, SUMMARY, MODEL, PAGE)
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
 # Texts between two signs of progress.
 EVERY = 1000
-
-Show = Callable[[str], None] | None
 
 # They say where the texts are.
 text_options = console.with_options(
@@ -75,21 +68,24 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     folders of .txt files.  Every text gets a group, and the same command the same groups.  Writes
     groups.csv, summary.json, model.safetensors for 'assign', and index.html to look at.
     """
-    from sphericalpca.files import replacing_folder  # noqa: PLC0415 - slow to import
-    from sphericalpca.groups import page, report  # noqa: PLC0415
-    from sphericalpca.modelfile import require_library  # noqa: PLC0415
+    from sphericalpca.groups import page, report  # noqa: PLC0415 - slow to import
 
     outputs.check_folder(out, FILES, force=options["force"])
-    import_extra("jinja2", "The page", "jinja2", "pages")
-    require_library()
+    sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
+    sphericalpca.modelfile.require_library()
     source = open_texts(texts, options)
     with console.showing_status("Reading ...", quiet=options["quiet"]) as show:
-        model, ids, data = _grouped(texts, source, options, show)
+        model, notes, words = _grouped(texts, source, options, show)
+        title = f"{model.merged_.max() + 1} groups in {texts.name}"
+        settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
+        shown = {"title": title, "source": texts.name, "settings": settings}
+        problems = source.problems if source else {}
+        data = report.page_data(model, notes, words, problems=problems, **shown)
         files = {PAGE: page.groups_page(data), SUMMARY: report.summary_of_page(data)}
-        with replacing_folder(out, FILES) as folder:
+        with sphericalpca.files.replacing_folder(out, FILES) as folder:
             for name in (TABLE, PARQUET) if options["parquet"] else (TABLE,):
                 with report.open_table(folder / name, Path(name).suffix) as add:
-                    add(ids, model.nearest_)
+                    add([note[0] for note in notes], model.nearest_)
             model.save(folder / MODEL)
             for name, content in files.items():
                 (folder / name).write_text(content, encoding="utf-8")
@@ -105,40 +101,41 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     console.write_line(f"The page: {out / PAGE}")
 
 
-def _grouped(path: Path, source: Texts | None, options: dict[str, Any], show: Show) -> Any:
-    """The fitted groups, the names of the texts, and what the page shows."""
-    from sphericalpca import TextClusters  # noqa: PLC0415 - slow to import
-    from sphericalpca.groups.report import page_data  # noqa: PLC0415
-    from sphericalpca.groups.words import WordVectorizer, distinctive, profiles  # noqa: PLC0415
+def _grouped(
+    path: Path, source: Texts | None, options: dict[str, Any], show: Callable[[str], None] | None
+) -> Any:
+    """The fitted groups, ids and beginnings of the texts, and what tells words of a group."""
+    from sphericalpca.groups.page import clean  # noqa: PLC0415 - slow to import
+    from sphericalpca.groups.partition import directions  # noqa: PLC0415
+    from sphericalpca.groups.words import WordVectorizer, distinctive  # noqa: PLC0415
 
-    def tell(stage: str) -> None:
-        if show is not None or not options["quiet"]:
-            (show or partial(console.write_line, err=True))(f"{stage} ...")
+    notes = list[tuple[str, str]]()
 
-    ids, excerpts = list[str](), list[str]()
-    texts = _noted(source, ids, excerpts, show)
+    def noted() -> Iterator[str]:
+        for name, text in source or ():
+            notes.append((name, clean(text)))
+            if show is not None and len(notes) % EVERY == 0:
+                show(f"Reading: {len(notes):,} texts")
+            yield text
+
+    say = show or partial(console.write_line, err=True)
+    tell = None if options["quiet"] else lambda stage: say(f"{stage} ...")
     vectors = read_vectors(path, options) if options["vectors"] else None
     vectorizer = WordVectorizer(stop_words=_stop_words(options["stop_words"]))
     how: Any = {"vectorizer": vectorizer if vectors is None else "passthrough"}
-    model = TextClusters(options["clusters"], random_state=options["seed"], **how)
+    model = sphericalpca.TextClusters(options["clusters"], random_state=options["seed"], **how)
     with console.printing_warnings(), silently(NoDirectionWarning):  # such texts are counted
-        model.fit(texts if vectors is None else vectors, progress=tell)
+        model.fit(noted() if vectors is None else vectors, progress=tell)
     if options["merge"] is not None:
         again = (text for _, text in source or ()) if vectors is None else vectors
         model = model.merge(options["merge"], again)
-    words, n = model.words, len(model.labels_)
     if source is None:
-        ids, excerpts = [str(row) for row in range(n)], [""] * n
-    elif vectors is not None:
-        found = profiles(vectorizer.fit_transform(texts), model.labels_)
-        words = partial(distinctive, found, words=vectorizer.get_feature_names_out())
-    shown = {
-        "title": f"{model.merged_.max() + 1} groups in {path.name}",
-        "source": path.name,
-        "problems": source.problems if source else {},
-        "settings": {k: v for k in SHOWN if (v := options[k]) is not None and v is not False},
-    }
-    return model, ids, page_data(model, ids, excerpts, words, **shown)
+        return model, [(str(row), "") for row in range(len(model.labels_))], model.words
+    if vectors is None:
+        return model, notes, model.words
+    rows = vectorizer.fit_transform(noted())
+    found = directions(rows, model.labels_, int(model.merged_.max()) + 1)
+    return model, notes, partial(distinctive, found, words=vectorizer.get_feature_names_out())
 
 
 def _stop_words(given: str) -> Any:
@@ -149,18 +146,6 @@ def _stop_words(given: str) -> Any:
         rule = "must be english, none, or a file of words"
         raise ParameterError(Parameter("stop_words", given), rule)
     return Path(given).read_text("utf-8").lower().split()
-
-
-def _noted(source: Texts | None, ids: list[str], excerpts: list[str], show: Show) -> Iterator[str]:
-    """Texts, of which names and beginnings are kept."""
-    from sphericalpca.groups.page import clean  # noqa: PLC0415 - slow to import
-
-    for name, text in source or ():
-        ids.append(name)
-        excerpts.append(clean(text))
-        if show is not None and len(ids) % EVERY == 0:
-            show(f"Reading: {len(ids):,} texts")
-        yield text
 
 
 def open_texts(path: Path, options: dict[str, Any]) -> Texts | None:
@@ -177,21 +162,18 @@ def open_texts(path: Path, options: dict[str, Any]) -> Texts | None:
 
 def read_vectors(path: Path, options: dict[str, Any]) -> Any:
     """The vectors of a file, in memory."""
-    from sphericalpca.rows.reading import load_rows  # noqa: PLC0415 - slow to import
-
     source = reading.open_files([str(path)], options)
-    return load_rows(source, source.shape[0])
+    return sphericalpca.rows.reading.load_rows(source, source.shape[0])
 
 
 def tell_of_texts(source: Texts | None, labels: Any) -> None:
     """Which column was read, what was wrong with which lines, and how many have no group."""
-    if source is not None:
-        if source.guessed:
-            console.write_line(f"Texts were read from column {source.column!r}.", err=True)
-        for kind, found in source.problems.items():
-            count, lines = found["count"], found["lines"]
-            first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
-            remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
-            console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
+    if source is not None and source.guessed:
+        console.write_line(f"Texts were read from column {source.column!r}.", err=True)
+    for kind, found in source.problems.items() if source is not None else ():
+        count, lines = found["count"], found["lines"]
+        first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
+        remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
+        console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
     if missing := int((labels < 0).sum()):
         console.warn(f"texts without a known word, in group -1: {missing:,}.")

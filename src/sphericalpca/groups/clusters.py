@@ -24,7 +24,7 @@ from sphericalpca.groups import partition
 from sphericalpca.groups.count import choose_count
 from sphericalpca.groups.storing import load_clusters, save_clusters
 from sphericalpca.groups.words import WordVectorizer, checked_texts, distinctive
-from sphericalpca.linalg import Array, Labels, unit_rows
+from sphericalpca.linalg import Array, Labels
 from sphericalpca.parallel import parallel
 from sphericalpca.rows import as_rows
 
@@ -33,8 +33,7 @@ __all__ = ["TextClusters"]
 # Components for each group, and when there are many groups.
 COMPONENTS, MANY = 5, 120
 COUNT = [validation.Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]
-OBJECTS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
-VECTORIZERS = [StrOptions({"tfidf", "passthrough"}), *OBJECTS]
+VECTORIZERS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
 
 
 class TextClusters(ClusterMixin, validation.MatrixTransformer):
@@ -92,7 +91,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         "n_clusters": COUNT,
         "n_components": COUNT,
-        "vectorizer": VECTORIZERS,
+        "vectorizer": [StrOptions({"tfidf", "passthrough"}), *VECTORIZERS],
         "refine": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -135,9 +134,6 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             rows = as_rows(X)
             useful = rows.stats.weight > 0
             validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
-            least = 1 if self.n_clusters == "auto" else self.n_clusters
-            meaning = "number of rows with a direction"
-            validation.check_at_most("n_clusters", least, int(useful.sum()), meaning)
             # In float64 the rounding errors of other processors move no text.
             V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
             self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
@@ -170,6 +166,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         if k == "auto":
             tell("counting groups")
             k, self.curve_ = choose_count(Z, rng)
+        validation.check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
         if r == "auto":
             r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
         validation.check_rank(r, Z.shape)
@@ -317,8 +314,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     def _directions(self) -> Any:
         """A unit vector for each group in the space of the rows."""
         C = self.cluster_centers_ if self.refine else self.cluster_centers_ @ self.components_
-        groups = (self.sizes_.astype(C.dtype), (self.merged_, np.arange(len(C))))
-        return unit_rows(sparse.csr_array(groups) @ C)[0] if self.merged_.max() + 1 < len(C) else C
+        weight = np.maximum(self.sizes_, 1)[:, None]
+        return partition.directions(weight * C, self.merged_, int(self.merged_.max()) + 1)
 
     def _tree(self) -> Any:
         return partition.centre_tree(self._directions())

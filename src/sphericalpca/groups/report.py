@@ -27,46 +27,38 @@ COLUMNS["uncertain"] = "bool"
 POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
 
-def page_data(
-    model: Any, ids: Sequence[str], excerpts: Sequence[str], words: Any, **others: Any
-) -> PageData:
-    """What the page shows of fitted groups and their texts; of very many texts a sample."""
-    n, k, found = len(ids), int(model.merged_.max()) + 1, model.nearest_
-    sizes = np.bincount(found.labels[found.labels >= 0], minlength=k)
+def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> PageData:
+    """What the page shows of fitted groups; notes are ids and beginnings of their texts."""
+    n, k, found = len(notes), int(model.merged_.max()) + 1, model.nearest_
+    sizes = np.bincount(found.labels + 1, minlength=k + 1)[1:]
     totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
-    rows = sample(n, POINTS)
-    V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
 
     def texts(rows: Any) -> list[dict[str, Any]]:
-        columns = {"cosine": found.cosines, "margin": found.margins, "other": found.second}
-        numbers = [{name: column[row].item() for name, column in columns.items()} for row in rows]
-        known = ({"id": ids[row], "excerpt": excerpts[row]} for row in rows)
-        return [text | more for text, more in zip(known, numbers, strict=True)]
+        names, numbers = ("cosine", "margin", "other"), (part[rows].tolist() for part in found[1:])
+        known = (dict(zip(("id", "excerpt"), notes[row], strict=True)) for row in rows)
+        return [text | dict(zip(names, more)) for text, *more in zip(known, *numbers, strict=True)]
 
     def group(label: int) -> dict[str, Any]:
+        both = [model.examples(label, EXAMPLES, borderline=last) for last in (False, True)]
         chosen = {"label": label, "words": words(label, WORDS), "size": int(sizes[label])}
-        typical, last = (model.examples(label, EXAMPLES, borderline=b) for b in (False, True))
-        mean = float(totals[label] / max(sizes[label], 1))
-        return chosen | {"mean_cosine": mean, "typical": texts(typical), "borderline": texts(last)}
+        chosen["mean_cosine"] = float(totals[label] / max(sizes[label], 1))
+        return chosen | dict(zip(("typical", "borderline"), map(texts, both), strict=True))
 
+    rows = sample(n, POINTS)
+    V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
+    points: Any = {"group": labels, "cosine": cosines, "margin": margins}
+    points |= {"sphere": on_sphere(V), "plane": on_plane(V, labels, cosines)}
+    points["ids"], points["excerpts"] = zip(*(notes[row] for row in rows), strict=True)
+    known = {"mean_cosine": model.summary_["mean_cosine"], "svd_ratio": model.svd_ratio_}
     return PageData(
-        groups=[group(int(label)) for label in np.argsort(-sizes, kind="stable")],
-        sphere=on_sphere(V),
-        plane=on_plane(V, labels, cosines),
-        group=labels,
-        cosine=cosines,
-        margin=margins,
-        excerpts=[excerpts[row] for row in rows],
-        ids=[ids[row] for row in rows],
+        groups=[group(label) for label in np.argsort(-sizes, kind="stable").tolist()],
         n_texts=n,
-        mean_cosine=model.summary_["mean_cosine"],
-        svd_ratio=model.svd_ratio_,
         uncertain=UNCERTAIN,
         tree=model._tree() if k > 1 else None,
         curve=model.curve_,
         versions=VERSIONS,
-        unassigned=[(ids[row], excerpts[row]) for row in np.flatnonzero(found.labels < 0)[:LISTED]],
-        **others,
+        unassigned=[notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]],
+        **points | known | others,
     )
 
 
@@ -80,20 +72,17 @@ def summary_of_page(data: PageData) -> str:
 def open_table(path: Path, suffix: str) -> Iterator[Callable[[Sequence[str], Nearest], None]]:
     """A function that adds texts to a table, which is CSV or, by its suffix, Parquet."""
     if suffix.lower() == ".parquet":
-        arrow = optional("pyarrow", "Parquet files", doing="Writing")
-        parquet = optional("pyarrow.parquet", "Parquet files", doing="Writing")
-        schema = arrow.schema(COLUMNS.items())
-        with parquet.ParquetWriter(str(path), schema) as file:
-            yield lambda ids, found: file.write_table(arrow.table(_columns(ids, found), schema))
+        wanted = ("pyarrow", "pyarrow.parquet")
+        arrow, parquet = (optional(name, "Parquet files", doing="Writing") for name in wanted)
+        with parquet.ParquetWriter(str(path), schema := arrow.schema(COLUMNS.items())) as file:
+            yield lambda ids, found: file.write_table(
+                arrow.table([ids, *found[:3], found.margins < UNCERTAIN], schema=schema)
+            )
         return
     with path.open("w", encoding="utf-8", newline="") as text:
         table = csv.writer(text, lineterminator="\n")
         table.writerow(COLUMNS)
         yield lambda ids, found: table.writerows(
-            (*row[:2], f"{row[2]:.6f}", f"{row[3]:.6f}", int(row[4]))
-            for row in zip(*_columns(ids, found).values(), strict=True)
+            (name, label, f"{cosine:.6f}", f"{margin:.6f}", int(margin < UNCERTAIN))
+            for name, label, cosine, margin in zip(ids, *found[:3], strict=True)
         )
-
-
-def _columns(ids: Sequence[str], found: Nearest) -> dict[str, Any]:
-    return dict(zip(COLUMNS, (ids, *found[:3], found.margins < UNCERTAIN), strict=True))

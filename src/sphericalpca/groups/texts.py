@@ -30,7 +30,6 @@ NUMBER = re.compile(r"[\s\d.,:/+-]*")
 LOOK, WORDS, NAMED = 200, 3, 5
 # A longer field of a CSV file has lost its closing quote.
 LONGEST_FIELD = 10_000_000
-BATCH = 4096
 
 Record = tuple[int, dict[str, Any]]
 
@@ -51,14 +50,13 @@ class Texts:
         strip: bool = False,
     ) -> None:
         self.path, self.column, self.name, self.strip = path, text, name, strip
+        self.problems, self.guessed = dict[str, Any](), False
         try:
             known = codecs.lookup(encoding).name
         except LookupError:
             rule = "must be an encoding such as utf-8 or latin-1"
             raise ParameterError(Parameter("encoding", encoding), rule) from None
         self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
-        self.problems: dict[str, Any] = {}
-        self.guessed = False
         self.zipped = path.suffix.lower() == ".gz"
         self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
         self.unit = "file" if path.is_dir() else UNITS.get(self.suffix, "")
@@ -70,15 +68,13 @@ class Texts:
             raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        self.problems = {}
-        seen: dict[int, int] = {}
+        self.problems, seen = {}, dict[int, int]()
         for place, record in self._chosen():
-            text = record.get(self.column or "")
-            name = str(record.get(self.name, place) if self.name else place)
+            text, name = record.get(self.column or ""), record.get(self.name or "")
             if not isinstance(text, str | None):
                 self._count(f"malformed {self.unit}s", place)
                 continue
-            text = text or ""
+            text, name = text or "", str(place if name is None else name)
             if SURROGATE.search(text + name):
                 self._count("texts with undecodable bytes", place)
                 text, name = (SURROGATE.sub("\N{REPLACEMENT CHARACTER}", t) for t in (text, name))
@@ -114,14 +110,10 @@ class Texts:
         if self.file is None:
             yield from self._folder()
             return
-        readers = {".txt": self._plain, ".jsonl": self._json, ".csv": self._delimited}
-        readers[".tsv"] = self._delimited
+        readers = {".txt": self._plain, ".jsonl": self._json}
+        reader = self._rows if self.unit == "row" else readers.get(self.suffix, self._delimited)
         with self.file.being_read():
-            yield from readers.get(self.suffix, self._rows)()
-
-    def _plain(self) -> Iterator[Record]:
-        for place, line in enumerate(self._lines(), 1):
-            yield place, {"text": line.rstrip("\n")}
+            yield from reader()
 
     def _folder(self) -> Iterator[Record]:
         """The files are their own names."""
@@ -138,6 +130,9 @@ class Texts:
         with opened(self.path, "rt", **options) as file:
             yield from file
 
+    def _plain(self) -> Iterator[Record]:
+        yield from ((k, {"text": line.rstrip("\n")}) for k, line in enumerate(self._lines(), 1))
+
     def _json(self) -> Iterator[Record]:
         for place, line in enumerate(self._lines(), 1):
             try:
@@ -151,49 +146,43 @@ class Texts:
 
     def _delimited(self) -> Iterator[Record]:
         """A line that cannot be read is left out; those after it are read again."""
+        csv.field_size_limit(LONGEST_FIELD)
         lines = self._lines("")  # with their ends, as the reader wants them
         again, taken = deque(itertools.islice(lines, 1)), list[str]()
-        between = "\t" if self.suffix == ".tsv" else max(",;\t|", key=(again or [""])[0].count)
+        between = "\t" if self.suffix == ".tsv" else max(",;\t|", key="".join(again).count)
 
-        def feed() -> Iterator[str]:
-            while line := again.popleft() if again else next(lines, ""):
-                taken.append(line)
-                yield line
+        def reader() -> Any:
+            fed = iter(lambda: again.popleft() if again else next(lines, ""), "")
+            return csv.reader((taken.append(x) or x for x in fed), delimiter=between, strict=True)
 
-        before = csv.field_size_limit(LONGEST_FIELD)
-        place, names, reader = 1, list[str](), csv.reader(feed(), delimiter=between, strict=True)
-        try:
-            while True:
-                taken.clear()
-                try:
-                    row = next(reader, None)
-                except csv.Error:
-                    again.extendleft(reversed(taken[1:]))
-                    del taken[1:]
-                    reader = csv.reader(feed(), delimiter=between, strict=True)
-                    row = [""] * (len(names) + 1)  # as if it had too many fields
-                if row is None:
-                    return
-                if names and len(row) == len(names):
-                    yield place, dict(zip(names, row, strict=True))
-                elif names:
-                    self._count("malformed lines" if row else "blank lines", place)
-                names, place = names or row, place + len(taken)
-        finally:
-            csv.field_size_limit(before)
+        place, names, rows = 1, list[str](), reader()
+        while True:
+            taken.clear()
+            try:
+                row = next(rows, None)
+            except csv.Error:
+                again.extendleft(reversed(taken[1:]))
+                del taken[1:]
+                row, rows = [""] * (len(names) + 1), reader()  # as if it had too many fields
+            if row is None:
+                return
+            if names and len(row) == len(names):
+                yield place, dict(zip(names, row, strict=True))
+            elif names:
+                self._count("malformed lines" if row else "blank lines", place)
+            names, place = names or row, place + len(taken)
 
     def _rows(self) -> Iterator[Record]:
         """Columns of text of a table, and the one with the names."""
         kind = "parquet" if self.suffix == ".parquet" else "ipc"
         table = optional("pyarrow.dataset", "tables").dataset(str(self.path), format=kind)
         kinds = {field.name: str(field.type) for field in table.schema}
-        texts = [name for name, kind in kinds.items() if "string" in kind]
-        if not texts:
+        wanted = [name for name, kind in kinds.items() if "string" in kind or name == self.name]
+        if not any("string" in kinds[name] for name in wanted):
             has = f"it has {joined(map(repr, kinds))}"
             raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
-        wanted = [name for name in kinds if name in texts or name == self.name]
         places = itertools.count(1)
-        for batch in table.to_batches(wanted, batch_size=BATCH):
+        for batch in table.to_batches(wanted, batch_size=4096):
             batch.validate(full=True)  # of a damaged file texts could point outside of it
             yield from ((next(places), record) for record in batch.to_pylist())
 

@@ -11,9 +11,9 @@ from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sphericalpca.exceptions import DataError, Parameter
-from sphericalpca.linalg import Array, Labels, unit_rows
+from sphericalpca.linalg import Array
 
-__all__ = ["WordVectorizer", "checked_texts", "distinctive", "profiles"]
+__all__ = ["WordVectorizer", "checked_texts", "distinctive"]
 
 # A word counts if this many texts have it; of fewer than a thousand texts, one in 200.
 LEAST, FEW = 5, 1000
@@ -58,11 +58,3 @@ def distinctive(profiles: Array, group: int, n: int, words: Any) -> list[tuple[s
     ahead = profiles[group] - (others.mean(axis=0) if len(others) else 0)
     top = np.argsort(-ahead, kind="stable")[:n]
     return [(str(words[k]), float(ahead[k])) for k in top if ahead[k] > 0]
-
-
-def profiles(X: Any, labels: Labels) -> Array:
-    """For groups that were found without words: unit sums of the rows of words X of each."""
-    known = np.flatnonzero(labels >= 0)
-    shape = (int(labels.max(initial=0)) + 1, len(labels))
-    members = sparse.csr_array((np.ones(len(known), X.dtype), (labels[known], known)), shape)
-    return unit_rows((members @ X).toarray())[0]
