@@ -21,7 +21,7 @@ from benchmarks.real import MissingDataError, minilm
 from paper.datasets import available, load_newsgroups
 from sphericalpca import SphericalKMeans, TextClusters
 from sphericalpca.datasets import Corpus, load_docstrings
-from sphericalpca.groups.strip import strip_mail
+from sphericalpca.groups.texts import strip_mail
 from sphericalpca.linalg import Array, Labels
 
 __all__ = ["DATA", "METHODS", "Grouper", "Task"]

@@ -52,7 +52,7 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     well the texts fit the groups, compared with those of the first run.
     """
     from sphericalpca.groups.partition import drift, joined  # noqa: PLC0415 - slow to import
-    from sphericalpca.groups.report import open_table  # noqa: PLC0415
+    from sphericalpca.groups.storing import open_table  # noqa: PLC0415
 
     if output.suffix.lower() not in (".csv", ".parquet"):
         raise ParameterError(f"{output} is neither .csv nor .parquet", remedy="rename it")

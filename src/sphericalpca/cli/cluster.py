@@ -68,7 +68,7 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     folders of .txt files.  Every text gets a group, and the same command the same groups.  Writes
     groups.csv, summary.json, model.safetensors for 'assign', and index.html to look at.
     """
-    from sphericalpca.groups import page, report  # noqa: PLC0415 - slow to import
+    from sphericalpca.groups import page, storing  # noqa: PLC0415 - slow to import
 
     outputs.check_folder(out, FILES, force=options["force"])
     sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
@@ -80,11 +80,11 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
         shown = {"title": title, "source": texts.name, "settings": settings}
         problems = source.problems if source else {}
-        data = report.page_data(model, notes, words, problems=problems, **shown)
-        files = {PAGE: page.groups_page(data), SUMMARY: report.summary_of_page(data)}
+        data = page.page_data(model, notes, words, problems=problems, **shown)
+        files = {PAGE: page.groups_page(data), SUMMARY: page.summary_of_page(data)}
         with sphericalpca.files.replacing_folder(out, FILES) as folder:
             for name in (TABLE, PARQUET) if options["parquet"] else (TABLE,):
-                with report.open_table(folder / name, Path(name).suffix) as add:
+                with storing.open_table(folder / name, Path(name).suffix) as add:
                     add([note[0] for note in notes], model.nearest_)
             model.save(folder / MODEL)
             for name, content in files.items():
@@ -168,12 +168,13 @@ def read_vectors(path: Path, options: dict[str, Any]) -> Any:
 
 def tell_of_texts(source: Texts | None, labels: Any) -> None:
     """Which column was read, what was wrong with which lines, and how many have no group."""
-    if source is not None and source.guessed:
-        console.write_line(f"Texts were read from column {source.column!r}.", err=True)
-    for kind, found in source.problems.items() if source is not None else ():
-        count, lines = found["count"], found["lines"]
-        first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
-        remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
-        console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
+    if source is not None:
+        if source.guessed:
+            console.write_line(f"Texts were read from column {source.column!r}.", err=True)
+        for kind, found in source.problems.items():
+            count, lines = found["count"], found["lines"]
+            first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
+            remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
+            console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
     if missing := int((labels < 0).sum()):
         console.warn(f"texts without a known word, in group -1: {missing:,}.")

@@ -68,13 +68,10 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         How many texts are nearest to each centre; its group, which several share after `merge`.
     embedding_ : ndarray of shape (n_samples, n_components)
         Components of the texts, as `transform` returns them.
-    components_, svd_ratio_ : ndarray of shape (n_components, n_features), float
-        As of `SphericalPCA`.
-    vectorizer_ : object or None
-        The fitted vectorizer.
+    components_, svd_ratio_, vectorizer_ : ndarray, float, object or None
+        As of `SphericalPCA`; the fitted vectorizer.
     curve_ : list of (k, score, low, high) or None
         If `n_clusters` is "auto", how stable k groups are, with a 95 % interval.
-    n_features_in_ : int
 
     Examples
     --------
@@ -105,11 +102,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         refine: bool = True,
         random_state: Any = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.vectorizer = vectorizer
-        self.refine = refine
-        self.random_state = random_state
+        self.n_clusters, self.n_components, self.vectorizer = n_clusters, n_components, vectorizer
+        self.refine, self.random_state = refine, random_state
 
     def fit(self, X: Any, y: Any = None, *, progress: Callable[[str], None] | None = None) -> Self:  # noqa: ARG002
         """Find the groups.
@@ -139,7 +133,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
             self.embedding_[useful] = V
             tell("assigning texts")
-            self._number(X)
+            self._number(self._nearest(X))
         warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
         return self
 
@@ -151,8 +145,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         elif not isinstance(given, str) and hasattr(given, "encode"):
             self.vectorizer_, X = given, given.encode(list(checked_texts(X)))
         elif reset:
-            self.vectorizer_ = learner = WordVectorizer() if given == "tfidf" else clone(given)
-            X = learner.fit_transform(checked_texts(X))
+            self.vectorizer_ = WordVectorizer() if given == "tfidf" else clone(given)
+            X = self.vectorizer_.fit_transform(checked_texts(X))
         else:
             X = vars(self)["vectorizer_"].transform(checked_texts(X))
         X = validation.check_matrix(self, X, reset=reset, in_memory=True)
@@ -176,29 +170,30 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         self.components_, self.svd_ratio_ = model.components_.astype(dtype), model.svd_ratio_
         tell("grouping")
         centers = partition.find_centres(Z if self.refine else V, V, k, rng)
-        self.cluster_centers_ = centers.astype(dtype)
-        self.merged_ = np.arange(k, dtype=np.int32)
+        self.cluster_centers_, self.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
         return V
 
-    def _number(self, X: Any) -> None:
-        """Assign the rows, and number groups as they appear, not counting doubtful texts."""
-        found, k = self._nearest(X), len(self.cluster_centers_)
+    def _number(self, found: partition.Nearest) -> None:
+        """Number groups as they appear, not counting doubtful texts."""
+        k = len(self.merged_)
         certain = np.where(found.margins >= partition.UNCERTAIN, found.labels, -1)
         seen = np.concatenate([certain, found.labels, np.arange(k)])
         order = np.argsort([int(np.argmax(seen == label)) for label in range(k)])
         place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
-        self.cluster_centers_ = self.cluster_centers_[order]
+        self.cluster_centers_, self.summary_ = (
+            self.cluster_centers_[order],
+            partition.summary_of(found),
+        )
         self._keep(found._replace(labels=place[found.labels], second=place[found.second]))
         self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
-        self.summary_ = partition.summary_of(found)
-
-    def _nearest(self, X: Any) -> partition.Nearest:
-        U = None if self.refine else self.components_.T
-        return partition.nearest(X, self.cluster_centers_, self.merged_, U)
 
     def _keep(self, found: partition.Nearest) -> None:
         self.nearest_ = found
         self.labels_, self.cosines_, self.margins_, _ = found
+
+    def _nearest(self, X: Any) -> partition.Nearest:
+        U = None if self.refine else self.components_.T
+        return partition.nearest(X, self.cluster_centers_, self.merged_, U)
 
     def assign(self, X: Any) -> partition.Nearest:
         """As `predict`, with more about each text.
@@ -321,12 +316,11 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         return partition.centre_tree(self._directions())
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a safetensors file, whole or not at all; it holds no code.
+        """Write the model, without texts and vectorizers of your own, to a safetensors file.
 
         Parameters
         ----------
         path : str or Path
-            Neither single texts nor vectorizers of your own are saved.
         """
         check_is_fitted(self)
         save_clusters(self, Path(path))

@@ -20,16 +20,7 @@ from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.rows import Matrix, as_rows, dense
 
-__all__ = [
-    "Nearest",
-    "centre_tree",
-    "cut",
-    "directions",
-    "drift",
-    "find_centres",
-    "joined",
-    "nearest",
-]
+__all__ = ["Nearest", "centre_tree", "cut", "directions", "drift", "find_centres", "nearest"]
 
 # Into this many parts work is divided, see `parallel`.
 PARTS = 4

@@ -1,7 +1,13 @@
-"""Models of groups in files.  Anybody may have written one: what it says is checked."""
+"""Groups in files: the model, and the table of texts.
+
+Anybody may have written a model: what it says is checked.
+"""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +16,14 @@ import scipy
 import sklearn
 
 from sphericalpca.exceptions import DataError, Parameter, printable
+from sphericalpca.groups.partition import UNCERTAIN, Nearest
 from sphericalpca.groups.words import WordVectorizer
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.modelfile import read_model, write_model
+from sphericalpca.rows.sources.filesource import optional
 from sphericalpca.version import __version__
 
-__all__ = ["VERSIONS", "load_clusters", "save_clusters"]
+__all__ = ["VERSIONS", "load_clusters", "open_table", "save_clusters"]
 
 VERSIONS = {"sphericalpca": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
 VERSIONS["scikit-learn"] = sklearn.__version__
@@ -23,6 +31,8 @@ VERSIONS["scikit-learn"] = sklearn.__version__
 ARRAYS = ("components", "cluster_centers", "merged", "sizes")
 SUMMARY = ("mean_cosine", "low_cosine", "unknown")
 DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
+COLUMNS = {"id": "string", "group": "int32", "cosine": "float32", "margin": "float32"}
+COLUMNS["uncertain"] = "bool"
 # By how much the length of a centre or component may differ from one.
 SLACK = 1e-3
 
@@ -74,7 +84,10 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
 def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -> None:
     """Refuse arrays that do not agree with each other, or would be read out of bounds."""
     (r, m), k = arrays["components"].shape, len(arrays["cluster_centers"])
-    shapes = {"components": (min(r, m), m), "cluster_centers": (k, m if refine else r)}
+    shapes: dict[str, tuple[int, ...]] = {
+        "components": (min(r, m), m),
+        "cluster_centers": (k, m if refine else r),
+    }
     shapes |= {"merged": (k,), "sizes": (k,)}
     if words:
         shapes["idf"] = (m,) if len(set(words)) == m else ()
@@ -88,3 +101,23 @@ def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -
     groups = arrays["merged"].tolist()
     if set(groups) != set(range(min(max(groups), k) + 1)) or arrays["sizes"].min() < 0:
         raise ValueError("groups are not numbered from 0 on, or of negative size")
+
+
+@contextmanager
+def open_table(path: Path, suffix: str) -> Iterator[Callable[[Sequence[str], Nearest], None]]:
+    """A function that adds texts to a table, which is CSV or, by its suffix, Parquet."""
+    if suffix.lower() == ".parquet":
+        wanted = ("pyarrow", "pyarrow.parquet")
+        arrow, parquet = (optional(name, "Parquet files", doing="Writing") for name in wanted)
+        with parquet.ParquetWriter(str(path), schema := arrow.schema(COLUMNS.items())) as file:
+            yield lambda ids, found: file.write_table(
+                arrow.table([ids, *found[:3], found.margins < UNCERTAIN], schema=schema)
+            )
+        return
+    with path.open("w", encoding="utf-8", newline="") as text:
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(COLUMNS)
+        yield lambda ids, found: table.writerows(
+            (name, label, f"{cosine:.6f}", f"{margin:.6f}", int(margin < UNCERTAIN))
+            for name, label, cosine, margin in zip(ids, *found[:3], strict=True)
+        )

@@ -10,16 +10,17 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
-from sphericalpca.groups.strip import strip_mail
 from sphericalpca.registry.formats import format_of, joined
 from sphericalpca.rows.sources.filesource import DataFile, optional
 from sphericalpca.rows.sources.opening import natural_order
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "strip_mail"]
 
 UNITS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".txt"), "line")
 UNITS |= dict.fromkeys((".parquet", ".arrow"), "row")
@@ -30,32 +31,37 @@ NUMBER = re.compile(r"[\s\d.,:/+-]*")
 LOOK, WORDS, NAMED = 200, 3, 5
 # A longer field of a CSV file has lost its closing quote.
 LONGEST_FIELD = 10_000_000
+# A name of a field has any printable characters but a colon (RFC 5322), as in "Article-I.D.:".
+HEADER = re.compile(r"[!-9;-~]+:(\s|$)|From ")
+QUOTE = re.compile(r"\s*[>|]|In article\b|Quoted from\b|.*\b(writes|wrote|says|said)( in)?:?\s*$")
+# A line that begins a signature, if so few lines come after it.
+RULE, LONGEST = re.compile(r"\s*[-_=*#~]{2}[-_=*#~\s]*$"), 12
 
 Record = tuple[int, dict[str, Any]]
 
 
+@dataclass
 class Texts:
     """Names and texts of a file or folder, which can be read several times.
 
     After reading, `problems` has the number of places of each kind, and the first few of them.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        text: str | None = None,
-        name: str | None = None,
-        encoding: str = "utf-8",
-        *,
-        strip: bool = False,
-    ) -> None:
-        self.path, self.column, self.name, self.strip = path, text, name, strip
-        self.problems, self.guessed = dict[str, Any](), False
+    path: Path
+    column: str | None = None  # of the texts; None is guessed
+    name: str | None = None  # the column of names; None is the place
+    encoding: str = "utf-8"
+    strip: bool = field(default=False, kw_only=True)
+    problems: dict[str, Any] = field(default_factory=dict, init=False)
+    guessed: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        path = self.path
         try:
-            known = codecs.lookup(encoding).name
+            known = codecs.lookup(self.encoding).name
         except LookupError:
             rule = "must be an encoding such as utf-8 or latin-1"
-            raise ParameterError(Parameter("encoding", encoding), rule) from None
+            raise ParameterError(Parameter("encoding", self.encoding), rule) from None
         self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
         self.zipped = path.suffix.lower() == ".gz"
         self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
@@ -151,11 +157,13 @@ class Texts:
         again, taken = deque(itertools.islice(lines, 1)), list[str]()
         between = "\t" if self.suffix == ".tsv" else max(",;\t|", key="".join(again).count)
 
-        def reader() -> Any:
-            fed = iter(lambda: again.popleft() if again else next(lines, ""), "")
-            return csv.reader((taken.append(x) or x for x in fed), delimiter=between, strict=True)
+        def feed() -> Iterator[str]:
+            while line := again.popleft() if again else next(lines, ""):
+                taken.append(line)
+                yield line
 
-        place, names, rows = 1, list[str](), reader()
+        place, names, reader = 1, list[str](), partial(csv.reader, delimiter=between, strict=True)
+        rows = reader(feed())
         while True:
             taken.clear()
             try:
@@ -163,7 +171,7 @@ class Texts:
             except csv.Error:
                 again.extendleft(reversed(taken[1:]))
                 del taken[1:]
-                row, rows = [""] * (len(names) + 1), reader()  # as if it had too many fields
+                row, rows = [""] * (len(names) + 1), reader(feed())  # as if it had too many fields
             if row is None:
                 return
             if names and len(row) == len(names):
@@ -199,3 +207,17 @@ def _guess(names: list[str], records: list[Record], path: Path) -> str:
     listed = joined(map(repr, several or names))
     found = f"{str(path)!r} has several columns that may hold the texts ({listed})"
     raise DataError(found, remedy=("name one of them with ", Parameter("text", ...)))
+
+
+def strip_mail(text: str) -> str:
+    """The body of a mail or post, without the lines that it quotes and without its signature."""
+    lines = text.splitlines()
+    if lines and HEADER.match(lines[0]):
+        end = next((k for k, line in enumerate(lines) if not line.strip()), len(lines))
+        # Lines of a header that is folded begin with a space.
+        if all(HEADER.match(line) or line[:1].isspace() for line in lines[:end]):
+            lines = lines[end:]
+    rules = [k for k, line in enumerate(lines) if RULE.match(line)]
+    ends = [k for k in rules if len(lines) - k <= LONGEST or lines[k].rstrip() == "--"]
+    kept = lines[: min(ends, default=len(lines))]
+    return "\n".join(line for line in kept if not QUOTE.match(line)).strip()
