@@ -26,6 +26,17 @@ def test_rare_words_count_in_small_corpora_only(n, least):
     assert abs(ours.transform(texts) - X).max() == 0
 
 
+def test_words_of_most_texts_are_kept_where_many_texts_have_no_others():
+    same, others = ["apple pear"] * 30, [f"kiwi lime{k % 4} plum{k % 3}" for k in range(20)]
+    X = WordVectorizer().fit_transform([*same, *others])
+    assert (X.getnnz(axis=1) > 0).all()
+    most = [f"apple {text}" for text in others]
+    model = WordVectorizer()
+    X = model.fit_transform(most)
+    assert not {"apple", "kiwi"} & set(model.vocabulary_)
+    assert abs(model.transform(most) - X).max() == 0
+
+
 def test_stop_words_and_clones():
     texts = ["apple the pear", "apple plum", "the kiwi", "lime"]
     assert "the" not in WordVectorizer().fit(texts).vocabulary_

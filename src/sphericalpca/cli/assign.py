@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import sphericalpca
-from sphericalpca.cli.cluster import open_texts, read_vectors, tell_of_texts, text_options
+from sphericalpca.cli.cluster import read_vectors, reading_texts, tell_of_unknown, text_options
 from sphericalpca.cli.console import FILE, common_options, examples, showing_status, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import reading_options
@@ -63,8 +63,9 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
         raise ParameterError(f"{model} has groups of {kind}", remedy=WAYS[options["vectors"]])
     if options["merge"] is not None:
         clusters = clusters.merge(options["merge"])
-    source, parts = open_texts(texts, options), list[Any]()
+    parts = list[Any]()
     with (
+        reading_texts(texts, options) as source,
         silently(NoDirectionWarning),  # they are counted below
         showing_status("Reading ...", quiet=options["quiet"]) as show,
         sphericalpca.files.replacing(output) as temporary,
@@ -76,7 +77,7 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
             if show is not None:
                 show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
     found = {"output": str(output), **drift(joined(parts), clusters)}
-    tell_of_texts(source, joined(parts).labels)
+    tell_of_unknown(joined(parts).labels)
     write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,7 @@ from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterErro
 if TYPE_CHECKING:
     from sphericalpca.groups.texts import Texts
 
-__all__ = ["cluster", "open_texts", "read_vectors", "tell_of_texts", "text_options"]
+__all__ = ["cluster", "read_vectors", "reading_texts", "tell_of_unknown", "text_options"]
 
 TABLE, PARQUET, SUMMARY = "groups.csv", "groups.parquet", "summary.json"
 MODEL, PAGE = "model.safetensors", "index.html"
@@ -73,8 +74,8 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     outputs.check_folder(out, FILES, force=options["force"])
     sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
     sphericalpca.modelfile.require_library()
-    source = open_texts(texts, options)
-    with console.showing_status("Reading ...", quiet=options["quiet"]) as show:
+    status = console.showing_status("Reading ...", quiet=options["quiet"])
+    with reading_texts(texts, options) as source, status as show:
         model, notes, words = _grouped(texts, source, options, show)
         title = f"{model.merged_.max() + 1} groups in {texts.name}"
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
@@ -89,7 +90,7 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
             model.save(folder / MODEL)
             for name, content in files.items():
                 (folder / name).write_text(content, encoding="utf-8")
-    tell_of_texts(source, model.labels_)
+    tell_of_unknown(model.labels_)
     if options["as_json"]:
         click.echo(files[SUMMARY])
         return
@@ -145,19 +146,35 @@ def _stop_words(given: str) -> Any:
     if not Path(given).is_file():
         rule = "must be english, none, or a file of words"
         raise ParameterError(Parameter("stop_words", given), rule)
-    return Path(given).read_text("utf-8").lower().split()
+    with sphericalpca.rows.sources.filesource.DataFile.at(Path(given)).being_read():
+        return Path(given).read_text("utf-8-sig").lower().split()
 
 
-def open_texts(path: Path, options: dict[str, Any]) -> Texts | None:
-    """The texts named on the command line; None of vectors without texts."""
+@contextmanager
+def reading_texts(path: Path, options: dict[str, Any]) -> Iterator[Texts | None]:
+    """The texts named on the command line, None of vectors without texts.
+
+    At the end, also of an error, it says which column was read and what is wrong with which lines.
+    """
     from sphericalpca.groups.texts import Texts  # noqa: PLC0415 - slow to import
 
     text, name = options["text"], options["id"]
-    if not options["vectors"] or text is not None:
-        return Texts(path, text, name, options["encoding"], strip=options["strip"] == "mail")
-    if name is not None:
-        raise click.UsageError("--id of vectors needs --text.")
-    return None
+    if options["vectors"] and text is None:
+        if name is not None:
+            raise click.UsageError("--id of vectors needs --text.")
+        yield None
+        return
+    source = Texts(path, text, name, options["encoding"], strip=options["strip"] == "mail")
+    try:
+        yield source
+    finally:
+        if source.guessed:
+            console.write_line(f"Texts were read from column {source.column!r}.", err=True)
+        for kind, found in source.problems.items():
+            count, lines = found["count"], found["lines"]
+            first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
+            remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
+            console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
 
 
 def read_vectors(path: Path, options: dict[str, Any]) -> Any:
@@ -166,15 +183,7 @@ def read_vectors(path: Path, options: dict[str, Any]) -> Any:
     return sphericalpca.rows.reading.load_rows(source, source.shape[0])
 
 
-def tell_of_texts(source: Texts | None, labels: Any) -> None:
-    """Which column was read, what was wrong with which lines, and how many have no group."""
-    if source is not None:
-        if source.guessed:
-            console.write_line(f"Texts were read from column {source.column!r}.", err=True)
-        for kind, found in source.problems.items():
-            count, lines = found["count"], found["lines"]
-            first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
-            remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
-            console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
+def tell_of_unknown(labels: Any) -> None:
+    """How many texts have no group."""
     if missing := int((labels < 0).sum()):
         console.warn(f"texts without a known word, in group -1: {missing:,}.")

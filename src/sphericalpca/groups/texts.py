@@ -132,7 +132,10 @@ class Texts:
 
     def _lines(self, newline: str | None = None) -> Iterator[str]:
         opened: Any = gzip.open if self.zipped else open
-        options = {"encoding": self.encoding, "errors": "surrogateescape", "newline": newline}
+        with opened(self.path, "rb") as file:
+            marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        encoding = "utf-16" if marked else self.encoding
+        options = {"encoding": encoding, "errors": "surrogateescape", "newline": newline}
         with opened(self.path, "rt", **options) as file:
             yield from file
 
