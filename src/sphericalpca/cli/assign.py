@@ -28,9 +28,6 @@ Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
 groups differ by {moved:.1%}."""
 
-# What to do about a model of vectors, and about one of texts.
-WAYS = (("pass ", Parameter("vectors", value=True)), ("leave out ", Parameter("vectors")))
-
 
 @click.command(
     short_help="Put new texts into the groups of 'cluster'.",
@@ -59,8 +56,11 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     check_output(output, force=options["force"], reads=[model, texts])
     clusters = sphericalpca.TextClusters.load(model)
     if (clusters.vectorizer_ is None) != options["vectors"]:
-        kind = "texts, not vectors" if options["vectors"] else "vectors"
-        raise ParameterError(f"{model} has groups of {kind}", remedy=WAYS[options["vectors"]])
+        kind, do = (
+            ("texts, not vectors", "leave out ") if options["vectors"] else ("vectors", "pass ")
+        )
+        remedy = (do, Parameter("vectors"))
+        raise ParameterError(f"{model} has groups of {kind}", remedy=remedy)
     if options["merge"] is not None:
         clusters = clusters.merge(options["merge"])
     parts = list[Any]()

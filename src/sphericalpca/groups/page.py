@@ -24,29 +24,21 @@ __all__ = ["PageData", "clean", "groups_page", "page_data", "summary_of_page"]
 # The longest text, id and word in characters; the largest page in bytes.
 EXCERPT, ID, WORD = 300, 120, 40
 PAGE_BYTES = 25_000_000
-
 # Words and texts for each group; points on the map; texts without a known word that are listed
 # in the summary, and on the page.
 WORDS, EXAMPLES, POINTS, LISTED, SHOWN = 12, 5, 100_000, 1000, 50
-
 # Colours of the template; groups beyond them take another of its shapes.
 COLOURS, SHAPES = 20, ("circle", "square", "triangle", "diamond")
-
 # One script, in this order.
 SCRIPTS = ("points", "draw", "paint", "view", "gestures", "charts", "groups")
-
 # What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
 UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
 # What coordinates and cosines are multiplied by to become 16-bit integers; the plane has room for
 # outliers.
 SCALE, PLANE_SCALE = 32767, 8191
-
 NO_GROUP = 65535
-
 # What is said of a typical or borderline text.
 TEXT = ("id", "excerpt", "cosine", "margin", "other")
-
 # Of what the page shows, what belongs to single texts.
 POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
