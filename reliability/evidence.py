@@ -29,6 +29,7 @@ MODULES = (
 )
 FIT = (*(f"{PACKAGE}/{room}" for room in ROOMS), *(f"{PACKAGE}/{name}.py" for name in MODULES))
 CERTIFICATE = (f"{PACKAGE}/certificate.py", f"{PACKAGE}/spectrum.py")
+CERTIFIED = (*FIT, *CERTIFICATE)
 EXPERIMENTS = tuple(f"paper/{name}.py" for name in ("draws", "methods", "plan", "trial"))
 WHOLE = (PACKAGE,)
 
@@ -71,6 +72,17 @@ EVIDENCE = {
         Evidence("benchmarks/results/embeddings.csv", f"{BENCH}.embeddings", FIT),
         Evidence("benchmarks/results/codes.csv", f"{BENCH}.codes", (*FIT, f"{PACKAGE}/codec")),
         Evidence("benchmarks/results/groups.csv", f"{BENCH}.groups", (*FIT, f"{PACKAGE}/groups")),
+        Evidence(
+            "benchmarks/results/codes_reach.csv",
+            f"{BENCH}.codes_reach",
+            (*FIT, f"{PACKAGE}/codec"),
+        ),
+        Evidence(
+            "benchmarks/results/groups_reach.csv",
+            f"{BENCH}.groups_reach",
+            (*FIT, f"{PACKAGE}/groups"),
+        ),
+        Evidence("benchmarks/results/certificates.csv", f"{BENCH}.certificates", CERTIFIED),
         Evidence("docs/measurements/embeddings.csv", "python -m docs.measurements.embeddings", FIT),
         Evidence("docs/measurements/streams.csv", "python -m docs.measurements.streams", FIT),
         Evidence(
@@ -81,6 +93,7 @@ EVIDENCE = {
             "python docs/measurements/topics.py",
             (*FIT, f"{PACKAGE}/datasets", "examples/plot_topics.py"),
         ),
+        Evidence("reliability/results/bounds.csv", "python -m reliability.bounds", CERTIFIED),
         Evidence("reliability/results/fuzz.csv", "python -m reliability.fuzz TARGET", WHOLE),
         Evidence("reliability/results/hostile.csv", "python -m reliability.hostile", WHOLE),
         Evidence("reliability/results/kill.csv", "python -m reliability.kill", WHOLE),

@@ -71,26 +71,26 @@ class CompressedRows:
         self, B: Array, scale: Array | None, shift: Array | None, lengths: Array | None
     ) -> Array:
         dtype, columns = self.values.dtype, B.shape[1]
-        B = np.ascontiguousarray(B, dtype=dtype)
-        out = np.empty((self.shape[0], columns), dtype=dtype)
         for array, length in ((B, self.shape[1]), (scale, self.shape[0]), (shift, columns)):
             if array is not None and len(array) != length:  # it would be read beyond its end
                 raise ValueError(f"Expected an array of length {length}, got {len(array)}")
-        # The kernel reads a little beyond a row: behind the last rows there must be something.
         lanes = 16 // dtype.itemsize
-        copy = np.zeros(lanes * (columns + 1), dtype=dtype)
-        copy[: B[-lanes:].size] = B[-lanes:].ravel()
+        if 0 < columns < lanes:  # the kernel reads whole vectors
+            more = lanes - columns
+            shift = None if shift is None else np.pad(shift, (0, more))
+            return self._product(np.pad(B, ((0, 0), (0, more))), scale, shift, lengths)[:, :columns]
+        B = np.ascontiguousarray(B, dtype=dtype)
+        out = np.empty((self.shape[0], columns), dtype=dtype)
         scale, shift = (
             None if a is None else np.ascontiguousarray(a, dtype) for a in (scale, shift)
         )
-        arrays = (self.pointer, self.indices, self.values, B, copy, scale, shift, out, lengths)
+        arrays = (self.pointer, self.indices, self.values, B, scale, shift, out, lengths)
         places = [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
-        sizes = (c_int64(len(B)), c_int64(columns))
         name = f"gather_{instruction_set()}_f{dtype.itemsize}_i{self.indices.itemsize}"
         gather = getattr(library(), name)
 
         def call(span: tuple[int, int]) -> None:
-            gather(c_int64(span[0]), c_int64(span[1]), *places[:3], *sizes, *places[3:])
+            gather(c_int64(span[0]), c_int64(span[1]), *places[:3], c_int64(columns), *places[3:])
 
         spread_runs(call, self._spans(columns))
         return out
