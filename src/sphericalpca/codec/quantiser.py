@@ -184,7 +184,9 @@ def search_codes(
     if library() is None:
         starts = range(0, len(codes), BLOCK)
         decoded = (quantiser.decode(codes[first : first + BLOCK]) for first in starts)
-        found = [nearest_neighbours(rows, queries, k, metric="inner") for rows in decoded]
+        found = [
+            nearest_neighbours(rows, queries, min(k, len(rows)), metric="inner") for rows in decoded
+        ]
         ids = [best.ids + first for first, best in zip(starts, found, strict=True)]
         scores = [best.scores for best in found]
     else:
