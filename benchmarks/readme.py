@@ -93,7 +93,9 @@ def _codes(rows: list[dict[str, str]]) -> list[str]:
         rivals = [
             row
             for row in rows
-            if (row["data"], row["bytes"]) == (data, size) and row["behind_ours"]
+            if (row["data"], row["bytes"]) == (data, size)
+            and row["behind_ours"]
+            and not row["method"].startswith(("coder on", "ours"))
         ]
         ours = float(rivals[0]["recall"]) + float(rivals[0]["behind_ours"])
         others = [(row["method"], float(row["recall"])) for row in rivals]
