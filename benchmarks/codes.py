@@ -4,9 +4,9 @@
 faiss quantisers, sign bits, first coordinates in int8, and the same coder on SVD + unit rows and on
 centred PCA; 1,000 held-out queries ask for their 10 nearest rows by cosine, by code alone and after
 40 candidates were ranked with full vectors.  Bytes are those of a row, corrections and the like
-included; models, which all rows share, are not counted.  ``--data``, ``--only`` and ``--bytes`` choose parts; ``--answers`` is
-a folder where answers of rivals are kept, so that OPQ, which takes minutes to train, need not be
-trained again when ours changes.  ``draw`` only draws the picture of the rows.
+included; models, which all rows share, are not counted.  ``--data``, ``--only`` and ``--bytes``
+choose parts; ``--answers`` is a folder where answers of rivals are kept, so that OPQ, which takes
+minutes to train, need not be trained again when ours changes.  ``draw`` only draws the picture.
 """
 
 from __future__ import annotations
