@@ -38,13 +38,13 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "paper | says | here": ("tests/test_paper.py",),
     "where | printed": ("tests/test_paper.py",),
     "NMI printed": ("tests/test_paper.py",),
-    "how much | still open": tuple(
+    "amount | still open": tuple(
         f"{RELIABILITY}{name}.csv" for name in ("kill", "hostile", "fuzz", "sanitize", "soak")
     ),
     "killed while running": (f"{RELIABILITY}kill.csv",),
     "target | runs": (f"{RELIABILITY}fuzz.csv",),
     "below the best known": (f"{RELIABILITY}optima.csv",),
-    "noticed | time over": (f"{RELIABILITY}mutants.csv",),
+    "detected | timed out": (f"{RELIABILITY}mutants.csv",),
     "Python | versions": (f"{RELIABILITY}versions.csv",),
     "rows per second": (f"{BENCH}outofcore.csv",),
     "after one pass": (f"{MEASURED}streams.csv",),
