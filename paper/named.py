@@ -37,7 +37,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     asked = parser.parse_args(arguments)
     journal = Journal(asked.out)
     failures = run(trials(), journal, data_home=None, jobs=asked.jobs, done=lambda _: None)
-    print(*failures, f"{asked.out}: {len(journal.rows)} rows", sep="\n")
+    sys.stdout.write("\n".join([*map(str, failures), f"{asked.out}: {len(journal.rows)} rows\n"]))
     return 1 if failures else 0
 
 
