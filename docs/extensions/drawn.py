@@ -79,9 +79,8 @@ def _draw_reproduction(folder: Path) -> None:
 
 
 def _draw_benchmarks(folder: Path) -> None:
-    from benchmarks import codes, plots, summary  # noqa: PLC0415 - slow
+    from benchmarks import plots, summary  # noqa: PLC0415 - slow
 
-    codes.draw(folder)
     plots.draw(folder)
     summary.write(folder)
     (folder / "speed.md").write_text(summary.readme_table(folder), encoding="utf-8")
