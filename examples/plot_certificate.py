@@ -40,8 +40,8 @@ for noise in levels:
 # %%
 # As long as the signal is visible, the gap is closed: the fit is optimal to six digits, and random
 # starts end at the same value. If the data have no dominant direction, the certificate leaves a gap
-# of some percent. Random starts then end in many places, mostly below the fit from the SVD, at times
-# slightly above it, and always within the bound.
+# of some percent. Random starts then end in many places, mostly below the fit from the SVD,
+# sometimes slightly above it, and always within the bound.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 3.9), layout="constrained")
 left.plot(levels, np.maximum(gaps, 1e-9), "o-", color="#E69F00")

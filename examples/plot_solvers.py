@@ -2,8 +2,8 @@
 Four solvers, and the paper's algorithm
 =======================================
 
-All solvers evaluate the same objective f and its gradient, so they can be compared by how often they
-read the data. One read that gives both is a *pass*.
+All solvers evaluate the same objective f and its gradient, so they can be compared by how often
+they read the data. One read that gives both is a *pass*.
 
 The data are texts, where the problem is hard for alternation, and every solver starts from the
 same random subspace.

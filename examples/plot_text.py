@@ -49,8 +49,8 @@ for r in dimensions:
 # %%
 # Lines are means over the starts, bands show one standard deviation. At two and four dimensions
 # Spherical PCA is well ahead. With as many dimensions as topics, or more, neither method is
-# consistently ahead: the differences are of the size of the noise of k-means. The ratio on the right
-# indicates, without any labels, that the subspaces differ: it is far below 0.9999 everywhere.
+# consistently ahead: the differences are of the size of the noise of k-means. The ratio on the
+# right indicates, without any labels, that the subspaces differ: it is far below 0.9999 everywhere.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.7), layout="constrained")
 for name, color in {"SVD + unit rows": "#D55E00", "Spherical PCA": "#0072B2"}.items():
