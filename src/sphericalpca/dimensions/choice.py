@@ -73,11 +73,11 @@ class DimensionChoice:
     recall : float
         The target.
     k, n_queries, n_base, n_features : int
-        Neighbours asked for, queries held out, other rows, columns.
+        Number of neighbours, held-out queries, other rows and columns.
     confidence : float
         Of the intervals.
     fit_seconds, search_seconds : float
-        What fits and searches took.
+        Seconds spent on fits and searches.
     """
 
     n_components: int
