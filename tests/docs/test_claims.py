@@ -150,6 +150,37 @@ def test_what_streams_lose():
         assert f"is {few:.2f} % and {many:.{2 if many > 0.1 else 3}f} % below" in shown
 
 
+def test_how_many_dimensions_and_bytes_keep_the_neighbours():
+    shown = text_of("docs/guide/bytes.rst")
+    (choice,) = (
+        row for row in read("benchmarks/results/embeddings.csv") if row["part"] == "choose"
+    )
+    r = int(choice["r"])
+    assert f"{r} of 384 dimensions in float32 keep 90% of the neighbours in {4 * r} bytes" in shown
+    assert float(choice["low"]) > 0.9
+    codes = {
+        int(row["bytes"]): row
+        for row in read("benchmarks/results/codes.csv")
+        if (row["data"], row["method"]) == ("minilm", "ours")
+    }
+    assert "while codes of 96 bytes keep more" in shown
+    assert float(codes[96]["recall"]) > float(choice["recall"])
+    assert "half of the 384 dimensions keep 90%" in text_of("docs/guide/dimensions.rst")
+    assert abs(r - 192) < 10
+
+
+def test_how_repeatable_groups_are():
+    shown = text_of("docs/guide/text.rst")
+    rows = [row for row in read("benchmarks/results/groups.csv") if row["data"] == "docstrings"]
+
+    def agreement(method):
+        mine = [float(row["agreement"]) for row in rows if row["method"] == method]
+        return f"{sum(mine) / len(mine):.2f}".lstrip("0")
+
+    ours, plain = agreement("ours"), agreement("spherical k-means, 10 starts")
+    assert f"is {ours}, compared with {plain} for spherical k-means with ten starts" in shown
+
+
 def test_right_answers():
     shown, rows = text_of("docs/reliability.md"), read("reliability/results/optima.csv")
     tops = {}
