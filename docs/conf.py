@@ -83,6 +83,7 @@ copybutton_only_copy_prompt_lines = False
 sphinx_gallery_conf = {
     "examples_dirs": "../examples",
     "gallery_dirs": "gallery",
+    "ignore_pattern": r"__init__|docstrings_csv",  # the latter only writes a file for `make demo`
     "backreferences_dir": "gallery/backreferences",
     "doc_module": ("sphericalpca",),
     "within_subsection_order": "extensions.look.ReadingOrder",

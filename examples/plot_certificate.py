@@ -2,11 +2,10 @@
 The certificate, on easy and on hard data
 =========================================
 
-A fit ends at a subspace where the gradient vanishes. Is there a better one somewhere else?
-`certify` bounds f over *all* subspaces from above. Where the bound meets the value
-reached, no subspace is better, up to rounding. Where it does not, the question stays open: either
-there is a better subspace, or the bound is not tight on such data. The gap says how much there
-could be to gain at most.
+A fit ends at a subspace where the gradient vanishes. Is there a better one elsewhere? `certify`
+bounds f over *all* subspaces from above. If the bound equals the value reached, no subspace is
+better, up to rounding. Otherwise either there is a better subspace, or the bound is not tight on
+these data. The gap is the most that could be gained.
 """
 
 import matplotlib.pyplot as plt
@@ -39,10 +38,10 @@ for noise in levels:
         others.append((noise, other.mean_cosine_ / model.mean_cosine_ - 1))
 
 # %%
-# As long as the signal is visible the gap is closed: the fit is optimal to six digits, and random
-# starts end there, too. Where the data have no direction of their own, the certificate leaves some
-# percent open. Random starts then end in many places, mostly below the fit from the SVD, at times
-# a little above it, and always within the bound.
+# As long as the signal is visible, the gap is closed: the fit is optimal to six digits, and random
+# starts end at the same value. If the data have no dominant direction, the certificate leaves a gap
+# of some percent. Random starts then end in many places, mostly below the fit from the SVD,
+# sometimes slightly above it, and always within the bound.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.4, 3.9), layout="constrained")
 left.plot(levels, np.maximum(gaps, 1e-9), "o-", color="#E69F00")

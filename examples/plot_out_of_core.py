@@ -3,8 +3,8 @@ More rows than memory
 =====================
 
 A fit reads the data in blocks of rows, and keeps only a few matrices of the size of the components.
-So rows can stay in files. Here a file is written and fitted from disk, while a callable is told how
-far the fit has come.
+So rows can stay in files. This example writes a file and fits it from disk, with a callable that
+reports the progress of the fit.
 """
 
 import tempfile
@@ -56,7 +56,7 @@ print(f"{model.n_passes_:.0f} passes, mean cosine {model.mean_cosine_:.4f}, {mod
 
 # %%
 # The residual falls with the passes, and the fit needs much less memory than the file has bytes: it
-# holds the blocks at hand, the components and their history, and three numbers for each row.
+# holds the current blocks, the components and their history, and three numbers for each row.
 
 reads, memory = np.transpose(reports)
 size = path.stat().st_size / 1e6

@@ -49,12 +49,12 @@ search = GridSearchCV(
 search.fit(X_train, y_train)
 for step, choice in search.best_params_.items():
     print(f"{step}: {choice}")
-print(f"right on new texts: {search.score(X_test, y_test):.1%}")
+print(f"accuracy on new texts: {search.score(X_test, y_test):.1%}")
 
 # %%
-# Here is the whole grid, with bars of one standard error over the folds. Spherical PCA is ahead at
-# few dimensions, by less and less up to eight. From sixteen on both are level, and the grid search
-# picks whichever was luckier in the third digit.
+# The whole grid, with bars of one standard error over the folds. Spherical PCA is ahead in few
+# dimensions, by less and less up to eight. From sixteen on both are level, and the choice of the
+# grid search is a matter of luck.
 
 scores = search.cv_results_["mean_test_score"].reshape(len(neighbours), 2, len(dimensions))
 errors = search.cv_results_["std_test_score"].reshape(scores.shape) / np.sqrt(3)

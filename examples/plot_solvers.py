@@ -2,9 +2,8 @@
 Four solvers, and the paper's algorithm
 =======================================
 
-All solvers work on the same problem and ask the data the same question: at this subspace, what are
-the value f and its gradient? So they can be compared by how often they read the data. One read
-that gives both is a *pass*.
+All solvers evaluate the same objective f and its gradient, so they can be compared by how often
+they read the data. One read that gives both is a *pass*.
 
 The data are texts, where the problem is hard for alternation, and every solver starts from the
 same random subspace.
@@ -28,9 +27,9 @@ start = np.linalg.qr(np.random.default_rng(0).standard_normal((X.shape[1], 10)))
 print(f"{X.shape[0]} documents, {X.shape[1]} words, r = 10")
 
 # %%
-# All are asked for a residual of 1e-6 within 300 iterations. Exact alternation does not get there
-# on these data. The paper's Algorithm 1, whose constants are proven to work but make its steps
-# small, does not get anywhere near it.
+# The target is a residual of 1e-6 within 300 iterations. Exact alternation does not reach it on
+# these data. The paper's Algorithm 1, whose constants guarantee convergence but make its steps
+# small, does not come near it.
 
 solvers = {
     "subspace": "subspace",
@@ -51,10 +50,10 @@ for name, solver in solvers.items():
     )
 
 # %%
-# The left panel has how far the loss is above the best one found, the right one the relative
-# gradient. On text plain alternation converges slowly, the accelerated solvers do not. "Subspace"
-# needs the fewest passes, "Anderson" little memory, and "auto" chooses between them by the
-# shape of the data.
+# The left panel shows how far the loss is above the best one found, the right panel the relative
+# gradient. On text, plain alternation converges slowly, while the accelerated solvers are fast.
+# "Subspace" needs the fewest passes, "Anderson" little memory, and "auto" chooses between them by
+# the shape of the data.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(10.6, 4), layout="constrained")
 ConvergenceDisplay.from_estimators(models, quantity="gap", xscale="log", ax=left)

@@ -47,11 +47,10 @@ for r in dimensions:
     ratios.append(spherical.svd_ratio_)
 
 # %%
-# Lines are means over the starts, bands reach one standard deviation to either side. At two and
-# four dimensions, where every one of them counts, Spherical PCA is well ahead. With as many
-# dimensions as topics, or more, neither is ahead for good: the differences are of the size of the
-# noise of k-means. The ratio on the right tells without any labels that the subspaces differ: it
-# is far from 0.9999 everywhere.
+# Lines are means over the starts, bands show one standard deviation. At two and four dimensions
+# Spherical PCA is well ahead. With as many dimensions as topics, or more, neither method is
+# consistently ahead: the differences are of the size of the noise of k-means. The ratio on the
+# right indicates, without any labels, that the subspaces differ: it is far below 0.9999 everywhere.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.6, 3.7), layout="constrained")
 for name, color in {"SVD + unit rows": "#D55E00", "Spherical PCA": "#0072B2"}.items():
@@ -74,8 +73,8 @@ plt.show()
 # %%
 # A component is a direction in the space of words. Rotation and signs are fixed: the second moments
 # of the components form a diagonal matrix, whose entries decrease, and the largest loading of each
-# is positive. So components can be read one by one. Some are topics, others the boilerplate that
-# docstrings share.
+# is positive. So components can be interpreted one by one. Some are topics, others are the
+# boilerplate that docstrings share.
 
 model = SphericalPCA(8, tol=1e-3, random_state=0).fit(X)
 words = vectorizer.get_feature_names_out()

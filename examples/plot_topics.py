@@ -30,8 +30,8 @@ X = TfidfVectorizer(
 topics = np.array(corpus.group_names)[corpus.labels]
 
 # %%
-# k-means with ten restarts is run ten times on what each method returns. "Right" is the share of
-# texts in the cluster that is matched with their topic.
+# k-means with ten restarts is run ten times on the output of each method. The accuracy is the share
+# of texts in the cluster that is matched with their topic.
 
 methods = {
     "SVD, then unit rows": make_pipeline(TruncatedSVD(3, random_state=0), Normalizer()),
@@ -42,12 +42,12 @@ for name, method in methods.items():
     globes[name] = method.fit_transform(X)
     found = [KMeans(8, n_init=10, random_state=s).fit_predict(globes[name]) for s in range(10)]
     right[name] = np.mean([clustering_accuracy(corpus.labels, clusters) for clusters in found])
-    print(f"{name}: k-means right on {100 * right[name]:.1f} %")
+    print(f"{name}: k-means accuracy {right[name]:.1%}")
 
 # %%
-# The SVD's globe is turned until it agrees with the other one as well as it can, which changes no
-# distance. On the SVD's globe four subjects overlap at the right; on that of Spherical PCA the
-# models of machine learning have a place of their own, and so have the special functions.
+# The SVD's globe is rotated to match the other one as well as possible, which changes no distance.
+# On the SVD's globe four topics overlap at the right; on that of Spherical PCA machine learning and
+# special functions are separated.
 
 turn, _ = orthogonal_procrustes(*globes.values())
 globes["SVD, then unit rows"] = globes["SVD, then unit rows"] @ turn
@@ -58,13 +58,13 @@ for place, (name, V) in enumerate(globes.items()):
     ax.view_init(azim=0, elev=12)
     for pin in (ax.lines[0], ax.texts[0]):  # of v1, which points at the reader
         pin.set_visible(False)
-    ax.set_title(f"{name}: k-means right on {100 * right[name]:.0f} %", fontsize=11)
+    ax.set_title(f"{name}: k-means accuracy {right[name]:.0%}", fontsize=11)
     ax.get_legend().set_visible(place == 1)
 plt.show()
 
 # %%
-# With as many dimensions as topics the two lead to equally good clusters (see :doc:`plot_text`):
-# the subspaces still differ, but both then hold what k-means needs. `svd_ratio_`, f at
+# With as many dimensions as topics, both give equally good clusters (see :doc:`plot_text`): the
+# subspaces still differ, but both contain what k-means needs. `svd_ratio_`, f at
 # the SVD over the one reached, is far below 0.9999 here and warns that the subspaces differ.
 
 print(f"svd_ratio_ = {methods['Spherical PCA'].svd_ratio_:.4f}")

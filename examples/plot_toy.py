@@ -2,10 +2,10 @@
 The toy on the sphere
 =====================
 
-Two groups of points differ in *direction* and in nothing else: each fills a wedge of its own
-plane, at all distances from the origin. Clustering by distance mixes up the points of both groups
-that are near the origin. Spherical PCA turns every point into a unit vector of two numbers, between
-which distances are angles, and the groups come apart.
+Two groups of points differ only in *direction*: each fills a wedge of a plane, at all distances
+from the origin. Clustering by distance mixes up the points of both groups near the origin.
+Spherical PCA maps every point to a unit vector of two numbers, whose distances are angles, and
+separates the groups.
 """
 
 import matplotlib.pyplot as plt
@@ -56,8 +56,8 @@ ax.set_title("k-means on spherical components")
 plt.show()
 
 # %%
-# The paper motivates the method with this picture. It is an easy case all the same: "SVD, then
-# unit rows" would do as well here, and the fit says so. `svd_ratio_` is f at the SVD
-# over the f reached; above 0.9999 there was nothing to gain.
+# The paper motivates the method with this figure, but it is an easy case: "SVD, then unit rows"
+# works equally well, as the fit reports. `svd_ratio_` is f at the SVD divided by the final f; above
+# 0.9999 there is nothing to gain.
 
 print(f"svd_ratio_ = {model.svd_ratio_:.6f}")

@@ -3,11 +3,11 @@ When does it differ from SVD + unit rows?
 =========================================
 
 The SVD maximises the sum of *squared* cosines between rows and their images, Spherical PCA the sum
-of the cosines themselves. If all rows are about equally near the subspace, both lead to the same
-one. If some rows are near and others far, squares favour those that are near already.
+of the cosines themselves. If all rows are about equally near the subspace, both find the same one.
+If some rows are near and others far, squares favour those that are already near.
 
-So two things make a difference: a spectrum that is flat around r, which leaves the subspace a
-choice, and rows of unequal kinds, over which the two methods disagree. Text has both.
+So the methods differ if the spectrum is flat around r, so that many subspaces are nearly as good,
+and if the rows are heterogeneous. Text has both properties.
 """
 
 import matplotlib.pyplot as plt
@@ -44,10 +44,10 @@ for a in powers:
         lost.append(1 - SphericalPCA(5).fit(make(a)).svd_ratio_)
 
 # %%
-# The picture has what the SVD leaves on the table at r = 5, in percent of f. With rows
-# of one kind it is little, and soon next to nothing: at a decay of 0.5 the ratio is 0.9999. With
-# few words to a row it is some percent, soon hundreds of times as much, and it falls only when a
-# few directions are so strong that both methods must take them.
+# The figure shows what the SVD loses at r = 5, in percent of f. With homogeneous rows it loses
+# little: at a decay of 0.5 the ratio is 0.9999. With few words per row it loses several percent,
+# soon hundreds of times as much, and less only if a few directions are so strong that both methods
+# must include them.
 
 figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
 for (name, loss), style in zip(losses.items(), ("o-", "s-"), strict=True):

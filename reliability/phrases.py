@@ -24,7 +24,9 @@ PHRASES = {
     r"say force=True": "pass force=True",
     r"is no (?:truth value|target|count)": "must be a ..., is not a supported ...",
     r"at the state of today": "leave it out",
-    r"no difference is shown to": "no significant difference from",
+    r"no difference is shown": "no significant difference is found",
+    r"refused by name": "raises an error naming the ...",
+    r"k-means (?:is )?right on": "k-means reaches an accuracy of",
 }
 PLACES = ("*.md", "docs/*.md", "docs/*.rst", "docs/[egr]*/*.rst", "examples/*.py", "src/**/*.py")
 

@@ -20,6 +20,7 @@ from paper.report.findings import headlines
 from paper.report.read import read_results
 from sphericalpca.cli.app import app
 from sphericalpca.datasets import load_docstrings
+from sphericalpca.metrics import paired_difference
 
 ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -94,6 +95,27 @@ def test_what_is_said_of_the_paper_is_what_its_report_says():
         assert f"accuracy and NMI in all 5 rows with words chosen by the {reading}" in found
     means = re.findall(r"Against SVD \+ unit rows: (.*?)\. ", found)
     assert "behind" not in means[0]
+
+
+def test_on_the_named_newsgroups_unit_rows_are_most_of_the_margin():
+    rows = [row for row in _rows("paper/results/named.csv") if row["r"] in {"0", "5"}]
+    assert {row["clusterings"] for row in rows} == {"5"}
+    assert len({row["repetition"] for row in rows}) == 40
+
+    def accuracies(variant, method):
+        chosen = [row for row in rows if (row["variant"], row["method"]) == (variant, method)]
+        return np.array([float(row["accuracy"]) for row in chosen])
+
+    def gain(variant, rival):
+        return paired_difference(accuracies(variant, "spherical-pca"), accuracies(variant, rival))
+
+    for variant in ("main", "labels"):
+        assert gain(variant, "svd-unit").low > 0
+        assert gain(variant, "spherical-kmeans").low < 0 < gain(variant, "spherical-kmeans").high
+    assert gain("main", "pca-unit").low < 0 < gain("main", "pca-unit").high
+    shown = re.search(r"`PCA` \+ unit rows is behind \((\.\d+) against (\.\d+)\)", WORDS)
+    means = [accuracies("labels", name).mean() for name in ("pca-unit", "spherical-pca")]
+    assert list(shown.groups()) == [f"{mean:.3f}".lstrip("0") for mean in means]
 
 
 def test_on_embeddings_it_ties_with_an_svd():

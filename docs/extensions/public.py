@@ -20,16 +20,15 @@ from sphinx.util.nodes import make_refnode
 
 __all__ = ["public_names", "setup"]
 
-# In the order of the pages; rooms that are not named here follow.
-FIRST = (
+# For users, in the order of the pages; all other rooms are internals.
+USE = (
     *("sphericalpca", "sphericalpca.estimators", "sphericalpca.codec", "sphericalpca.dimensions"),
     *("sphericalpca.evaluation", "sphericalpca.export", "sphericalpca.transforming"),
     *("sphericalpca.plotting", "sphericalpca.datasets", "sphericalpca.metrics"),
     *("sphericalpca.certificate", "sphericalpca.convergence", "sphericalpca.solvers"),
-    *("sphericalpca.iterate", "sphericalpca.problem", "sphericalpca.rows"),
 )
-# Inner workings, which may change at any time.  Commands have a page of their own.
-INNER = (
+# Without a page.  Commands have one of their own.
+HIDDEN = (
     *("__main__", "baselines", "cli", "curvature", "exceptions", "files", "kernels", "linalg"),
     *("modelfile", "pages", "parallel", "registry", "system", "version", "writing"),
 )
@@ -56,15 +55,33 @@ INDEX = """\
 API
 ===
 
-Every public class and function. ``import sphericalpca`` gives the first page; the others are
-imported by their own names, such as ``from sphericalpca.solvers import Newton``.
+Use
+---
 
-{summaries}
+What ``import sphericalpca`` provides is on the first page. The other modules are imported by name,
+for example ``from sphericalpca.solvers import Newton``.
+
+{use}
 
 .. toctree::
    :hidden:
+   :caption: Use
 
-   {pages}
+   {use_pages}
+
+Internals
+---------
+
+The parts that the estimators are built from, for :doc:`extensions </extend/index>`. They may
+change in any release.
+
+{internals}
+
+.. toctree::
+   :hidden:
+   :caption: Internals
+
+   {internals_pages}
 """
 
 COMMANDS = """\
@@ -106,9 +123,9 @@ def _is_new(thing: object, shown: set[int]) -> bool:
 def _rooms() -> list[str]:
     rooms = pkgutil.iter_modules(importlib.import_module("sphericalpca").__path__)
     found = ["sphericalpca", *(f"sphericalpca.{room.name}" for room in rooms)]
-    inner = {f"sphericalpca.{name}" for name in INNER}
-    wanted = [room for room in found if room not in inner]
-    return sorted(wanted, key=lambda room: FIRST.index(room) if room in FIRST else len(FIRST))
+    hidden = {f"sphericalpca.{name}" for name in HIDDEN}
+    wanted = [room for room in found if room not in hidden]
+    return sorted(wanted, key=lambda room: USE.index(room) if room in USE else len(USE))
 
 
 def _commands() -> Iterator[str]:
@@ -155,20 +172,36 @@ def write_pages(app: Sphinx, _config: Config) -> None:
     folder = Path(app.srcdir) / "api"
     known = public_names()
     _forget_others(folder, known)
-    pages, summaries = [], []
     for module, names in known.items():
         title = f"``{module}``"
         page = PAGE.format(
             title=title, rule="=" * len(title), module=module, names="\n   ".join(names)
         )
         _write(folder / f"{module}.rst", page)
-        short = module.removeprefix("sphericalpca.")  # long names do not fit beside the text
-        pages.append(f"{short} <{module}>")
-        summaries.append(f":doc:`{short} <{module}>`\n   {_summary(module)}")
-    summaries.append(":doc:`commands`\n   The program ``sphericalpca``, with all its options.")
     _write(folder / "commands.rst", COMMANDS.format(commands="\n".join(_commands())))
-    index = INDEX.format(pages="\n   ".join([*pages, "commands"]), summaries="\n".join(summaries))
-    _write(folder / "index.rst", index)
+    _write(folder / "index.rst", _index(list(known)))
+
+
+def _index(modules: list[str]) -> str:
+    """The list of all pages: those for users, the commands, and internals."""
+    use = [module for module in modules if module in USE]
+    internals = [module for module in modules if module not in USE]
+    commands = ":doc:`commands`\n   The program ``sphericalpca``, with all its options."
+    return INDEX.format(
+        use="\n".join([*map(_entry, use), commands]),
+        use_pages="\n   ".join([*map(_link, use), "commands"]),
+        internals="\n".join(map(_entry, internals)),
+        internals_pages="\n   ".join(map(_link, internals)),
+    )
+
+
+def _link(module: str) -> str:
+    """A page under its short name: long ones do not fit beside the text."""
+    return f"{module.removeprefix('sphericalpca.')} <{module}>"
+
+
+def _entry(module: str) -> str:
+    return f":doc:`{_link(module)}`\n   {_summary(module)}"
 
 
 def escape_underscores(

@@ -1,4 +1,4 @@
-"""Files in, unit vectors out: `transform` for data that do not fit in memory."""
+"""Transform files that do not fit in memory."""
 
 from __future__ import annotations
 

@@ -107,14 +107,14 @@ def test_nothing_is_overwritten_without_force(run, file, tmp_path, option, name)
 def test_remedies_are_those_that_would_change_something(run, file):
     out_of_reach = ["choose", file, "--recall", 0.999, "--k", 5]
     told = run(*out_of_reach, "--queries", 359, "--largest", 5).stderr
-    assert told.endswith("taken: raise --largest or lower --recall.\n")
+    assert told.endswith("used: raise --largest or lower --recall.\n")
     told = run(*out_of_reach, "--queries", 358, "--largest", 5).stderr
     assert told.endswith("raise --largest or raise --queries or lower --recall.\n")
     lines = run(*out_of_reach, "--queries", 10_000, "--largest", 64).stderr.splitlines()
     cut, codes, told = lines
     assert codes.startswith("Warning: 64 bytes keep ")
     assert cut == "--queries 10000 was cut to 359: at most a fifth of the rows is held out."
-    assert told.endswith("taken: pass more rows or lower --recall.")
+    assert told.endswith("used: pass more rows or lower --recall.")
 
 
 def test_warnings_are_told_by_options_that_there_are(run, tmp_path):

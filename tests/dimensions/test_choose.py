@@ -149,7 +149,7 @@ def test_wide_rows(X, monkeypatch):
 
 
 def test_at_most_the_largest(X):
-    with pytest.warns(ShortfallWarning, match="up to 6 surely keeps a recall of 0.95") as said:
+    with pytest.warns(ShortfallWarning, match="up to 6 reliably keeps a recall of 0.95") as said:
         found = choose_components(X, recall=0.95, k=5, queries=QUERIES, largest=6, random_state=0)
     text = str(said[0].message)
     assert f"6 keep {found.chosen.recall:.3f} (95% interval {found.chosen.interval})" in text

@@ -30,7 +30,7 @@ groups differ by {moved:.1%}."""
 
 
 @click.command(
-    short_help="Put new texts into the groups of 'cluster'.",
+    short_help="Assign new texts to the groups of 'cluster'.",
     epilog=examples(
         "sphericalpca assign groups/model.safetensors new.csv -o new-groups.csv",
         "sphericalpca assign groups/model.safetensors new.jsonl --text body -o new.parquet --json",
@@ -43,10 +43,10 @@ groups differ by {moved:.1%}."""
 @reading_options
 @common_options("force", "json", "quiet")
 def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
-    """Put new texts into the groups that 'cluster' found.
+    """Assign new texts to the groups found by 'cluster'.
 
-    Texts are streamed; those of the first run get the numbers that they had.  It also tells how
-    well the texts fit the groups, compared with those of the first run.
+    Texts are streamed, and texts of the first run keep their groups.  Also reports how well the
+    new texts fit the groups, compared with the first run.
     """
     from sphericalpca.groups.partition import drift, joined  # noqa: PLC0415 - slow to import
     from sphericalpca.groups.storing import open_table  # noqa: PLC0415

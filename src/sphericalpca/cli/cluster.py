@@ -34,8 +34,8 @@ text_options = console.with_options(
     click.option("--id", help="Column of identifiers.  Default: number of the line."),
     click.option("--encoding", default="utf-8", help="Encoding of the file."),
     click.option("--strip", type=console.Names(["mail"]), help="Drop headers, quotes, signatures."),
-    click.option("--vectors", is_flag=True, help="The file holds vectors, as for 'fit'."),
-    click.option("--merge", type=console.COUNT, metavar="N", help="Join near groups to N of them."),
+    click.option("--vectors", is_flag=True, help="The file contains vectors."),
+    click.option("--merge", type=console.COUNT, metavar="N", help="Merge near groups down to N."),
 )
 
 
@@ -47,7 +47,7 @@ def _count(text: str) -> int | str:
 
 
 @click.command(
-    short_help="Sort texts into groups, with a page that shows them.",
+    short_help="Group texts, and write a page that shows the groups.",
     epilog=console.examples(
         "sphericalpca cluster texts.csv -k 20 --out groups",
         "sphericalpca cluster mails.jsonl.gz --text body --strip mail -k auto --out groups",
@@ -55,7 +55,7 @@ def _count(text: str) -> int | str:
     ),
 )
 @click.argument("texts", type=click.Path(path_type=Path))
-@click.option("-k", "--clusters", type=_count, required=True, metavar="K", help="How many; 'auto'.")
+@click.option("-k", "--clusters", type=_count, required=True, metavar="K", help="Number or 'auto'.")
 @click.option("--out", type=console.FOLDER, required=True, help="Folder to write.")
 @text_options
 @click.option("--stop-words", default="english", help="Words to ignore: english, none, or a file.")
@@ -63,11 +63,11 @@ def _count(text: str) -> int | str:
 @reading.reading_options
 @console.common_options("seed", "force", "json", "quiet")
 def cluster(texts: Path, out: Path, **options: Any) -> None:
-    """Sort the texts of a file into groups of similar ones.
+    """Group the texts of a file by similarity.
 
-    Reads .csv, .tsv and .jsonl files (also .gz), .parquet, .arrow, .txt (a text per line) and
-    folders of .txt files.  Every text gets a group, and the same command the same groups.  Writes
-    groups.csv, summary.json, model.safetensors for 'assign', and index.html to look at.
+    Reads .csv, .tsv and .jsonl files (also .gz), .parquet, .arrow, .txt (one text per line) and
+    folders of .txt files.  Every text gets a group, and every run returns the same groups.  Writes
+    groups.csv, summary.json, model.safetensors for 'assign', and the page index.html.
     """
     from sphericalpca.groups import page, storing  # noqa: PLC0415 - slow to import
 

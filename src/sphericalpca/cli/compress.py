@@ -46,10 +46,10 @@ __all__ = ["compress", "print_curve", "write_csv"]
 def compress(
     files: tuple[str, ...], n_bytes: int | None, recall: float | None, out: Path, **options: Any
 ) -> None:
-    """Encode the rows of files in a few bytes each, so that their neighbours survive.
+    """Encode the rows of files in a few bytes each, keeping nearest neighbours.
 
-    The folder holds the codec, the codes (a table if the input is one), a checksum that ties them
-    together, and a program that decodes them with nothing but NumPy.
+    The folder contains the codec, the codes (a table if the input is one), checksums, and a program
+    that decodes them using only NumPy.
     """
     if (n_bytes is None) == (recall is None):
         raise click.UsageError("Pass either --bytes or --recall.")

@@ -32,7 +32,7 @@ DRAWN = ("statistics", "signals", "images", "machine learning")
 @click.option("--out", type=FOLDER, help="Folder for a picture and a file of vectors.")
 @common_options("force", "quiet")
 def demo(out: Path | None, force: bool, quiet: bool) -> None:
-    """Show in a minute what Spherical PCA does, on data that come with the dependencies.
+    """Show what Spherical PCA does, in a minute, on data that ship with the dependencies.
 
     Three kinds of rows (images of digits, texts, vectors that resemble text embeddings) are
     reduced to unit vectors.  The table shows how much of their direction is kept, and how many of

@@ -54,7 +54,7 @@ MEANINGS = {
 @click.argument("model", type=click.Path(path_type=Path))
 @common_options("json")
 def info(model: Path, as_json: bool) -> None:
-    """Print what a model file holds.
+    """Print the contents of a model file.
 
     Its size, the number of rows it has learned from, parameters, the results of the fit, the
     bound on its distance to the optimum (if one was saved), and the versions that wrote it.

@@ -21,7 +21,7 @@ HEADER = ("query", "rank", "row", "cosine", "lower", "upper")
 
 
 @click.command(
-    short_help="Find the rows nearest to queries among codes.",
+    short_help="Find the nearest rows of queries among codes.",
     epilog=examples(
         "sphericalpca search codes queries.npy -k 10 -o found.csv",
         "sphericalpca search codes queries.parquet --column embedding -o found.parquet",
@@ -30,15 +30,15 @@ HEADER = ("query", "rank", "row", "cosine", "lower", "upper")
 @click.argument("folder", metavar="DIR", type=FOLDER)
 @click.argument("files", metavar="QUERIES...", nargs=-1, required=True)
 @click.option("-k", type=COUNT, default=10, help="Rows to find for each query.")
-@click.option("-o", "--output", type=FILE, required=True, help="A .csv or .parquet file.")
+@click.option("-o", "--output", type=FILE, required=True, help="File to write: .csv or .parquet.")
 @reading_options
 @common_options("force", "json", "quiet")
 def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options: Any) -> None:
-    """Find the rows of the largest cosines with each query, in a folder that compress wrote.
+    """Find the rows with the largest cosine to each query, in a folder written by compress.
 
-    Rows of the output are neighbours: numbers of query, rank and row from 0, the estimated
-    cosine, a 95 % interval of the true one, and the other columns of the table, if there are any
-    (called "row_", say, where a name is taken).
+    Each line of the output is a neighbour: the numbers of query, rank and row, counted from 0, the
+    estimated cosine, a 95% interval of the true cosine, and the other columns of the table, if any
+    (with an underscore, as in "row_", if a name is taken).
     """
     import numpy as np  # noqa: PLC0415 - slow to import
 

@@ -1,4 +1,4 @@
-"""Data to try the method on: generated, or bundled with the dependencies."""
+"""Generated data sets, and data sets bundled with the dependencies."""
 
 from sphericalpca.datasets.bundled import Corpus, load_bundled, load_docstrings
 from sphericalpca.datasets.synthetic import make_embeddings, make_toy

@@ -1,4 +1,4 @@
-"""How many dimensions: the smallest number that keeps enough of the neighbours."""
+"""Choose the smallest number of components that keeps the nearest neighbours."""
 
 from sphericalpca.dimensions.choice import CurvePoint, DimensionChoice
 from sphericalpca.dimensions.choose import choose_components

@@ -73,11 +73,11 @@ class DimensionChoice:
     recall : float
         The target.
     k, n_queries, n_base, n_features : int
-        Neighbours asked for, queries held out, other rows, columns.
+        Number of neighbours, held-out queries, other rows and columns.
     confidence : float
         Of the intervals.
     fit_seconds, search_seconds : float
-        What fits and searches took.
+        Seconds spent on fits and searches.
     """
 
     n_components: int
@@ -166,8 +166,8 @@ def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
     elif point.recall >= choice.recall:  # missed by the interval only: more queries narrow it
         remedy += ["pass more rows or "]
     value = (
-        f"No number of components up to {point.n_components} surely keeps a recall of "
+        f"No number of components up to {point.n_components} reliably keeps a recall of "
         f"{choice.recall:g}; {point.n_components} keep {point.recall:.3f} "
-        f"({choice.confidence:.0%} interval {point.interval}), and are taken"
+        f"({choice.confidence:.0%} interval {point.interval}) and are used"
     )
     warn_caller(ShortfallWarning(value, remedy=(*remedy, "lower ", Parameter("recall"))))

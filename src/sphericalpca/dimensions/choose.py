@@ -54,8 +54,8 @@ def choose_components(
     them that are among the k nearest of the reduced rows.  The choice is conservative:
     the lower end of the recall's confidence interval must reach the target.
 
-    The SVD with unit rows tells where to look.  A first, unfinished fit narrows that down and
-    gives the rest of the curve; as a rule one fit follows, that of the chosen number.
+    The SVD with unit rows gives a first estimate.  A coarse fit refines it and gives the rest of
+    the curve; usually only one more fit is needed, with the chosen number.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def choose_components(
     random_state : int, RandomState or None, default=None
         Seed of the draw of queries.
     progress : callable, optional
-        Given each `CurvePoint` when it is measured.
+        Called with each `CurvePoint` when it is measured.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def choose_components(
     Warns
     -----
     ShortfallWarning
-        If no allowed number of components keeps the recall that was asked for.
+        If no allowed number of components reaches the target recall.
 
     Examples
     --------

@@ -46,8 +46,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     """Reduce rows to unit vectors, so that Euclidean distance is angular distance.
 
     Minimises ``||X - V U'||^2`` over orthonormal U (m x r) and V (n x r) with unit rows, as
-    proposed by Liu, Li, Wang and Tang.  Eliminating V this is: find the r-dimensional subspace in
-    which the rows keep the largest mean cosine with their images.
+    proposed by Liu, Li, Wang and Tang.  Equivalently, it finds the r-dimensional subspace with the
+    largest mean cosine between rows and their projections.
 
     Parameters
     ----------
@@ -60,15 +60,15 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         "subspace" needs the fewest passes over the data, and memory for their projections;
         "anderson" needs little memory; "newton" is for tolerances down to 1e-10; "auto" chooses
         among these from the shape of X and `tol`.  "alternating" is exact alternation between U and
-        V, "linearized" the paper's Algorithm 1.  A `sphericalpca.solvers` object has options.
+        V, "linearized" the paper's Algorithm 1.  Pass a `sphericalpca.solvers` object for options.
     init : {"auto", "svd", "random"}, array, pair of arrays or Start, default="auto"
         Where to start: the uncentred SVD ("auto"), a random subspace, a matrix U of shape
         (n_features, n_components), or for Algorithm 1 a pair (U, V) with V of shape
-        (n_samples, n_components).  A `sphericalpca.solvers` start can also tell the curvature.
+        (n_samples, n_components).  A `sphericalpca.solvers` start can also have the curvature.
     n_init : int, default=1
         Number of starts; those after the first are random.  The best result is kept.
     normalize : bool, default=True
-        Scale rows to unit length first, as the paper does.  X is not copied for it.
+        Scale rows to unit length first, as the paper does, without copying X.
     center : bool, default=False
         Subtract the weighted mean first.  Not part of the method: it changes all angles.
     tol : float, default=1e-4
@@ -89,16 +89,16 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     component_weights_ : ndarray of shape (n_components,)
         Share of each component: eigenvalues of V'WV / sum(w), decreasing, sum 1.
     mean_cosine_ : float
-        Weighted mean cosine between a row and its image in the subspace; lengths of rows have no
-        say in it, even if `normalize` is False.
+        Weighted mean cosine between a row and its projection; it does not depend on the lengths
+        of rows, even if `normalize` is False.
     loss_ : float
         The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
     svd_ratio_ : float
         f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 a plain SVD
         would be enough.  NaN if the SVD was not among the starts.  Beyond 1024 features the start
-        is an approximate SVD, about as exact as that of scikit-learn's TruncatedSVD by default.
-        Where the r-th and the next singular value are equal there are many SVD subspaces; f differs
-        among them, and the ratio refers to the one that was computed.
+        is an approximate SVD, about as accurate as scikit-learn's TruncatedSVD by default.
+        If the r-th and the next singular value are equal, the SVD subspace is not unique; f differs
+        among the choices, and the ratio refers to the one that was computed.
     residual_ : float
         Relative Riemannian gradient at the end.
     n_iter_ : int
@@ -119,22 +119,22 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in every
         iteration) and the "rounding" error of the loss; else empty.
     mean_ : ndarray of shape (n_features,) or None
-        What was subtracted if `center`.
+        The mean that was subtracted, if `center` is True.
     n_samples_ : int
-        Rows that the model has learned from, those of `partial_fit` included.
+        Number of training rows, including those of `partial_fit`.
     total_weight_ : float
-        Sum of the weights of those that have a direction.
+        Sum of the weights of all rows that are not zero.
     n_samples_seen_ : int
-        Rows that `partial_fit` has seen since the last `fit`; only after `partial_fit`.
+        Number of rows passed to `partial_fit` since the last `fit`; only after `partial_fit`.
     n_features_in_ : int
     feature_names_in_ : ndarray of str
         Only if X had column names (a data frame, a Parquet or Arrow file with columns of numbers).
-        Other rows must then have these columns, in their order.
+        Other rows must then have the same columns in the same order.
 
     Notes
     -----
-    Zero rows have no direction.  They take no part in the fit, `transform` returns them as zero
-    rows, and a `NoDirectionWarning` counts them.
+    Zero rows have no direction.  The fit ignores them, `transform` returns zero rows for them, and
+    a `NoDirectionWarning` reports their number.
 
     The same objective on centred rows of unequal lengths is known as L2,1-norm maximisation PCA,
     a robust PCA; on unit rows it is not robust.  Nor is this the "spherical PCA" of Locantore et
@@ -203,7 +203,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         checkpoint: Any = None,
         progress: Any = None,
     ) -> Self:
-        """Find the subspace.
+        """Fit the model to X.
 
         Parameters
         ----------
@@ -215,12 +215,12 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         sample_weight : array-like of shape (n_samples,), optional
             Non-negative; weight k equals repeating a row k times.
         checkpoint : str or Path, optional
-            A file that keeps the state of the fit, written every few passes.  If it exists, the
-            fit goes on from it, and ends where it would have ended without the break; one of other
-            data or parameters is refused, except for `tol` and `max_iter`, and its random numbers
-            replace those of `random_state`.  Remove it when the result is safe.
+            File that stores the state of the fit, written every few passes.  If it exists, the
+            fit resumes from it and returns the result of an uninterrupted fit.  Files of other
+            data or parameters raise an error, except for `tol` and `max_iter`; the random state
+            of the file replaces `random_state`.  Remove the file once the result is saved.
         progress : callable, optional
-            Given a `FitProgress` several times a second.
+            Called with a `FitProgress` several times a second.
 
         Returns
         -------
@@ -234,7 +234,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Warns
         -----
         ConvergenceWarning
-            If `tol` was not met; `stop_reason_` and `residual_` say how far it came.
+            If `tol` was not reached; see `stop_reason_` and `residual_`.
         NoDirectionWarning
             If rows are zero.
         """
@@ -270,17 +270,17 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     @where_streamable
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
-        """Learn from one more batch of rows, which need not be kept.
+        """Update the model with a batch of rows.
 
-        Each batch is read once, and the model keeps three matrices of the size of `components_`.
-        Batches may have any number of rows, best in random order and some hundred of them.  Further
-        passes over the same data bring the model nearer to that of `fit`.
+        Each batch is read once, and the model stores three matrices of the size of `components_`.
+        Batches may have any number of rows; a few hundred rows in random order work best.  Further
+        passes over the same data bring the model closer to that of `fit`.
 
-        Later rows count more: a row counts for its weight times its place in the stream.  So the
-        latter half counts for three quarters, and the model follows data that change.
+        Later rows count more: a row counts for its weight times its position in the stream.  So the
+        second half counts for three quarters, and the model follows changing data.
 
-        After `fit` or `load` the stream goes on from the fitted subspace, which counts for
-        `total_weight_`, as much as the rows that it was fitted to.  `fit` starts anew.
+        After `fit` or `load` the stream continues from the fitted subspace, which counts for
+        `total_weight_`, as much as the rows that it was fitted to.  `fit` starts from scratch.
 
         Parameters
         ----------
@@ -320,14 +320,14 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         V : ndarray of shape (n_samples, n_components)
-            A row without a direction in the subspace is zero, and a warning counts those.  For Dask
-            input a lazy Dask array, unless ``set_output`` asks for data frames, for which
-            scikit-learn computes all of it.  With ``array_api_dispatch`` an array of the kind of X.
+            Rows without a direction in the subspace are zero, and a warning reports their number.
+            For Dask input a lazy Dask array, unless ``set_output`` requests data frames, which
+            scikit-learn computes.  With ``array_api_dispatch`` an array of the type of X.
 
         Raises
         ------
         DataError
-            If X has other columns than the fit had, or numbers that are not finite.
+            If X has other columns than in `fit`, or numbers that are not finite.
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -339,7 +339,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return backend.put(V)
 
     def inverse_transform(self, X: Any) -> Any:
-        """Where components lie in the original space.
+        """Map components back to the original space.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Raises
         ------
         DataError
-            If X has not `n_components_` columns, or numbers that are not finite.
+            If X does not have `n_components_` columns, or has numbers that are not finite.
         """
         check_is_fitted(self)
         backend = check_same_backend(self, X, "inverse_transform")
@@ -366,9 +366,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return backend.put(image if mean is None else image + mean)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
-        """Mean cosine between rows and their images in the subspace.
+        """Mean cosine between rows and their projections.
 
-        It grows with `n_components`, so it cannot choose that number by itself.
+        It increases with `n_components`, so it cannot choose that number by itself.
 
         Parameters
         ----------
@@ -387,8 +387,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None, *, progress: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap near rounding means that no subspace is better, to rounding, as surely as `kind` says.
-        Costs up to 30 eigenvalue problems: seconds for some hundred features, or for text.
+        A gap near rounding means that no subspace is better, up to rounding, as surely as `kind`
+        says.  Solves up to 30 eigenvalue problems: seconds for a few hundred features, or for text.
 
         Parameters
         ----------
@@ -410,21 +410,21 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return certify(problem, self._U)
 
     def truncate(self, n_components: int) -> Self:
-        """A fitted model of the first components.
+        """Return a fitted model of the first components.
 
-        It is near, not equal to, a fit with as many components.  What only the data can tell
-        (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) is NaN: see `score`.  History and
-        `component_weights_`, rescaled to sum 1, are of the full fit.  A given start is dropped.
+        It is close, but not equal, to a fit with as many components.  Attributes that require the
+        data (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) are NaN: see `score`.  The history
+        and `component_weights_`, rescaled to sum 1, are of the full fit.  A given start is dropped.
 
         Parameters
         ----------
         n_components : int
-            How many to keep.
+            Number of components to keep.
 
         Returns
         -------
         model : SphericalPCA
-            A new estimator; this one is left as it is.
+            A new estimator; this one is not modified.
 
         Raises
         ------
@@ -447,13 +447,13 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def save(self, path: str | Path, *, certificate: Certificate | None = None) -> None:
         """Write the fitted model to one file, whole or not at all.
 
-        A safetensors file with a JSON header: it holds no code, and other languages can read it.
-        Needs ``pip install 'sphericalpca[files]'``.
+        The file is a safetensors file with a JSON header: it contains no code, and other languages
+        can read it.  Requires ``pip install 'sphericalpca[files]'``.
 
         Parameters
         ----------
         path : str or Path
-            An older model is replaced.  Suffixes of other files, such as ``.npy``, are refused.
+            An older model is replaced.  Suffixes of other formats (``.npy``, ...) raise an error.
         certificate : Certificate, optional
             From `certify`, to be saved with the model.
 
@@ -462,7 +462,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         MissingExtraError
             If safetensors is not installed.
         OSError
-            If the file cannot be written; what was there before is left as it was.
+            If the file cannot be written; an existing file is not changed.
         """
         check_is_fitted(self)
         save_model(self, Path(path), certificate)

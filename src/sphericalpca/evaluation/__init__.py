@@ -1,4 +1,4 @@
-"""Does a model keep what it should?  Neighbours against those of rivals, drift, and a race."""
+"""Evaluate a model: recall of nearest neighbours, drift, and a comparison of speed."""
 
 from sphericalpca.evaluation.comparison import evaluate
 from sphericalpca.evaluation.drift import Drift, check_drift

@@ -39,13 +39,13 @@ def evaluate(
     random_state: Any = None,
     progress: Callable[[str], Any] | None = None,
 ) -> Evaluation:
-    """Recall of the nearest neighbours by cosine, beside the rivals that people use.
+    """Recall of the nearest neighbours by cosine, compared with common alternatives.
 
     Rows are held out as queries; their true neighbours are the nearest of all other rows by
     cosine in the full space.  The model is used as it is: if it was fitted to these rows, it has
-    seen the queries.  A second Spherical PCA and its rivals are fitted to the other rows, scaled
-    to unit length: the uncentred SVD (dot product, unit rows), centred PCA (dot product, cosine,
-    Euclidean distance), the first coordinates and a random projection (unit rows).
+    seen the queries.  A second Spherical PCA and the alternatives are fitted to the other rows,
+    scaled to unit length: the uncentred SVD (dot product, unit rows), centred PCA (dot product,
+    cosine, Euclidean distance), the first coordinates and a random projection (unit rows).
 
     Parameters
     ----------

@@ -43,21 +43,21 @@ class Drift:
     Attributes
     ----------
     then : float
-        On the rows of the fit; NaN for a truncated model, which does not know it.
+        On the training rows; NaN for a truncated model.
     now : float
-        On the rows at hand.
+        On the given rows.
     low, high : float
         Ends of the confidence interval of `now` (Student's t over rows).
     n_samples : int
-        Rows at hand that have a direction.
+        Number of given rows that are not zero.
     cosines : array of shape (n_samples,)
         Of each row.
     margin : float
-        How far `now` may be off by chance if nothing has changed; the fit's rows vary, too.
+        How much `now` may differ by chance without drift.
     optimism : float
-        By how much new rows of the same kind are expected to fall short of those of the fit, as
-        seen in fits to halves of the rows at hand; more for few rows and flat spectra.  NaN if it
-        was not measured, because the mean has not fallen or there are too few rows.
+        Expected decrease on new rows of the same kind, estimated by fits to halves of the given
+        rows; larger for few rows and flat spectra.  NaN if it was not measured, because the mean
+        has not decreased or there are too few rows.
     """
 
     then: float
@@ -91,12 +91,12 @@ class Drift:
 
 
 def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Drift:
-    """Compare the mean cosine of rows with that of the rows that the model was fitted to.
+    """Compare the mean cosine of rows with that of the training rows of the model.
 
-    Rows that a model was not fitted to have a lower one, even if nothing has changed.  Where
-    it is lower, two models are therefore fitted to disjoint samples of X, to see how much lower
-    that is to be expected (`Drift.optimism`).  Changes within the fitted subspace, such as a
-    rotation of the rows inside it, leave cosines as they are and are not seen.
+    New rows have a lower mean cosine than training rows, even without drift.  If it is lower, two
+    models are therefore fitted to disjoint samples of X, to estimate the expected decrease
+    (`Drift.optimism`).  Changes within the fitted subspace, such as a rotation of the rows inside
+    it, do not change the cosines and are not detected.
 
     Parameters
     ----------

@@ -68,7 +68,7 @@ class Standing:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a model and its rivals keep of the neighbours of held-out queries.
+    """Recall of a model and its alternatives for held-out queries.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""A fitted model where people search: faiss, ONNX, encoders, files and databases.
+"""Export fitted models to faiss, ONNX, sentence-transformers, files and databases.
 
 A fitted SphericalPCA is one matrix and a normalisation (`unit_map`), so each target computes
 what `transform` does, up to float32 rounding.  Packages are imported when they are used.

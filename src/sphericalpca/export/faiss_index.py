@@ -11,7 +11,7 @@ __all__ = ["factory_string", "faiss_bytes", "to_faiss"]
 
 
 def to_faiss(model: Any, index: str = "Flat") -> Any:
-    """An empty faiss index behind the model's matrix and normalisation.
+    """An empty faiss index that applies the model's matrix and normalisation first.
 
     Its scores are cosines; ``reconstruct`` is `inverse_transform`, up to the index's own coding.
 

@@ -1,4 +1,4 @@
-"""How results are judged: clusters against known groups, neighbours against the true ones."""
+"""Metrics for clusterings and nearest neighbours."""
 
 from sphericalpca.metrics.clustering import clustering_accuracy, match_clusters, nmi
 from sphericalpca.metrics.heldout import HeldOut, Share, mean_share

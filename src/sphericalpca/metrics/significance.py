@@ -21,7 +21,7 @@ EXACT_SIZE = 50
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """What pairs of measurements say of the difference between two methods.
+    """Difference between two methods in paired measurements.
 
     Attributes
     ----------

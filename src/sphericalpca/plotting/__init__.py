@@ -1,4 +1,4 @@
-"""Pictures of a fit, in scikit-learn's Display style.
+"""Plots in the style of scikit-learn's Display classes.
 
 A display holds the data of its picture: ``from_estimator`` collects them and draws,
 ``plot`` draws again.  matplotlib, the extra "plot", is imported when something is drawn.

@@ -79,7 +79,7 @@ class StallDetector:
         elif now - self._last_moved > STANDSTILL:
             more = "add workers or memory, and make sure that some workers may run all tasks; "
             raise ClusterError(
-                f"Nothing has moved on the cluster for {STANDSTILL:g} seconds; {found.paused} of "
+                f"The cluster has made no progress for {STANDSTILL:g} seconds; {found.paused} of "
                 f"its {workers} workers are paused, as Dask does when their memory is full",
                 remedy=(more, *RESUME),
             )

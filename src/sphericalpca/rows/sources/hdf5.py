@@ -53,7 +53,7 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
             raise DataError(
                 f"{file.name} has {file.size} bytes",
                 f"the {shape[0]} rows of its data set {key!r} take more",
-                "it was cut short; write or copy it again",
+                "it is truncated; write or copy it again",
             )
         return RowMajorRows(file, shape, storage, options.memory_budget, offset=offset)
     if announced > MOST_PACKED * file.size:

@@ -29,7 +29,7 @@ def open_vecs(file: DataFile, options: Options) -> FileSource:
         raise DataError(
             f"{file.name} has {file.size} bytes",
             f"must have a multiple of the {size} that a row of {m} numbers takes",
-            "it was cut short or is of another format; write it again",
+            "it is truncated or of another format; write it again",
         )
     shape = (file.size // size, max(m, 0))
     return LengthPrefixedRows(file, shape, numbers, options.memory_budget)
