@@ -68,7 +68,7 @@ def text(X: Any, r: int, seconds: float, times: float) -> Iterator[Row]:
 
 def direct(case: str, before: Path) -> Row:
     """Median seconds of a certificate over those of an earlier version."""
-    sides: list[tuple[Path, list[float]]] = [(ROOT / "src", []), (before, [])]
+    sides: list[tuple[Path, list[tuple[float, float]]]] = [(ROOT / "src", []), (before, [])]
     for _ in range(ROUNDS):
         for source, found in sides:
             path = os.pathsep.join([str(source), str(ROOT)])
@@ -77,9 +77,11 @@ def direct(case: str, before: Path) -> Row:
             done = subprocess.run(
                 command, env=environment, check=True, capture_output=True, text=True
             )
-            found.append(float(done.stdout))
-    ours, theirs = (statistics.median(found) for _, found in sides)
-    note = f"{ours:.3f} s against {theirs:.3f} s, medians of {ROUNDS} in turns"
+            seconds, gap = map(float, done.stdout.split())
+            found.append((seconds, gap))
+    ours, theirs = (statistics.median(seconds for seconds, _ in found) for _, found in sides)
+    note = f"{ours:.3f} s against {theirs:.3f} s, medians of {ROUNDS} in turns; gaps "
+    note += " and ".join(f"{found[0][1]:.3e}" for _, found in sides)
     # A tenth is what two processes of the same version differ by.
     return _row(f"{case}: certify / that of the version before", ours / theirs, 1.1, note)
 
@@ -99,12 +101,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser("python -m benchmarks.certificates", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))
     parser.add_argument("--before", type=Path, help="src folder of an earlier version")
-    parser.add_argument("--time", choices=CASES, help="print the seconds of one certificate")
+    parser.add_argument("--time", choices=CASES, help="print seconds and gap of one certificate")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args(arguments)
     if args.time:
         load, r = CASES[args.time]
-        print(_timed(load(), r)[1])
+        _, seconds, found = _timed(load(), r)
+        print(seconds, found.gap)
         return
     for part in args.parts or parts:
         for row in _rows(part, args.before):

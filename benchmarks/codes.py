@@ -1,12 +1,12 @@
 """Fewer bytes, beside what people use: recall against bytes, with all side data counted.
 
-``python -m benchmarks.codes`` encodes unit rows with `SphericalCodec`, faiss quantisers, sign bits,
-first coordinates in int8, and the same coder on SVD + unit rows and on centred PCA; 1,000 held-out
-queries ask for their 10 nearest rows by cosine, by code alone and after 40 candidates were ranked
-with full vectors.  Bytes are those of a row, corrections and the like included; models, which all
-rows share, are not counted.  ``--data``, ``--only`` and ``--bytes`` choose parts; ``--answers`` is
-a folder where answers of rivals are kept, so that OPQ, which takes minutes to train, need not be
-trained again when ours changes.  ``draw`` only draws the picture of the rows.
+``python -m benchmarks.codes`` encodes unit rows with `SphericalCodec` (also as exported to faiss),
+faiss quantisers, sign bits, first coordinates in int8, and the same coder on SVD + unit rows and on
+centred PCA; 1,000 held-out queries ask for their 10 nearest rows by cosine, by code alone and after
+40 candidates were ranked with full vectors.  Bytes are those of a row, corrections and the like
+included; models, which all rows share, are not counted.  ``--data``, ``--only`` and ``--bytes``
+choose parts; ``--answers`` is a folder where answers of rivals are kept, so that OPQ, which takes
+minutes to train, need not be trained again when ours changes.  ``draw`` only draws the picture.
 """
 
 from __future__ import annotations
@@ -27,11 +27,13 @@ from benchmarks.machine import made_with
 from benchmarks.real import glove, minilm
 from benchmarks.table import ResultTable, Row, number
 from sphericalpca import SphericalCodec
+from sphericalpca.codec import codes_to_faiss
 from sphericalpca.codec.learning import MOST_ROWS, ideal_bits, importance, pack
 from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours, paired_difference, recall_per_query
 from sphericalpca.parallel import allowed_threads
+from sphericalpca.plotting.style import INK, OKABE_ITO
 from sphericalpca.products import Labels
 
 __all__ = ["DATA", "METHODS", "K", "codes_table", "draw", "facts", "race_rows", "split"]
@@ -77,6 +79,20 @@ def _ours(base: Array, queries: Array, size: int) -> Answer | None:
     found = codec.search(queries, codes, CANDIDATES).ids
     clock.append(time.perf_counter())
     return Answer(codes.shape[1], found, *np.diff(clock))
+
+
+def _exported(base: Array, queries: Array, size: int) -> Answer | None:
+    """Our codes in the nearest index type of faiss, which does not scale them to unit length."""
+    if size > base.shape[1]:
+        return None
+    clock = [time.perf_counter()]
+    codec = SphericalCodec(size, random_state=0).fit(base)
+    clock.append(time.perf_counter())
+    index = codes_to_faiss(codec, codec.encode(base))
+    clock.append(time.perf_counter())
+    _, found = index.search(queries, CANDIDATES)
+    clock.append(time.perf_counter())
+    return Answer(codec.n_bytes_, found, *np.diff(clock))
 
 
 def _coder_on(centred: bool) -> Method:
@@ -162,6 +178,7 @@ def _scalar(bits: int) -> Method:
 
 METHODS: dict[str, Method] = {
     "ours": _ours,
+    "ours, exported to faiss": _exported,
     "coder on SVD + unit rows": _coder_on(centred=False),
     "coder on centred PCA": _coder_on(centred=True),
     "OPQ": _faiss(lambda m, size: f"OPQ{size},PQ{size}" if m % size == 0 else None),
@@ -241,26 +258,63 @@ def facts() -> str:
     return f"{made_with()}; faiss {metadata.version('faiss-cpu')}"
 
 
+# Lines of the picture: methods that belong together, with colour, width and marker.
+LINES: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
+    "SphericalCodec": (("ours",), {"color": OKABE_ITO[1], "linewidth": 3, "zorder": 5}),
+    "OPQ": (("OPQ",), {"color": OKABE_ITO[0], "marker": "s"}),
+    "PQ": (("PQ",), {"color": OKABE_ITO[5], "marker": "D"}),
+    "RaBitQ, 1 to 4 bits": (
+        tuple(f"RaBitQ, {bits} bit{'s' * (bits > 1)}" for bits in (1, 2, 3, 4)),
+        {"color": OKABE_ITO[2], "marker": "^"},
+    ),
+    "SQ4 and SQ8": (("SQ4", "SQ8"), {"color": OKABE_ITO[3], "marker": "v"}),
+    "PCA + SQ4": (("PCAR, SQ4",), {"color": OKABE_ITO[4], "marker": "P"}),
+    "PCA + SQ8": (("PCAR, SQ8",), {"color": OKABE_ITO[4], "linestyle": "--"}),
+    "sign bits": (("sign bits",), {"color": INK, "marker": "*", "markersize": 8}),
+    "first coordinates, int8": (
+        ("first coordinates, int8",),
+        {"color": INK, "linestyle": ":"},
+    ),
+}
+TITLES = {
+    "minilm": "MiniLM, 20 newsgroups (384 numbers)",
+    "glove": "GloVe words (100 numbers)",
+    "clusters": "generated clusters (96 numbers)",
+    "power-law": "generated, falling spectrum (128 numbers)",
+}
+
+
 def draw(folder: Path) -> Path:
     """Recall against bytes, by code alone and after re-ranking, for each data set."""
     from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
 
     rows = [row for row in codes_table(folder).read() if row["data"] in DATA]
-    names = list(dict.fromkeys(row["data"] for row in rows))
-    figure = new_figure((10.4, 0.6 + 3.2 * len(names)))
+    names = [name for name in DATA if any(row["data"] == name for row in rows)]
+    figure = new_figure((10.4, 0.9 + 3.1 * len(names)))
     panels = figure.subplots(len(names), 2, squeeze=False)
+    ways = {"recall": "by code alone", "reranked": f"after re-ranking {CANDIDATES}"}
     for line, name in zip(panels, names, strict=True):
-        for ax, column in zip(line, ("recall", "reranked"), strict=True):
-            for method in METHODS:
-                mine = [row for row in rows if (row["data"], row["method"]) == (name, method)]
-                mine.sort(key=lambda row: int(row["bytes"]))
-                x, y = [int(row["bytes"]) for row in mine], [number(row, column) for row in mine]
-                look = {"linewidth": 2.4, "color": "black"} if method == "ours" else {"alpha": 0.8}
-                ax.plot(x, y, marker=".", label=method, **look)
-            ax.set(xscale="log", xlabel="bytes", ylabel=f"{column}@{K}", title=name)
-    panels[0, 1].legend(fontsize=6)
+        there = [row for row in rows if row["data"] == name]
+        for ax, (column, way) in zip(line, ways.items(), strict=True):
+            _draw_panel(ax, there, column)
+            ax.set(ylabel=f"recall@{K}", xlabel="bytes per vector")
+            ax.set_title(f"{TITLES.get(name, name)}, {way}", fontsize=10)
+    handles, labels = panels[0, 0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=5, frameon=False, fontsize=9)
     save_picture(figure, folder / "codes.png")
     return folder / "codes.png"
+
+
+def _draw_panel(ax: Any, rows: list[Row], column: str) -> None:
+    from sphericalpca.plotting.style import ticks_at, tidy  # noqa: PLC0415
+
+    for label, (methods, look) in LINES.items():
+        mine = sorted((r for r in rows if r["method"] in methods), key=lambda r: int(r["bytes"]))
+        x, y = [int(row["bytes"]) for row in mine], [number(row, column) for row in mine]
+        ax.plot(x, y, label=label, **{"marker": ".", "markersize": 5, "linewidth": 1.3} | look)
+    ax.set(ylim=(0, 1.03))
+    ticks_at(ax, (12, 16, 24, 32, 48, 64, 96, 128, 192, 384))
+    tidy(ax, grid="y")
 
 
 def main() -> None:

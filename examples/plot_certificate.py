@@ -3,8 +3,8 @@ The certificate, on easy and on hard data
 =========================================
 
 A fit ends at a subspace where the gradient vanishes. Is there a better one elsewhere? `certify`
-bounds f over *all* subspaces from above. If the bound equals the value reached, up to rounding, the
-fit is globally optimal. Otherwise either there is a better subspace, or the bound is not tight on
+bounds f over *all* subspaces from above. If the bound equals the value reached, no subspace is
+better, up to rounding. Otherwise either there is a better subspace, or the bound is not tight on
 these data. The gap is the most that could be gained.
 """
 

@@ -51,7 +51,7 @@ OTHERS = {
     "hatch_build.py": ("test_build.py",),
     "writing.py": ("test_transforming.py",),
     "cli/search.py": ("cli/test_compress.py",),
-    "kernels": ("codec/test_quantiser.py", "codec/test_scan.py"),
+    "kernels": ("codec/test_quantiser.py",),
     "pages": ("evaluation/test_page.py",),
     "baselines": ("estimators/test_r1pca.py", "estimators/test_ksvd.py"),
     "version.py": ("test_package.py",),

@@ -13,7 +13,7 @@ from sphericalpca import SphericalPCA
 from sphericalpca.iterate import Monitor, Start, iterate
 from sphericalpca.linalg import polar, principal_angles, unit_rows
 from sphericalpca.parallel import parallel
-from sphericalpca.problem import Problem
+from sphericalpca.problem import Problem, lengths_of_projections
 from sphericalpca.rows import as_rows
 from sphericalpca.rowspace import FewRows, LeavesRowSpace, RowSpace
 from sphericalpca.solvers import solve
@@ -223,3 +223,11 @@ def test_more_components_than_few_rows_span(rng):
     X = np.repeat(rng.standard_normal((3, 1100)), 5, axis=0)
     model = SphericalPCA(4).fit(X)
     assert model.mean_cosine_ == pytest.approx(1.0, abs=1e-6)
+
+
+def test_lengths_of_projections_are_those_of_the_column_space(rng):
+    rows = as_rows(_text(rng))
+    space = RowSpace(rows)
+    U = polar(space.random(R, rng), space.inner).factor
+    found = lengths_of_projections(space, U)
+    np.testing.assert_allclose(found, lengths_of_projections(Problem(rows), space.basis(U)))

@@ -323,4 +323,4 @@ def _covariance_times(block: Block, Q: Array, factor: Callable[[Block], Array]) 
 
 def lengths_of_projections(problem: Problem, U: Array) -> Array:
     """||U'x_j|| for every row, float64."""
-    return row_norms(problem.rows.project(U))
+    return row_norms(problem.projections(U))

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cache, partial
-from typing import Any
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
-from scipy import sparse, special
+from scipy import special
 
-from sphericalpca.kernels import CompressedRows
 from sphericalpca.linalg import Array, column_basis, orthonormal_outside, row_norms
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem, lengths_of_projections, symmetric
 from sphericalpca.products import inner_products, product
-from sphericalpca.rows import Block
+from sphericalpca.rows import DoubleRows
 from sphericalpca.rows.namespace import NamespaceRows
 
 __all__ = ["FAILURE", "LeadingEigenvalues", "Ritz", "tangent"]
@@ -55,23 +53,30 @@ class Ritz:
 
     def refined(self, times: Operator, depth: int) -> Ritz:
         """Better ones, from `depth` blocks more: a product with A for each."""
-        S, AS = self.vectors, self.images
-        D: Array = AS - S * self.values
+        size, end = self.vectors.shape
+        S, AS = np.empty((2, size, end * (depth + 1)))
+        S[:, :end], AS[:, :end] = self.vectors, self.images
+        D: Array = self.images - self.vectors * self.values
         for _ in range(depth):
-            D = orthonormal_outside(S, D)
+            D = orthonormal_outside(S[:, :end], D)
             if D.shape[1] == 0:
                 break
-            AD = times(D)
-            S, AS = np.hstack([S, D]), np.hstack([AS, AD])
-            D = AD - product(S, inner_products(S, AD))
-        return Ritz.within(S, AS, len(self.values))
+            new, end = slice(end, end + D.shape[1]), end + D.shape[1]
+            S[:, new], AS[:, new] = D, times(D)
+            D = AS[:, new] - product(S[:, :end], inner_products(S[:, :end], AS[:, new]))
+        return Ritz.within(S[:, :end], AS[:, :end], len(self.values))
+
+    @cached_property
+    def _root(self) -> Array:
+        """(R'R)^(1/2) for R = AE - E Theta."""
+        R = self.images - self.vectors * self.values
+        squares, C = np.linalg.eigh(symmetric(inner_products(R, R)))
+        return np.asarray((C * np.sqrt(np.maximum(squares, 0.0))) @ C.T)
 
     def top_sum(self, r: int, rest: float) -> float:
         """Bound the sum of the r largest eigenvalues, if those outside E are at most `rest`."""
-        R = self.images - self.vectors * self.values
-        squares, C = np.linalg.eigh(symmetric(inner_products(R, R)))
-        root, count = (C * np.sqrt(np.maximum(squares, 0.0))) @ C.T, len(squares)
-        whole = np.block([[np.diag(self.values), root], [root, rest * np.eye(count)]])
+        root, outside = self._root, rest * np.eye(len(self.values))
+        whole = np.block([[np.diag(self.values), root], [root, outside]])
         found = np.append(np.linalg.eigvalsh(whole), np.full(r, rest))
         return float(np.sort(found)[-r:].sum())
 
@@ -84,26 +89,24 @@ class LeadingEigenvalues:
     """
 
     def __init__(self, problem: Problem, U: Array) -> None:
-        self._problem, self._rows = problem, problem.rows
-        (n, m), self._r = self._rows.shape, U.shape[1]
+        # A device may have no float64.
+        as_given = isinstance(problem.rows, NamespaceRows) or problem.rows.dtype == np.float64
+        self._rows = problem.rows if as_given else DoubleRows(problem.rows)
+        # The probability that a bound fails, if it is known.
+        self.failure = FAILURE if self._rows.dtype == np.float64 else None
+        self._problem, (n, m), self._r = Problem(self._rows), self._rows.shape, U.shape[1]
         self._by_rows = self._rows.in_memory and n < m
-        self._size = min(n, m) if self._by_rows else m
+        self._size = n if self._by_rows else m
         self._factor: Array = np.ones(n)
         self._rng = np.random.default_rng(0)
         count = min(math.ceil((1 + SPARE_SHARE) * self._r) + SPARE, self._size)
-        self._depth = int(np.clip(self._rows.room // (16 * self._size * count) - 1, 1, DEPTH))
-        kept = self._rows.in_memory and 20 * self._rows.stored <= self._rows.room
-        self._kept: dict[int, Block] | None = {} if kept else None
+        # How many columns have room: two sets of `count` for each block, and some at work.
+        self._columns = self._rows.room // (8 * self._size)
+        self._depth = int(np.clip(self._columns // (2 * count) - 3, 1, DEPTH))
         # What is near eigenvectors of the column space, or their products with the rows.
         near = self._rows.project(U) if self._by_rows else U
         random = self._rng.standard_normal((self._size, max(count - self._r, 0)))
         self._near = np.hstack([near, random / math.sqrt(self._size)])[:, :count]
-
-    @property
-    def failure(self) -> float | None:
-        """The probability that a bound fails; None where products cannot be made in float64."""
-        single = isinstance(self._rows, NamespaceRows) and self._rows.dtype != np.float64
-        return None if single else FAILURE
 
     def estimate(self, factor: Array, enough: float) -> tuple[float, Array]:
         """The sum of r eigenvalues, about to `enough`, and lengths of rows in their span."""
@@ -118,24 +121,22 @@ class LeadingEigenvalues:
         """An upper bound of that sum, about as tight; it fails with probability `FAILURE`."""
         with parallel():
             found = self._ritz(factor, enough)
-            E: Array = np.linalg.qr(found.vectors)[0]
-            found = Ritz.within(E, self._times(E), len(found.values))
+            E, k = np.linalg.qr(found.vectors)[0], len(found.values)
+            found = Ritz.within(E, self._times(E), k)
             rounding = sum(self._rows.shape) * float(np.finfo(np.float64).eps)
             rounding *= float(np.square(factor * self._rows.stats.norm).sum())
-            limit = (self._rows.room // (8 * self._size) - E.shape[1]) // BLOCK
+            limit = (self._columns - 5 * k) // BLOCK - 4
             limit = int(np.clip(limit, FEW_PRODUCTS, MANY_PRODUCTS))
-            top = math.inf
-            allowance = math.sqrt(E.shape[1] + BLOCK * limit) * rounding
+            top, allowance = math.inf, math.sqrt(k + BLOCK * limit) * rounding
             for least, most in _largest_outside(self._times, found.vectors, self._rng, limit):
                 top = min(top, found.top_sum(self._r, most + allowance))
                 if top - found.top_sum(self._r, least) <= enough:
                     break
-            return top + 4 * math.sqrt(self._r * E.shape[1]) * rounding
+            return top + 4 * math.sqrt(self._r * k) * rounding
 
     def _ritz(self, factor: Array, enough: float) -> Ritz:
         """Ritz vectors whose residuals matter no more than `enough`, or as good as they get."""
-        self._factor = factor
-        column = factor[:, None]
+        self._factor, column = factor, factor[:, None]
         near: Array = self._near * column if self._by_rows else self._near
         eps = float(np.finfo(np.float64).eps)
         S = column_basis(column_basis(near, eps, inner_products), 0.25, inner_products)
@@ -157,24 +158,10 @@ class LeadingEigenvalues:
 
     def _times(self, Q: Array) -> Array:
         """A Q; one pass."""
-        factor = self._factor
         if not self._by_rows:
-            kernel = partial(_covariance_times, Q=Q, factor=factor, kept=self._kept)
-            return np.asarray(self._rows.sweep(kernel, columns=2 * Q.shape[1])[0])
-        out = np.empty_like(Q)
-        V = Q * factor[:, None]
-
-        def correlate(block: Block) -> tuple[Array]:
-            block = _in_double(block, self._kept)
-            return (block.correlate(V[block.span], np.ones(len(block.weight))),)
-
-        def project(block: Block) -> tuple[()]:
-            out[block.span] = _in_double(block, self._kept).project(P)
-            return ()
-
-        P = self._rows.sweep(correlate, columns=Q.shape[1], passes=0.5)[0]
-        self._rows.sweep(project, columns=Q.shape[1], passes=0.5)
-        return np.multiply(out, factor[:, None], out=out)
+            return self._problem.covariance_times(Q, self._factor)
+        column, rows = self._factor[:, None], self._problem.rows
+        return column * rows.project(rows.correlate(Q * column))
 
 
 def tangent(block: int, size: int, failure: float) -> float:
@@ -195,20 +182,23 @@ def _largest_outside(
 
     One pair for each product; those from above all hold, except with probability `FAILURE`.
     """
-    (size, start), left = E.shape, E.shape[0] - E.shape[1]
+    size, start = E.shape
+    left, end = size - start, start
     if left == 0:
         yield 0.0, 0.0
         return
-    W, T, end = E, np.zeros((0, 0)), start
+    W, T = np.empty((size, min(start + BLOCK * limit, size))), np.zeros((0, 0))
+    W[:, :start] = E
     angle = math.asinh(tangent(BLOCK, left, FAILURE)) if left > BLOCK else 0.0
     P: Array = rng.standard_normal((size, min(BLOCK, left)))
     for products in range(1, limit + 1):
         width = min(BLOCK, size - end)
         for _ in range(3):  # where nothing is left of P, it is rounding errors: these too
-            P = np.linalg.qr(P - product(W, inner_products(W, P)))[0][:, :width]
-        W, end = np.hstack([W, P]), end + width
-        P = times(P)
-        coupling = inner_products(W[:, start:], P)
+            P -= product(W[:, :end], inner_products(W[:, :end], P))
+            P = np.linalg.qr(P)[0][:, :width]
+        W[:, end : end + width] = P
+        P, end = times(P), end + width
+        coupling = inner_products(W[:, start:end], P)
         T = np.pad(T, (0, width))
         T[:, -width:], T[-width:] = coupling, coupling.T
         least = max(float(np.linalg.eigvalsh(T)[-1]), 0.0)
@@ -217,28 +207,3 @@ def _largest_outside(
         yield least, least * factor
         if whole:
             return
-
-
-def _covariance_times(
-    block: Block, Q: Array, factor: Array, kept: dict[int, Block] | None
-) -> tuple[Array]:
-    return (_in_double(block, kept).covariance_times(Q, factor[block.span]),)
-
-
-def _in_double(block: Block, kept: dict[int, Block] | None) -> Block:
-    """The block in float64, kept for the next pass if there is room; on a device as it is."""
-    X = block.matrix
-    if not (isinstance(X, np.ndarray) or sparse.issparse(X)) or X.dtype == np.float64:
-        return block
-    if kept is not None and block.span.start in kept:
-        return kept[block.span.start]
-    shift = None if block.shift is None else block.shift.astype(np.float64)
-    if isinstance(X, np.ndarray):
-        return replace(block, matrix=X.astype(np.float64), shift=shift)
-    matrix: Any = sparse.csr_array(X.shape, dtype=np.float64)
-    matrix.data, matrix.indices, matrix.indptr = X.data.astype(np.float64), X.indices, X.indptr
-    turned = cache(CompressedRows(matrix).transposed) if block.transposed is not None else None
-    wide = replace(block, matrix=matrix, shift=shift, transposed=turned)
-    if kept is not None:
-        kept[block.span.start] = wide
-    return wide

@@ -23,13 +23,16 @@ def test_a_version_is_compared_with_another(tmp_path, monkeypatch):
     certificates.main(["direct", "--before", f"{before}/.", "--out", str(tmp_path)])
     (row,) = certificates.reach_table(tmp_path).read()
     assert 0.1 < float(row["measured"]) < 10
+    assert row["note"].count("e-") == 2  # gaps of both
     assert row["commit"]
 
 
-def test_one_time_is_printed(capsys, monkeypatch):
+def test_time_and_gap_are_printed(capsys, monkeypatch):
     case = "digits, 1,797 x 64"
     certificates.main(["--time", case])
-    assert float(capsys.readouterr().out) > 0
+    seconds, gap = map(float, capsys.readouterr().out.split())
+    assert seconds > 0
+    assert 0 < gap < 1e-6
 
 
 def test_committed_rows_keep_their_limits():

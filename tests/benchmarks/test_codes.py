@@ -23,11 +23,7 @@ def test_all_methods_take_part(monkeypatch):
     assert [row["bytes"] for row in eight] == [8]
 
 
-# Where a rival keeps more neighbours, significantly: a byte for each of 100 numbers.
-LOSSES = {("glove", "SQ8", "100")}
-
-
-def test_committed_rows_ours_is_behind_where_it_is_said_and_keeps_what_was_asked(tmp_path):
+def test_committed_rows_ours_is_nowhere_behind_and_keeps_what_was_asked(tmp_path):
     rows = codes.codes_table(codes.RESULTS).read()
     ours = {
         (r["data"], int(r["bytes"])): number(r, "recall") for r in rows if r["method"] == "ours"
@@ -38,9 +34,9 @@ def test_committed_rows_ours_is_behind_where_it_is_said_and_keeps_what_was_asked
     assert ours["glove", 50] >= 0.895
     rivals = [row for row in rows if row["data"] in codes.DATA and row["behind_ours"]]
     assert {"OPQ", "PQ", "RaBitQ, 1 bit"} <= {row["method"] for row in rivals}
-    rivals = [row for row in rivals if not row["method"].startswith("coder on")]
+    rivals = [row for row in rivals if not row["method"].startswith(codes_reach.NO_RIVALS)]
     ahead = {(r["data"], r["method"], r["bytes"]) for r in rivals if number(r, "high") < 0}
-    assert ahead == LOSSES
+    assert not ahead
     seconds = {r["method"]: r for r in rows if r["data"] == "minilm" and r["bytes"] == "64"}
     mine = number(seconds["ours"], "fit_seconds") + number(seconds["ours"], "encode_seconds")
     if "OPQ" in seconds:  # takes minutes to train: rows are added as the race goes on

@@ -164,6 +164,14 @@ def test_what_is_wrong_is_told_with_its_line(run, file, tmp_path):
     assert "malformed lines" in page.lower()
 
 
+def test_what_is_wrong_is_told_also_when_nothing_is_left(run, tmp_path):
+    (tmp_path / "x.txt").write_text(" \n\n")
+    done = run("cluster", tmp_path / "x.txt", "-k", 2, "--out", tmp_path / "out")
+    assert "Warning: empty texts: 2 (line 1, 2)." in done.stderr
+    assert "Error: No word is in 1 text or more: pass more texts" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
 def test_vectors_with_and_without_texts(run, texts, tmp_path):
     rng = np.random.default_rng(0)
     names = list(WORDS)
@@ -205,6 +213,8 @@ def test_stop_words_of_the_user(run, file, tmp_path):
     refused = run("cluster", file, "-k", 3, "--stop-words", "absent", "--out", tmp_path / "no")
     assert refused.exit_code == 1
     assert "absent" in refused.stderr
+    (tmp_path / "stop.txt").write_bytes(b"\xff\xfe\xff")
+    assert "stop.txt' cannot be read" in run("cluster", file, *options, "--force").stderr
 
 
 def test_nothing_is_overwritten_unasked_and_failures_leave_nothing(run, file, tmp_path):

@@ -50,7 +50,7 @@ def test_compiled_and_plain_codes_are_the_same_and_do_not_depend_on_scale_or_blo
 ):
     found = []
     for library in (compiled, None):
-        monkeypatch.setattr("sphericalpca.codec.quantiser.kernels", lambda: library)  # noqa: B023
+        monkeypatch.setattr("sphericalpca.codec.quantiser.library", lambda: library)  # noqa: B023
         found.append(codec.encode(rows))
         found.append(codec.encode(rows.astype(np.float64) * 1e3))
         found.append(np.concatenate([codec.encode(rows[:1]), codec.encode(rows[1:])]))

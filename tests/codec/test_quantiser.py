@@ -1,10 +1,17 @@
-"""Levels of all bytes: the nearest by brute force, k-means, codes and what they decode to."""
+"""Levels of all bytes: the nearest by brute force, k-means, codes, what they decode to, search."""
 
 import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from sphericalpca.codec.quantiser import LEVELS, ZERO, Quantiser, kmeans
+from sphericalpca.codec.quantiser import (
+    LEVELS,
+    ZERO,
+    Quantiser,
+    all_cosines,
+    kmeans,
+    search_codes,
+)
 from tests.codec.conftest import clustered
 
 
@@ -76,3 +83,18 @@ def test_squared_lengths_of_levels_add_up_to_those_of_what_is_not_yet_scaled():
     raw = quantiser.levels[codes[:, quantiser.packing], np.arange(10)]
     squares = quantiser.squares[np.arange(4), codes].sum(axis=1)
     np.testing.assert_allclose(squares, (raw**2).sum(axis=1), rtol=1e-6)
+
+
+@pytest.mark.parametrize("queries", [1, 8, 11])
+@pytest.mark.parametrize("k", [1, 5, 3000])
+def test_search_is_sorting_all_cosines(queries, k, kernels):
+    V, quantiser = trained()
+    codes = np.tile(quantiser.encode(V), (5, 1))  # with ties, which go to the first row
+    ids, found = search_codes(quantiser, V[:queries], codes, k)
+    scores = all_cosines(quantiser, V[:queries], codes)
+    order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+    np.testing.assert_allclose(found, np.take_along_axis(scores, order, 1), atol=1e-6)
+    for line, values in zip(ids, found, strict=True):
+        assert (np.diff(line[values == values[0]]) > 0).all()
+        assert line[0] < len(V) or kernels == "plain", "decoded rows are equal up to rounding"
+        assert len(set(line.tolist())) == k

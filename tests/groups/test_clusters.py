@@ -177,7 +177,7 @@ def test_input_is_left_as_it_is(corpus):
         (["a text", None], r"X\[1\] is a NoneType"),
         (np.eye(3), r"X\[0\] is a ndarray"),
         (["the", "and"], "No word"),
-        (["apple pear"] * 3, "No word is in at least 1 texts and in at most half"),
+        (["apple pear"] * 3, "n_clusters=8 must be at most 3"),
         (["apple", "pear", "plum"], "n_clusters=8 must be at most 3"),
     ],
 )

@@ -2,7 +2,7 @@
 
 import pytest
 
-from sphericalpca.groups.strip import strip_mail
+from sphericalpca.groups.texts import strip_mail
 
 HEAD = "From: a@b.c (A B)\nSubject: Re: x\n folded line\nX-Long-Name: 1\n\n"
 

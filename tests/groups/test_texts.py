@@ -51,6 +51,12 @@ def test_text_files_give_back_what_was_written(tmp_path, name, zipped):
     assert read(path, "text")[1][0][0] == ("1" if "jsonl" in name else "2")  # the line
 
 
+def test_a_mark_of_utf_16_is_believed(tmp_path):
+    path = tmp_path / "x.tsv"
+    path.write_bytes(WRITERS["x.tsv"]().encode("utf-16"))
+    assert read(path, None, "id")[1] == ROWS
+
+
 def test_tables_give_back_what_was_written(tmp_path):
     table = pa.table({"id": [i for i, _ in ROWS], "text": [t for _, t in ROWS], "n": [1, 2, 3]})
     pyarrow.parquet.write_table(table, tmp_path / "x.parquet")

@@ -6,7 +6,8 @@ from sklearn.base import clone
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sphericalpca import DataError
-from sphericalpca.groups.words import WordVectorizer, distinctive, profiles
+from sphericalpca.groups.partition import directions
+from sphericalpca.groups.words import WordVectorizer, distinctive
 
 
 @pytest.mark.parametrize(("n", "least"), [(100, 1), (399, 1), (400, 2), (1000, 5), (3000, 5)])
@@ -23,6 +24,17 @@ def test_rare_words_count_in_small_corpora_only(n, least):
     assert abs(X - Y).max() < 1e-5
     assert X.dtype == np.float32
     assert abs(ours.transform(texts) - X).max() == 0
+
+
+def test_words_of_most_texts_are_kept_where_many_texts_have_no_others():
+    same, others = ["apple pear"] * 30, [f"kiwi lime{k % 4} plum{k % 3}" for k in range(20)]
+    X = WordVectorizer().fit_transform([*same, *others])
+    assert (X.getnnz(axis=1) > 0).all()
+    most = [f"apple {text}" for text in others]
+    model = WordVectorizer()
+    X = model.fit_transform(most)
+    assert not {"apple", "kiwi"} & set(model.vocabulary_)
+    assert abs(model.transform(most) - X).max() == 0
 
 
 def test_stop_words_and_clones():
@@ -48,4 +60,4 @@ def test_profiles_are_directions_of_sums():
     labels = np.array([0, 0, 1, -1])
     dense = X.toarray()
     sums = np.array([dense[:2].sum(axis=0), dense[2]])
-    assert np.allclose(profiles(X, labels), sums / np.linalg.norm(sums, axis=1, keepdims=True))
+    assert np.allclose(directions(X, labels, 2), sums / np.linalg.norm(sums, axis=1, keepdims=True))

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.cluster import open_texts, read_vectors, tell_of_texts, text_options
+import sphericalpca
+from sphericalpca.cli.cluster import read_vectors, reading_texts, tell_of_unknown, text_options
 from sphericalpca.cli.console import FILE, common_options, examples, showing_status, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import reading_options
@@ -26,9 +27,6 @@ SENTENCE = """\
 Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
 groups differ by {moved:.1%}."""
-
-# What to do about a model of vectors, and about one of texts.
-WAYS = (("pass ", Parameter("vectors", value=True)), ("leave out ", Parameter("vectors")))
 
 
 @click.command(
@@ -50,27 +48,27 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     Texts are streamed, and texts of the first run keep their groups.  Also reports how well the
     new texts fit the groups, compared with the first run.
     """
-    import numpy as np  # noqa: PLC0415 - slow to import
-
-    from sphericalpca import TextClusters  # noqa: PLC0415
-    from sphericalpca.files import replacing  # noqa: PLC0415
-    from sphericalpca.groups.partition import Nearest, drift  # noqa: PLC0415
-    from sphericalpca.groups.report import open_table  # noqa: PLC0415
+    from sphericalpca.groups.partition import drift, joined  # noqa: PLC0415 - slow to import
+    from sphericalpca.groups.storing import open_table  # noqa: PLC0415
 
     if output.suffix.lower() not in (".csv", ".parquet"):
         raise ParameterError(f"{output} is neither .csv nor .parquet", remedy="rename it")
     check_output(output, force=options["force"], reads=[model, texts])
-    clusters = TextClusters.load(model)
+    clusters = sphericalpca.TextClusters.load(model)
     if (clusters.vectorizer_ is None) != options["vectors"]:
-        kind = "texts, not vectors" if options["vectors"] else "vectors"
-        raise ParameterError(f"{model} has groups of {kind}", remedy=WAYS[options["vectors"]])
+        kind, do = (
+            ("texts, not vectors", "leave out ") if options["vectors"] else ("vectors", "pass ")
+        )
+        remedy = (do, Parameter("vectors"))
+        raise ParameterError(f"{model} has groups of {kind}", remedy=remedy)
     if options["merge"] is not None:
         clusters = clusters.merge(options["merge"])
-    source, parts = open_texts(texts, options), list[Nearest]()
+    parts = list[Any]()
     with (
+        reading_texts(texts, options) as source,
         silently(NoDirectionWarning),  # they are counted below
         showing_status("Reading ...", quiet=options["quiet"]) as show,
-        replacing(output) as temporary,
+        sphericalpca.files.replacing(output) as temporary,
         open_table(temporary, output.suffix) as add,
     ):
         for ids, X in _portions(texts, source, options):
@@ -78,20 +76,17 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
             add(ids, parts[-1])
             if show is not None:
                 show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
-    nearest = Nearest(*map(np.concatenate, zip(*parts, strict=True)))
-    found = {"output": str(output), "n_texts": len(nearest.labels), **drift(nearest, clusters)}
-    tell_of_texts(source, nearest.labels)
+    found = {"output": str(output), **drift(joined(parts), clusters)}
+    tell_of_unknown(joined(parts).labels)
     write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
 
 
 def _portions(path: Path, source: Texts | None, options: dict[str, Any]) -> Iterator[Any]:
     """Names and texts, as many at a time as the first run took; or all vectors."""
-    from sphericalpca.groups.partition import CHUNK  # noqa: PLC0415 - slow to import
-
     if options["vectors"]:
         X = read_vectors(path, options)
         yield [name for name, _ in source] if source else list(map(str, range(X.shape[0]))), X
         return
     texts = iter(source or ())
-    while chunk := list(itertools.islice(texts, CHUNK)):
+    while chunk := list(itertools.islice(texts, sphericalpca.groups.partition.CHUNK)):
         yield tuple(zip(*chunk, strict=True))

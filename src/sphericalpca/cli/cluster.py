@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+import sphericalpca
 from sphericalpca.cli import console, outputs, reading
 from sphericalpca.cli.tables import print_table
-from sphericalpca.exceptions import (
-    NoDirectionWarning,
-    Parameter,
-    ParameterError,
-    import_extra,
-    silently,
-)
+from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterError, silently
 
 if TYPE_CHECKING:
     from sphericalpca.groups.texts import Texts
 
-__all__ = ["cluster", "open_texts", "read_vectors", "tell_of_texts", "text_options"]
+__all__ = ["cluster", "read_vectors", "reading_texts", "tell_of_unknown", "text_options"]
 
 TABLE, PARQUET, SUMMARY = "groups.csv", "groups.parquet", "summary.json"
 MODEL, PAGE = "model.safetensors", "index.html"
@@ -31,8 +27,6 @@ FILES = (TABLE, PARQUET, SUMMARY, MODEL, PAGE)
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
 # Texts between two signs of progress.
 EVERY = 1000
-
-Show = Callable[[str], None] | None
 
 # They say where the texts are.
 text_options = console.with_options(
@@ -75,25 +69,28 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     folders of .txt files.  Every text gets a group, and every run returns the same groups.  Writes
     groups.csv, summary.json, model.safetensors for 'assign', and the page index.html.
     """
-    from sphericalpca.files import replacing_folder  # noqa: PLC0415 - slow to import
-    from sphericalpca.groups import page, report  # noqa: PLC0415
-    from sphericalpca.modelfile import require_library  # noqa: PLC0415
+    from sphericalpca.groups import page, storing  # noqa: PLC0415 - slow to import
 
     outputs.check_folder(out, FILES, force=options["force"])
-    import_extra("jinja2", "The page", "jinja2", "pages")
-    require_library()
-    source = open_texts(texts, options)
-    with console.showing_status("Reading ...", quiet=options["quiet"]) as show:
-        model, ids, data = _grouped(texts, source, options, show)
-        files = {PAGE: page.groups_page(data), SUMMARY: report.summary_of_page(data)}
-        with replacing_folder(out, FILES) as folder:
+    sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
+    sphericalpca.modelfile.require_library()
+    status = console.showing_status("Reading ...", quiet=options["quiet"])
+    with reading_texts(texts, options) as source, status as show:
+        model, notes, words = _grouped(texts, source, options, show)
+        title = f"{model.merged_.max() + 1} groups in {texts.name}"
+        settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
+        shown = {"title": title, "source": texts.name, "settings": settings}
+        problems = source.problems if source else {}
+        data = page.page_data(model, notes, words, problems=problems, **shown)
+        files = {PAGE: page.groups_page(data), SUMMARY: page.summary_of_page(data)}
+        with sphericalpca.files.replacing_folder(out, FILES) as folder:
             for name in (TABLE, PARQUET) if options["parquet"] else (TABLE,):
-                with report.open_table(folder / name, Path(name).suffix) as add:
-                    add(ids, model.nearest_)
+                with storing.open_table(folder / name, Path(name).suffix) as add:
+                    add([note[0] for note in notes], model.nearest_)
             model.save(folder / MODEL)
             for name, content in files.items():
                 (folder / name).write_text(content, encoding="utf-8")
-    tell_of_texts(source, model.labels_)
+    tell_of_unknown(model.labels_)
     if options["as_json"]:
         click.echo(files[SUMMARY])
         return
@@ -105,40 +102,41 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     console.write_line(f"The page: {out / PAGE}")
 
 
-def _grouped(path: Path, source: Texts | None, options: dict[str, Any], show: Show) -> Any:
-    """The fitted groups, the names of the texts, and what the page shows."""
-    from sphericalpca import TextClusters  # noqa: PLC0415 - slow to import
-    from sphericalpca.groups.report import page_data  # noqa: PLC0415
-    from sphericalpca.groups.words import WordVectorizer, distinctive, profiles  # noqa: PLC0415
+def _grouped(
+    path: Path, source: Texts | None, options: dict[str, Any], show: Callable[[str], None] | None
+) -> Any:
+    """The fitted groups, ids and beginnings of the texts, and what tells words of a group."""
+    from sphericalpca.groups.page import clean  # noqa: PLC0415 - slow to import
+    from sphericalpca.groups.partition import directions  # noqa: PLC0415
+    from sphericalpca.groups.words import WordVectorizer, distinctive  # noqa: PLC0415
 
-    def tell(stage: str) -> None:
-        if show is not None or not options["quiet"]:
-            (show or partial(console.write_line, err=True))(f"{stage} ...")
+    notes = list[tuple[str, str]]()
 
-    ids, excerpts = list[str](), list[str]()
-    texts = _noted(source, ids, excerpts, show)
+    def noted() -> Iterator[str]:
+        for name, text in source or ():
+            notes.append((name, clean(text)))
+            if show is not None and len(notes) % EVERY == 0:
+                show(f"Reading: {len(notes):,} texts")
+            yield text
+
+    say = show or partial(console.write_line, err=True)
+    tell = None if options["quiet"] else lambda stage: say(f"{stage} ...")
     vectors = read_vectors(path, options) if options["vectors"] else None
     vectorizer = WordVectorizer(stop_words=_stop_words(options["stop_words"]))
     how: Any = {"vectorizer": vectorizer if vectors is None else "passthrough"}
-    model = TextClusters(options["clusters"], random_state=options["seed"], **how)
+    model = sphericalpca.TextClusters(options["clusters"], random_state=options["seed"], **how)
     with console.printing_warnings(), silently(NoDirectionWarning):  # such texts are counted
-        model.fit(texts if vectors is None else vectors, progress=tell)
+        model.fit(noted() if vectors is None else vectors, progress=tell)
     if options["merge"] is not None:
         again = (text for _, text in source or ()) if vectors is None else vectors
         model = model.merge(options["merge"], again)
-    words, n = model.words, len(model.labels_)
     if source is None:
-        ids, excerpts = [str(row) for row in range(n)], [""] * n
-    elif vectors is not None:
-        found = profiles(vectorizer.fit_transform(texts), model.labels_)
-        words = partial(distinctive, found, words=vectorizer.get_feature_names_out())
-    shown = {
-        "title": f"{model.merged_.max() + 1} groups in {path.name}",
-        "source": path.name,
-        "problems": source.problems if source else {},
-        "settings": {k: v for k in SHOWN if (v := options[k]) is not None and v is not False},
-    }
-    return model, ids, page_data(model, ids, excerpts, words, **shown)
+        return model, [(str(row), "") for row in range(len(model.labels_))], model.words
+    if vectors is None:
+        return model, notes, model.words
+    rows = vectorizer.fit_transform(noted())
+    found = directions(rows, model.labels_, int(model.merged_.max()) + 1)
+    return model, notes, partial(distinctive, found, words=vectorizer.get_feature_names_out())
 
 
 def _stop_words(given: str) -> Any:
@@ -148,44 +146,28 @@ def _stop_words(given: str) -> Any:
     if not Path(given).is_file():
         rule = "must be english, none, or a file of words"
         raise ParameterError(Parameter("stop_words", given), rule)
-    return Path(given).read_text("utf-8").lower().split()
+    with sphericalpca.rows.sources.filesource.DataFile.at(Path(given)).being_read():
+        return Path(given).read_text("utf-8-sig").lower().split()
 
 
-def _noted(source: Texts | None, ids: list[str], excerpts: list[str], show: Show) -> Iterator[str]:
-    """Texts, of which names and beginnings are kept."""
-    from sphericalpca.groups.page import clean  # noqa: PLC0415 - slow to import
+@contextmanager
+def reading_texts(path: Path, options: dict[str, Any]) -> Iterator[Texts | None]:
+    """The texts named on the command line, None of vectors without texts.
 
-    for name, text in source or ():
-        ids.append(name)
-        excerpts.append(clean(text))
-        if show is not None and len(ids) % EVERY == 0:
-            show(f"Reading: {len(ids):,} texts")
-        yield text
-
-
-def open_texts(path: Path, options: dict[str, Any]) -> Texts | None:
-    """The texts named on the command line; None of vectors without texts."""
+    At the end, also of an error, it says which column was read and what is wrong with which lines.
+    """
     from sphericalpca.groups.texts import Texts  # noqa: PLC0415 - slow to import
 
     text, name = options["text"], options["id"]
-    if not options["vectors"] or text is not None:
-        return Texts(path, text, name, options["encoding"], strip=options["strip"] == "mail")
-    if name is not None:
-        raise click.UsageError("--id of vectors needs --text.")
-    return None
-
-
-def read_vectors(path: Path, options: dict[str, Any]) -> Any:
-    """The vectors of a file, in memory."""
-    from sphericalpca.rows.reading import load_rows  # noqa: PLC0415 - slow to import
-
-    source = reading.open_files([str(path)], options)
-    return load_rows(source, source.shape[0])
-
-
-def tell_of_texts(source: Texts | None, labels: Any) -> None:
-    """Which column was read, what was wrong with which lines, and how many have no group."""
-    if source is not None:
+    if options["vectors"] and text is None:
+        if name is not None:
+            raise click.UsageError("--id of vectors needs --text.")
+        yield None
+        return
+    source = Texts(path, text, name, options["encoding"], strip=options["strip"] == "mail")
+    try:
+        yield source
+    finally:
         if source.guessed:
             console.write_line(f"Texts were read from column {source.column!r}.", err=True)
         for kind, found in source.problems.items():
@@ -193,5 +175,15 @@ def tell_of_texts(source: Texts | None, labels: Any) -> None:
             first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
             remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
             console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
+
+
+def read_vectors(path: Path, options: dict[str, Any]) -> Any:
+    """The vectors of a file, in memory."""
+    source = reading.open_files([str(path)], options)
+    return sphericalpca.rows.reading.load_rows(source, source.shape[0])
+
+
+def tell_of_unknown(labels: Any) -> None:
+    """How many texts have no group."""
     if missing := int((labels < 0).sum()):
         console.warn(f"texts without a known word, in group -1: {missing:,}.")

@@ -4,31 +4,23 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from sphericalpca.cli.console import (
-    COUNT,
-    FOLDER,
-    Number,
-    common_options,
-    counted,
-    examples,
-    printing_warnings,
-    showing_status,
-    write_line,
-)
+from sphericalpca.cli import console
+from sphericalpca.cli.console import COUNT, FOLDER, common_options, counted, examples, write_line
 from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.reading import open_files, reading_options, showing_rows, split_names
 from sphericalpca.cli.tables import print_table
 
 if TYPE_CHECKING:
-    from sphericalpca.codec import ByteChoice
+    from sphericalpca.codec import ByteChoice, BytePoint
 
-__all__ = ["compress", "print_curve"]
+__all__ = ["compress", "print_curve", "write_csv"]
 
 
 @click.command(
@@ -43,7 +35,7 @@ __all__ = ["compress", "print_curve"]
 @click.option("--bytes", "n_bytes", type=COUNT, help="Bytes of each code.")
 @click.option(
     "--recall",
-    type=Number(0, 1, min_open=True, max_open=True),
+    type=console.Number(0, 1, min_open=True, max_open=True),
     help="Use the fewest bytes that keep this share of the 10 nearest neighbours.",
 )
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
@@ -67,21 +59,25 @@ def compress(
 
     check_folder(out, FILES, force=options["force"])
     source, seed, choice = open_files(files, options), options["seed"], None
-    with printing_warnings(), showing_status("Fitting ...", quiet=options["quiet"]) as show:
+    status = console.showing_status("Fitting ...", quiet=options["quiet"])
+    with console.printing_warnings(), status as show:
         if n_bytes is None:
-            tell = None if show is None else lambda p: show(f"{p.n_bytes} bytes: {p.recall:.3f}")
+
+            def tell(point: BytePoint) -> None:
+                if show is not None:
+                    show(f"{point.n_bytes} bytes: {point.recall:.3f}")
+
             settings = {"queries": options["queries"], "random_state": seed, "progress": tell}
             choice = choose_bytes(source, recall=recall, **settings)
             n_bytes = choice.n_bytes
         codec = SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
-    keep = split_names(options["keep"])
     with showing_rows(source.shape[0], quiet=options["quiet"]) as watch:
-        then = partial(_write_curve, choice)
+        keep, then = split_names(options["keep"]), partial(_write_curve, choice)
         zero = write_folder(codec, source, out, keep=keep, then=then, watch=watch)
-    found = {"out": str(out), "n_samples": source.shape[0], "n_bytes": codec.n_bytes_}
-    found |= {"n_components": codec.n_components_, "distortion": codec.distortion_}
-    found |= {"fingerprint": codec.fingerprint_, "zero_rows": zero}
     if options["as_json"]:
+        names = ("n_bytes", "n_components", "distortion", "fingerprint")
+        found = {"out": str(out), "n_samples": source.shape[0], "zero_rows": zero}
+        found |= {name: getattr(codec, f"{name}_") for name in names}
         click.echo(json.dumps(found | ({"curve": choice.to_dict()} if choice else {})))
         return
     if choice is not None:
@@ -106,13 +102,16 @@ def print_curve(choice: ByteChoice) -> None:
     write_line(f"Recall of {choice.k} neighbours; re-ranked: after ranking {rest}.")
 
 
+def write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+    """A table of lines, under the names of its columns."""
+    with path.open("w", newline="") as file:
+        csv.writer(file).writerows([header, *rows])
+
+
 def _write_curve(choice: ByteChoice | None, folder: Path) -> None:
     if choice is None:
         return
-    with (folder / "curve.csv").open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(choice.curve[0]._fields)
-        rows.writerows(choice.curve)
+    write_csv(folder / "curve.csv", choice.curve[0]._fields, choice.curve)
     from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
 
     try:

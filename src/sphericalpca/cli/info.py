@@ -40,7 +40,9 @@ MEANINGS = {
     "fit stop_reason": "why the fit ended",
     "certificate": "bound on the distance to the optimum; - if none was saved",
     "certificate gap": "no subspace is better by more than this fraction",
-    "certificate rigorous": "whether the bound is proven, up to rounding",
+    "certificate kind": "rigorous, probable or estimate",
+    "certificate probability": "of the bound being wrong; - if not known",
+    "certificate rigorous": "whether all eigenvalues were computed",
 }
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import itertools
 import json
 from pathlib import Path
@@ -10,15 +9,9 @@ from typing import Any
 
 import click
 
-from sphericalpca.cli.console import (
-    COUNT,
-    FILE,
-    FOLDER,
-    common_options,
-    counted,
-    examples,
-    write_line,
-)
+from sphericalpca.cli import console
+from sphericalpca.cli.compress import write_csv
+from sphericalpca.cli.console import COUNT, FILE, FOLDER, common_options, counted, examples
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import open_files, reading_options
 
@@ -50,6 +43,7 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
     import numpy as np  # noqa: PLC0415 - slow to import
 
     from sphericalpca.codec.folder import open_folder  # noqa: PLC0415
+    from sphericalpca.exceptions import import_extra  # noqa: PLC0415
     from sphericalpca.files import replacing  # noqa: PLC0415
     from sphericalpca.rows.reading import load_rows  # noqa: PLC0415
     from sphericalpca.transforming import check_width  # noqa: PLC0415
@@ -70,23 +64,13 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
         carried = table.take(columns["row"]).to_pydict()
         columns |= {f"{name}{'_' * (name in HEADER)}": values for name, values in carried.items()}
     with replacing(output) as file:
-        (_write_parquet if output.suffix == ".parquet" else _write_csv)(file, columns)
+        if output.suffix == ".csv":
+            write_csv(file, columns, zip(*columns.values(), strict=True))
+        else:
+            wanted = ("A Parquet file", "pyarrow", "files")
+            arrow = import_extra("pyarrow", *wanted).table(columns)
+            import_extra("pyarrow.parquet", *wanted).write_table(arrow, file)
     facts = {"output": str(output), "n_queries": n, "k": k, "n_samples": len(codes)}
     queries = counted(n, "query", "queries")
     line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {queries}."
-    write_line(json.dumps(facts) if options["as_json"] else line)
-
-
-def _write_csv(path: Path, columns: dict[str, list[Any]]) -> None:
-    with path.open("w", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerow(columns)
-        rows.writerows(zip(*columns.values(), strict=True))
-
-
-def _write_parquet(path: Path, columns: dict[str, list[Any]]) -> None:
-    from sphericalpca.exceptions import import_extra  # noqa: PLC0415 - slow to import
-
-    wanted = ("A Parquet file", "pyarrow", "files")
-    table = import_extra("pyarrow", *wanted).table(columns)
-    import_extra("pyarrow.parquet", *wanted).write_table(table, path)
+    console.write_line(json.dumps(facts) if options["as_json"] else line)

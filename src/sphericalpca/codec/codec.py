@@ -12,10 +12,8 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from sphericalpca.codec.intervals import interval
-from sphericalpca.codec.learning import exact_cosines, learn, project, sample
-from sphericalpca.codec.quantiser import ZERO, Codes
-from sphericalpca.codec.scan import all_cosines, search_codes
+from sphericalpca.codec.learning import exact_cosines, interval, learn, project, sample
+from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, all_cosines, search_codes
 from sphericalpca.codec.storing import fingerprint, load_codec, save_codec
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import keep_last_fit
@@ -44,20 +42,19 @@ PER_BYTE, WIDE, PER_BYTE_OF_WIDE = 12, 4096, 3
 # Components of a smaller share than this are rounding errors.
 NO_SHARE = 1e-10
 TOLERANCE = 1e-3
-BLOCK = 4096  # rows that are encoded at a time
 
 
 class SearchResult(NamedTuple):
-    """Rows found for each query, best first; arrays of shape (n_queries, k)."""
+    """Rows found for each query, best first; arrays of shape (n_queries, k).
+
+    Cosines are estimated, or exact after re-ranking; `lower` and `upper`, if asked for, are the
+    ends of 95 % intervals of the true ones.
+    """
 
     ids: Labels
-    """Row numbers."""
     cosines: Array
-    """Estimated, or exact after re-ranking."""
     lower: Array | None = None
-    """Lower ends of 95 % intervals of the true cosines, if asked for."""
     upper: Array | None = None
-    """Upper ends."""
 
 
 class SphericalCodec(MatrixTransformer):
@@ -79,16 +76,13 @@ class SphericalCodec(MatrixTransformer):
 
     Attributes
     ----------
-    n_bytes_ : int
-        Bytes of a code.
-    n_components_ : int
-        Number of components r.
+    n_bytes_, n_components_ : int
+        Bytes of a code, and number of components r.
     components_ : ndarray of shape (n_components_, n_features)
         Orthonormal rows, those of `SphericalPCA` in the order of their bytes.
-    bits_ : ndarray of shape (n_components_,)
-        Bits that each component is worth.  Levels are shared, so these are not integers.
-    packing_ : ndarray of shape (n_components_,)
-        The byte that encodes each component.
+    bits_, packing_ : ndarray of shape (n_components_,)
+        Bits that each component is worth (levels are shared, so these are not integers), and the
+        byte that encodes it.
     distortion_ : float
         Mean squared distance between rows of length 1 and their decoded vectors, for rows that
         the levels were not trained on (if there are 2,000 rows or more).
@@ -97,9 +91,6 @@ class SphericalCodec(MatrixTransformer):
         minus estimated cosine there.
     fingerprint_ : str
         Checksum of subspace and levels.  Codes are of use with this codec only.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X had column names.
 
     Notes
     -----
@@ -169,8 +160,8 @@ class SphericalCodec(MatrixTransformer):
             found = (Parameter("n_bytes", self.n_bytes), " is more than these rows can use")
             limit = f"they have {counted(n_bytes, 'component')}, of one byte each"
             warn_caller(CapacityWarning(found, limit, f"codes have {n_bytes}"))
-        if learned.counts.min() < ZERO:
-            few = f"Some byte has {counted(int(learned.counts.min()), 'level')} instead of 256"
+        if (least := int(learned.counts.min())) < ZERO:
+            few = f"Some byte has {counted(least, 'level')} instead of 256"
             warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
         return self
 
@@ -307,12 +298,12 @@ class SphericalCodec(MatrixTransformer):
             ids, scores = search_codes(self._quantiser, vectors, codes, k)
             known = (self.error_quantiles_, scores, len(codes))
             return SearchResult(ids, scores, *(interval(*known) if return_interval else ()))
-        Q, X = self._loaded(queries), self._loaded(rerank)
+        X = self._loaded(rerank)
         if X.shape[0] != len(codes):
             given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
             raise DataError(given, f"there are {counted(len(codes), 'code')}", "pass those rows")
         ids = search_codes(self._quantiser, vectors, codes, 4 * k)[0]
-        exact = exact_cosines(Q, X, ids)
+        exact = exact_cosines(self._loaded(queries), X, ids)
         order = np.argsort(-exact, axis=1, kind="stable")[:, :k]
         ids, exact = np.take_along_axis(ids, order, 1), np.take_along_axis(exact, order, 1)
         return SearchResult(ids, exact, *((exact, exact) if return_interval else ()))

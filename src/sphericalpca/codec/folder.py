@@ -65,8 +65,8 @@ def write_folder(
                 zero += int((codes[:, 0] == ZERO).sum())
                 if watch is not None:
                     watch(len(codes))
-        about = {"codes": name, "n_samples": shape[0], "n_bytes": shape[1]}
-        about |= {"fingerprint": codec.fingerprint_, "checksum": checksum, "zero_rows": zero}
+        about = {"codes": name, "n_samples": shape[0], "n_bytes": shape[1], "zero_rows": zero}
+        about |= {"fingerprint": codec.fingerprint_, "checksum": checksum}
         (folder / MANIFEST).write_text(json.dumps(about, indent=1))
         (folder / DECODER).write_text(files(__package__).joinpath("decode.py.txt").read_text())
         then(folder)
@@ -89,13 +89,13 @@ def open_folder(path: Path) -> CodeFolder:
             lists = table.column(CODE).combine_chunks()
             codes = np.asarray(lists.flatten()).reshape(len(lists), -1)
             table = table.drop_columns([CODE])
-        right = codes.shape == (about["n_samples"], codec.n_bytes_) and codes.dtype == np.uint8
-        right = right and about["fingerprint"] == codec.fingerprint_
-        right = right and about["checksum"] == zlib.crc32(np.ascontiguousarray(codes).data)
+        told = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
+        own = [len(codes), codec.fingerprint_, zlib.crc32(np.ascontiguousarray(codes).data)]
+        right = own == told and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)
     except (LookupError, TypeError, ValueError, OSError) as error:
-        found = f"{str(path)!r} is not a whole folder of codes ({printable(error, 200)})"
-        raise DataError(found, remedy="compress the rows again") from None
+        broken = f"{str(path)!r} is not a whole folder of codes ({printable(error, 200)})"
+        raise DataError(broken, remedy="compress the rows again") from None
     if not right:
-        found = f"The codes in {str(path)!r} were not written with the codec beside them"
-        raise DataError(found, remedy="keep the files of a folder together, or compress again")
+        strange = f"The codes in {str(path)!r} were not written with the codec beside them"
+        raise DataError(strange, remedy="keep the files of a folder together, or compress again")
     return CodeFolder(codec, codes, table)

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.sparse import issparse
 from sklearn.preprocessing import normalize
+from sklearn.utils.extmath import safe_sparse_dot
 
-from sphericalpca.codec.intervals import NEIGHBOURS, calibrate
-from sphericalpca.codec.quantiser import Quantiser
-from sphericalpca.codec.scan import search_codes
+from sphericalpca.codec.quantiser import Quantiser, search_codes
 from sphericalpca.estimators.foreign import is_dask
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics.heldout import take_rows
 from sphericalpca.products import Labels, times
 from sphericalpca.rows import Matrix, RowSource, as_rows
 
-__all__ = ["Learned", "exact_cosines", "ideal_bits", "importance", "learn", "pack", "project"]
+__all__ = ["exact_cosines", "ideal_bits", "importance", "interval", "learn", "pack", "project"]
 
 # Rows that levels are trained on; numbers in a sample of long rows; rows that are held out.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**25
@@ -35,6 +34,10 @@ EXPONENT = 0.7
 FLOOR, NO_VARIANCE = 1e-4, 1e-12
 # A component that deserves less than this is left out.
 LEAST_BITS = 0.05
+# What errors of cosines are calibrated on: neighbours by rank, and bins of estimates.
+NEIGHBOURS = 63
+RANKS = (0, 1, 3, 7, 15, 31, NEIGHBOURS)
+TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 200
 
 
 @dataclass(frozen=True)
@@ -164,8 +167,39 @@ def pack(bits: Array, n_bytes: int) -> Labels:
 def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
     """Cosines of each query with rows of its own, by their numbers."""
     found = np.empty(ids.shape)
-    Q = normalize(queries) if ids.size else queries
     for i, own in enumerate(ids if ids.size else ()):
-        products = normalize(X[own]) @ Q[[i]].T
-        found[i] = np.ravel(products.toarray() if issparse(products) else products)
+        pair = normalize(X[own]), normalize(queries[[i]]).T
+        found[i] = safe_sparse_dot(*pair, dense_output=True).ravel()
     return found
+
+
+def calibrate(estimates: Array, truths: Array, n: int) -> Array:
+    """Lines of rank / n, estimate and the quantiles of truth - estimate there.
+
+    Both arrays have a line of neighbours for each query, best first, among n rows.  These are found
+    because their estimates are high, so estimates are too high on average, most of all for the best
+    of many: quantiles depend on the estimate, and on the rank as a share of all rows.
+    """
+    lines = [(0.0, 0.0, 0.0, 0.0)]
+    for first, end in itertools.pairwise(RANKS):
+        found = estimates[:, first:end].ravel()
+        order = np.argsort(found, kind="stable")
+        errors = truths[:, first:end].ravel() - found
+        count = int(np.clip(len(order) // FEWEST_IN_BIN, 1, BINS))
+        for part in np.array_split(order, count) if len(order) else ():
+            ends = np.quantile(errors[part], TAILS, method="weibull")
+            lines.append(((first + end) / 2 / n, found[part].mean(), *ends))
+    return np.array(lines[1:] or lines, dtype=np.float64)
+
+
+def interval(quantiles: Array, estimates: Array, n: int) -> Array:
+    """Lower and upper ends for the cosines of neighbours, best first, that were found in n rows."""
+    shares = np.unique(quantiles[:, 0])
+    middle = np.sqrt(shares[:-1] * shares[1:])
+    groups = np.searchsorted(middle, (np.arange(estimates.shape[1]) + 0.5) / n)
+    ends = np.empty((2, *estimates.shape))
+    for column, group in enumerate(groups):
+        _, knots, *errors = quantiles[quantiles[:, 0] == shares[group]].T
+        for end, error in zip(ends, errors, strict=True):
+            end[:, column] = estimates[:, column] + np.interp(estimates[:, column], knots, error)
+    return np.clip(ends, -1, 1)

@@ -1,9 +1,12 @@
-"""Unit vectors to bytes and back: each byte names one of 256 levels of its group of components."""
+"""Unit vectors to bytes and back: each byte names one of 256 levels of its group of components.
+
+Cosines of queries with codes are sums over a table of 256 numbers per byte: codes stay codes.
+"""
 
 from __future__ import annotations
 
-import ctypes
 import itertools
+from ctypes import c_int64, c_void_p
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -13,10 +16,11 @@ import numpy.typing as npt
 
 from sphericalpca.kernels import library
 from sphericalpca.linalg import Array
-from sphericalpca.parallel import parallel, spread
+from sphericalpca.metrics import nearest_neighbours
+from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.products import Labels, times
 
-__all__ = ["LEVELS", "ZERO", "Codes", "Quantiser", "call", "kernels", "kmeans"]
+__all__ = ["LEVELS", "ZERO", "Codes", "Quantiser", "all_cosines", "kmeans", "search_codes"]
 
 LEVELS = 256
 ZERO = 255  # in the first byte: the code of a zero row
@@ -24,26 +28,17 @@ Codes = npt.NDArray[np.uint8]
 
 ITERATIONS = 12
 STARTING_ROWS = 4096  # that the first levels are drawn from
-BLOCK = 4096  # rows at a time, where there are no kernels
+BLOCK = 4096  # rows that are encoded or decoded at a time
+NOBODY = np.iinfo(np.int64).max
+LANES = 8  # queries that a kernel serves at a time; in place of the last, squared lengths
 EQUAL = 1e-12  # scores that differ by less are equal
 GRID = 2.0**-20  # rows that agree to this are one
 
 
-def kernels() -> ctypes.CDLL | None:
-    """The compiled library, if it has what codecs need."""
-    found = library()
-    return found if hasattr(found, "codec_nearest") else None
-
-
-def call(kernel: Any, *arguments: Any) -> None:
+def call(kernel: Any, *given: Any) -> None:
     """Call a compiled function with contiguous arrays and sizes."""
-    assert all(a.flags.c_contiguous for a in arguments if isinstance(a, np.ndarray))
-    kernel(
-        *(
-            ctypes.c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else ctypes.c_int64(a)
-            for a in arguments
-        )
-    )
+    assert all(a.flags.c_contiguous for a in given if isinstance(a, np.ndarray))
+    kernel(*(c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else c_int64(a) for a in given))
 
 
 @dataclass(frozen=True)
@@ -118,18 +113,16 @@ class Quantiser:
         """
         X = np.multiply(V, self.importance, dtype=np.float64, order="C")
         codes = np.empty((len(X), len(self.groups)), dtype=np.uint8)
-        (levels, half), compiled = self._lines, kernels()
+        (levels, half), compiled = self._lines, library()
         if compiled is not None:
             sizes = (*X.shape, self.ends, len(self.groups))
             call(compiled.codec_nearest, X, *sizes, levels, half, codes)
             return codes
-        for first, (byte, group) in itertools.product(
-            range(0, len(X), BLOCK), enumerate(self.groups)
-        ):
-            scores = times(X[first : first + BLOCK, group], levels[group]) - half[byte]
+        blocks = [slice(first, first + BLOCK) for first in range(0, len(X), BLOCK)]
+        for rows, (byte, group) in itertools.product(blocks, enumerate(self.groups)):
+            scores = times(X[rows, group], levels[group]) - half[byte]
             best = scores.max(axis=1, keepdims=True)
-            least = best - EQUAL * (1 + np.abs(best))
-            codes[first : first + BLOCK, byte] = np.argmax(scores >= least, axis=1)
+            codes[rows, byte] = np.argmax(scores >= best - EQUAL * (1 + np.abs(best)), axis=1)
         return codes
 
     def encode(self, V: Array) -> Codes:
@@ -181,3 +174,65 @@ def _first_centres(X: Array, weight: Array, most: int, rng: Any) -> Array:
         distance = np.minimum(distance, np.sum((rows - centres[-1]) ** 2, axis=1))
         chance = weight[drawn] * np.where(distance > GRID**2, distance, 0)
     return np.array(centres)
+
+
+def search_codes(
+    quantiser: Quantiser, queries: Array, codes: Codes, k: int
+) -> tuple[Labels, Array]:
+    """The k rows of the largest inner product with each query; ties go to the first row."""
+    k, queries = min(k, len(codes)), queries.astype(np.float32)
+    if library() is None:
+        starts = range(0, len(codes), BLOCK)
+        decoded = (quantiser.decode(codes[first : first + BLOCK]) for first in starts)
+        found = [
+            nearest_neighbours(rows, queries, min(k, len(rows)), metric="inner") for rows in decoded
+        ]
+        ids = [best.ids + first for first, best in zip(starts, found, strict=True)]
+        scores = [best.scores for best in found]
+    else:
+        ids, scores = _by_tables(quantiser, queries, codes, k)
+    places, values = np.concatenate(ids, axis=1), np.concatenate(scores, axis=1)
+    order = np.lexsort((places, -values), axis=1)[:, :k]
+    return np.take_along_axis(places, order, 1), np.take_along_axis(values, order, 1)
+
+
+def _by_tables(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> tuple[Any, Any]:
+    """The best of each part of the codes, by compiled kernels."""
+    compiled: Any = library()
+    one = len(queries) == 1
+    lanes, find = (2, compiled.codec_find_one) if one else (LANES, compiled.codec_find)
+    batches = range(0, len(queries), lanes - 1)
+
+    def look(job: tuple[int, int]) -> None:
+        part, rows = job[0], slice(job[1], job[1] + lanes - 1)
+        some, table = codes[ends[part] : ends[part + 1]], _table(quantiser, queries[rows], lanes)
+        call(find, some, *some.shape, table, ends[part], k, scores[part, rows], ids[part, rows])
+
+    with parallel():
+        ends = equal_ends(len(codes), -(-workers() // len(batches)))
+        shape = (len(ends) - 1, len(batches) * (lanes - 1), k)
+        ids, scores = np.full(shape, NOBODY), np.full(shape, -np.inf, dtype=np.float32)
+        spread(look, list(itertools.product(range(len(ids)), batches)))
+    return ids[:, : len(queries)], scores[:, : len(queries)]
+
+
+def all_cosines(quantiser: Quantiser, queries: Array, codes: Codes) -> Array:
+    """Inner products of all queries with all rows, float32."""
+    out = np.empty((len(queries), len(codes)), dtype=np.float32)
+
+    def fill(first: int) -> None:
+        rows = slice(first, first + BLOCK)
+        out[:, rows] = times(queries.astype(np.float32), quantiser.decode(codes[rows]).T)
+
+    with parallel():
+        spread(fill, range(0, len(codes), BLOCK))
+    return out
+
+
+def _table(quantiser: Quantiser, queries: Array, lanes: int) -> Array:
+    """Inner products with all levels, and squared lengths beside them: (n_bytes, 256, lanes)."""
+    table = np.zeros((*quantiser.squares.shape, lanes), dtype=np.float32)
+    table[..., -1] = quantiser.squares
+    for byte, group in enumerate(quantiser.groups):
+        table[byte, :, : len(queries)] = quantiser.levels[:, group] @ queries[:, group].T
+    return table

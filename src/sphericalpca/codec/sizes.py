@@ -25,7 +25,7 @@ from sphericalpca.rows import as_rows
 
 __all__ = ["ByteChoice", "BytePoint", "choose_bytes"]
 
-SIZES = (8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+SMALLEST = 8  # bytes that are tried first
 # Numbers that rows may have to be searched in float16 and int8, for comparison.
 MOST_NUMBERS = 2**28
 SECOND_STAGE = 4  # candidates for each neighbour that are ranked with full vectors
@@ -70,7 +70,7 @@ def choose_bytes(
     k: int = 10,
     queries: int = 1000,
     random_state: Any = None,
-    progress: Callable[[BytePoint], Any] | None = None,
+    progress: Callable[[BytePoint], Any] = lambda _: None,
 ) -> ByteChoice:
     """Recall of the nearest neighbours by cosine against the bytes of a vector.
 
@@ -122,35 +122,33 @@ def choose_bytes(
                 codes = codec.fit(X, sample_weight=held.weight).encode(X)
             codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
             found = codec.search(asked, codes[base], SECOND_STAGE * k).ids
-            known[n_bytes] = _point("codes", n_bytes, held, base[found], k)
-            if progress is not None:
-                progress(known[n_bytes])
+            known[n_bytes] = _point("codes", n_bytes, held, base[found])
+            progress(known[n_bytes])
         return known[n_bytes]
 
     for size in sizes:
         measure(min(size, limit))
     best = None if recall is None else _fewest(measure, recall, limit)
-    curve = sorted([*known.values(), *_full(X, held, k)], key=lambda p: (p.n_bytes, p.kind))
+    curve = sorted([*known.values(), *_full(X, held)], key=lambda p: (p.n_bytes, p.kind))
     return ByteChoice(curve, best, recall, k, len(held.ids))
 
 
 def _fewest(measure: Callable[[int], BytePoint], target: float, limit: int) -> int:
-    low, high = 0, 0
-    for size in (*(size for size in SIZES if size < limit), limit):
-        low, high = high, size
-        if measure(size).low >= target:
-            break
-    else:
-        found = f"{limit} bytes keep {measure(limit).recall:.3f}"
-        warn_caller(ShortfallWarning(found, ("the target is ", Parameter("recall", target))))
-        return limit
+    """Twice as many bytes until they reach the target, then halving."""
+    low, high = 0, min(SMALLEST, limit)
+    while measure(high).low < target:
+        if high == limit:
+            found = f"{limit} bytes keep {measure(limit).recall:.3f}"
+            warn_caller(ShortfallWarning(found, ("the target is ", Parameter("recall", target))))
+            return limit
+        low, high = high, min(2 * high, limit)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if measure(middle).low >= target else (middle, high)
     return high
 
 
-def _full(X: Any, held: HeldOut, k: int) -> Iterator[BytePoint]:
+def _full(X: Any, held: HeldOut) -> Iterator[BytePoint]:
     """Full vectors in float32, float16 and int8 (scaled by their largest entry)."""
     n, m = X.shape
     yield BytePoint("float32", 4 * m, 1.0, 1.0, 1.0, 1.0)
@@ -159,11 +157,11 @@ def _full(X: Any, held: HeldOut, k: int) -> Iterator[BytePoint]:
         peak = np.maximum(np.abs(Z).max(axis=1, keepdims=True), 1e-30)
         rounded = {"float16": (2, Z.astype(np.float16)), "int8": (1, np.rint(127 * (Z / peak)))}
         for kind, (width, rows) in rounded.items():
-            found = held.search(rows.astype(Z.dtype), SECOND_STAGE * k)
-            yield _point(kind, width * m, held, found, k)
+            found = held.search(rows.astype(Z.dtype), SECOND_STAGE * held.k)
+            yield _point(kind, width * m, held, found)
 
 
-def _point(kind: str, n_bytes: int, held: HeldOut, found: Ids, k: int) -> BytePoint:
-    share = mean_share(held.recall(found[:, :k], k), k)
-    second = float(held.recall(found, k).mean())
+def _point(kind: str, n_bytes: int, held: HeldOut, found: Ids) -> BytePoint:
+    share = mean_share(held.recall(found[:, : held.k], held.k), held.k)
+    second = float(held.recall(found, held.k).mean())
     return BytePoint(kind, n_bytes, share.mean, share.low, share.high, second)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.codec.quantiser import LEVELS, Quantiser
+from sphericalpca.estimators.fitted import DAMAGES, SLACK, names_from, plain
 from sphericalpca.exceptions import DataError, printable
 from sphericalpca.linalg import Array
 from sphericalpca.modelfile import read_model, write_model
@@ -16,33 +17,27 @@ from sphericalpca.version import __version__
 
 __all__ = ["fingerprint", "load_codec", "save_codec"]
 
-# What reading something other than a codec may raise.
-DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
-# By how much components may differ from orthonormal ones.
-SLACK = 1e-3
-PARTS = ("packing", "importance", "levels")  # of the quantiser
-PARAMETERS = ("n_bytes", "n_components", "random_state")
+CODING = ("components", "packing", "importance", "levels")  # all that codes depend on
+
+
+def _arrays(codec: Any) -> dict[str, Array]:
+    own = {name: getattr(codec, f"{name}_") for name in ("components", "bits", "error_quantiles")}
+    return own | {name: getattr(codec._quantiser, name) for name in CODING[1:]}
 
 
 def fingerprint(codec: Any) -> str:
     """A checksum of all that codes depend on."""
-    total = hashlib.sha256()
-    for name in ("components", *PARTS):
-        total.update(np.ascontiguousarray(_arrays(codec)[name]).data)
-    return total.hexdigest()[:16]
+    parts = (np.ascontiguousarray(_arrays(codec)[name]).tobytes() for name in CODING)
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
 
 
 def save_codec(codec: Any, path: Path) -> None:
     """Write a fitted codec, whole or not at all; a generator of random numbers is left out."""
-    given = {name: getattr(codec, name) for name in PARAMETERS}
+    given = {name: plain(value) for name, value in codec.get_params().items()}
     header = {
         "class": "SphericalCodec",
         "versions": {"sphericalpca": __version__, "numpy": np.__version__},
-        "parameters": {
-            name: int(value) if isinstance(value, (int, np.integer)) else value
-            for name, value in given.items()
-            if isinstance(value, (int, np.integer, str))
-        },
+        "parameters": {name: value for name, value in given.items() if value is not None},
         "distortion": codec.distortion_,
         "fingerprint": fingerprint(codec),
         "feature_names": list(getattr(codec, "feature_names_in_", [])),
@@ -54,19 +49,17 @@ def load_codec(codec: Any, path: Path) -> None:
     """Set parameters and fitted attributes from a file."""
     header, arrays = read_model(path)
     try:
-        kind = str(header["class"])
-        _require(kind == "SphericalCodec", f"it holds a {kind}")
-        _check_arrays(arrays)
-        names, m = header["feature_names"], arrays["components"].shape[1]
-        right = isinstance(names, list) and len(names) in (0, m)
-        _require(right and all(isinstance(name, str) for name in names), "names of features")
+        _require(header["class"] == "SphericalCodec", f"it holds a {header['class']}")
+        _check_arrays(**arrays)
         codec.set_params(**header["parameters"])
         codec.components_, codec.bits_ = arrays["components"], arrays["bits"]
-        codec.error_quantiles_, codec.n_features_in_ = arrays["error_quantiles"], m
-        codec.distortion_ = float(header["distortion"])
-        codec._quantiser = Quantiser(*(arrays[name] for name in PARTS))  # type: ignore[arg-type]
-        if names:
-            codec.feature_names_in_ = np.array(names, dtype=object)
+        codec.n_features_in_ = codec.components_.shape[1]
+        codec.error_quantiles_, codec.distortion_ = arrays["error_quantiles"], header["distortion"]
+        codec._quantiser = Quantiser(*(arrays[name] for name in CODING[1:]))  # type: ignore[arg-type]
+        names = names_from(header["feature_names"], codec.n_features_in_)
+        if names is not None:
+            codec.feature_names_in_ = names
+        _require(isinstance(codec.distortion_, float), "its distortion is no number")
         _require(fingerprint(codec) == header["fingerprint"], "its fingerprint is another")
         codec._validate_params()
     except DAMAGES as error:
@@ -74,32 +67,22 @@ def load_codec(codec: Any, path: Path) -> None:
         raise DataError(found, remedy="save the codec again") from None
 
 
-def _arrays(codec: Any) -> dict[str, Array]:
-    own = {"components": codec.components_, "bits": codec.bits_}
-    parts = {name: getattr(codec._quantiser, name) for name in PARTS}
-    return {**own, **parts, "error_quantiles": codec.error_quantiles_}
-
-
-def _check_arrays(arrays: dict[str, Array]) -> None:
+def _check_arrays(*, components: Array, packing: Array, levels: Array, **others: Array) -> None:
     """Refuse arrays that do not agree with each other, or would be read out of bounds."""
-    A, packing, lines = arrays["components"], arrays["packing"], len(arrays["error_quantiles"])
-    (r, m), real = A.shape, A.dtype.kind == "f"
-    expected = {
-        "components": (A.dtype if real else "f8", (r, m)),
-        "bits": ("f8", (r,)),
-        "packing": ("i8", (r,)),
-        "importance": ("f4", (r,)),
-        "levels": ("f4", (LEVELS, r)),
-        "error_quantiles": ("f8", (max(1, lines), 4)),
-    }
+    (r, m), lines = components.shape, len(others["error_quantiles"])
+    found = {"components": components, "packing": packing, "levels": levels, **others}
+    real = "f4" if components.dtype == np.float32 else "f8"
+    expected: dict[str, Any] = {"components": (real, (r, m)), "levels": ("f4", (LEVELS, r))}
+    expected |= {"bits": ("f8", (r,)), "packing": ("i8", (r,)), "importance": ("f4", (r,))}
+    expected |= {"error_quantiles": ("f8", (max(1, lines), 4))}
     for name, (kind, shape) in expected.items():
-        found = arrays[name]
-        fits = found.dtype == np.dtype(kind) and found.shape == shape
-        _require(fits, f"{name} has shape {found.shape} and type {found.dtype}")
-    _require(1 <= r <= m and np.abs(A @ A.T - np.eye(r)).max() < SLACK, "not orthonormal")
+        fits = found[name].dtype == np.dtype(kind) and found[name].shape == shape
+        _require(fits, f"{name} has shape {found[name].shape} and type {found[name].dtype}")
+    gap = np.abs(components @ components.T - np.eye(r)).max()
+    _require(1 <= r <= m and gap < SLACK, "not orthonormal")
     steps = np.diff(packing, prepend=-1)
     _require(steps[0] == 1 and np.isin(steps, (0, 1)).all(), "a byte is empty")
-    sane = arrays["importance"].min() > 0 and np.abs(arrays["levels"]).max() <= 1 + SLACK
+    sane = others["importance"].min() > 0 and np.abs(levels).max() <= 1 + SLACK
     _require(sane, "levels are not parts of unit vectors")
 
 

@@ -157,7 +157,7 @@ def header_and_arrays(
     libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
     versions = {name: library.__version__ for name, library in libraries.items()}
     # What JSON cannot hold (a given start, a random generator) is None.
-    parameters = {k: _plain(value) for k, value in model.get_params(deep=False).items()}
+    parameters = {k: plain(value) for k, value in model.get_params(deep=False).items()}
     if not isinstance(model.solver, str):
         parameters["solver"] = _solver_record(model.solver)
     if not isinstance(model.init, str):
@@ -166,10 +166,10 @@ def header_and_arrays(
         "class": type(model).__name__,
         "versions": {"sphericalpca": __version__, **versions, "python": platform.python_version()},
         "parameters": parameters,
-        "fitted": {name: _plain(getattr(fitted, name)) for name in FACTS},
+        "fitted": {name: plain(getattr(fitted, name)) for name in FACTS},
         "certificate": certificate and {**_plain_fields(certificate), "kind": certificate.kind},
         "solver": _solver_record(fitted.solver_),
-        "constants": {name: _plain(value) for name, value in fitted.constants_.items()},
+        "constants": {name: plain(value) for name, value in fitted.constants_.items()},
         "feature_names": [] if names is None else names.tolist(),
     }
     arrays = {name.removesuffix("_"): array for name, array in fitted.arrays().items()}
@@ -177,7 +177,7 @@ def header_and_arrays(
     return header, arrays | history
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A JSON value; None for what JSON does not know, NaN and infinity among it."""
     value = value.item() if isinstance(value, np.generic) else value
     known = math.isfinite(value) if isinstance(value, float) else isinstance(value, (str, int))
@@ -190,7 +190,7 @@ def _solver_record(solver: Any) -> dict[str, Any]:
 
 
 def _plain_fields(record: Any) -> dict[str, Any]:
-    return {entry.name: _plain(getattr(record, entry.name)) for entry in dataclasses.fields(record)}
+    return {entry.name: plain(getattr(record, entry.name)) for entry in dataclasses.fields(record)}
 
 
 # Before the names of arrays of the history.
@@ -246,7 +246,7 @@ def _attributes_from(
         solver_=_solver_from(header["solver"]),
         history_={k.removeprefix(HISTORY): v for k, v in arrays.items() if k.startswith(HISTORY)},
         constants_={name: _number(name, value) for name, value in header["constants"].items()},
-        feature_names_in_=_names(header["feature_names"], facts["n_features_in_"]),
+        feature_names_in_=names_from(header["feature_names"], facts["n_features_in_"]),
     )
 
 
@@ -273,7 +273,7 @@ def _number(name: str, value: Any) -> Any:
     return value
 
 
-def _names(names: Any, n_features: int) -> Array | None:
+def names_from(names: Any, n_features: int) -> Array | None:
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
         raise TypeError("names of features are not a list of text")
     if names and len(names) != n_features:

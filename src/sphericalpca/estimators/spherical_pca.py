@@ -387,8 +387,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None, *, progress: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap near rounding means that no subspace is better, up to rounding.  Solves up to 30
-        eigenvalue problems: seconds for a few hundred features, minutes for wide sparse data.
+        A gap near rounding means that no subspace is better, up to rounding, as surely as `kind`
+        says.  Solves up to 30 eigenvalue problems: seconds for a few hundred features, or for text.
 
         Parameters
         ----------

@@ -24,7 +24,7 @@ from sphericalpca.groups import partition
 from sphericalpca.groups.count import choose_count
 from sphericalpca.groups.storing import load_clusters, save_clusters
 from sphericalpca.groups.words import WordVectorizer, checked_texts, distinctive
-from sphericalpca.linalg import Array, Labels, unit_rows
+from sphericalpca.linalg import Array, Labels
 from sphericalpca.parallel import parallel
 from sphericalpca.rows import as_rows
 
@@ -33,8 +33,7 @@ __all__ = ["TextClusters"]
 # Components for each group, and when there are many groups.
 COMPONENTS, MANY = 5, 120
 COUNT = [validation.Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]
-OBJECTS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
-VECTORIZERS = [StrOptions({"tfidf", "passthrough"}), *OBJECTS]
+VECTORIZERS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
 
 
 class TextClusters(ClusterMixin, validation.MatrixTransformer):
@@ -69,13 +68,10 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         How many texts are nearest to each centre; its group, which several share after `merge`.
     embedding_ : ndarray of shape (n_samples, n_components)
         Components of the texts, as `transform` returns them.
-    components_, svd_ratio_ : ndarray of shape (n_components, n_features), float
-        As of `SphericalPCA`.
-    vectorizer_ : object or None
-        The fitted vectorizer.
+    components_, svd_ratio_, vectorizer_ : ndarray, float, object or None
+        As of `SphericalPCA`; the fitted vectorizer.
     curve_ : list of (k, score, low, high) or None
         If `n_clusters` is "auto", how stable k groups are, with a 95 % interval.
-    n_features_in_ : int
 
     Examples
     --------
@@ -92,7 +88,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         "n_clusters": COUNT,
         "n_components": COUNT,
-        "vectorizer": VECTORIZERS,
+        "vectorizer": [StrOptions({"tfidf", "passthrough"}), *VECTORIZERS],
         "refine": ["boolean"],
         "random_state": ["random_state"],
     }
@@ -106,11 +102,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         refine: bool = True,
         random_state: Any = 0,
     ) -> None:
-        self.n_clusters = n_clusters
-        self.n_components = n_components
-        self.vectorizer = vectorizer
-        self.refine = refine
-        self.random_state = random_state
+        self.n_clusters, self.n_components, self.vectorizer = n_clusters, n_components, vectorizer
+        self.refine, self.random_state = refine, random_state
 
     def fit(self, X: Any, y: Any = None, *, progress: Callable[[str], None] | None = None) -> Self:  # noqa: ARG002
         """Find the groups.
@@ -135,15 +128,12 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             rows = as_rows(X)
             useful = rows.stats.weight > 0
             validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
-            least = 1 if self.n_clusters == "auto" else self.n_clusters
-            meaning = "number of rows with a direction"
-            validation.check_at_most("n_clusters", least, int(useful.sum()), meaning)
             # In float64 the rounding errors of other processors move no text.
             V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
             self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
             self.embedding_[useful] = V
             tell("assigning texts")
-            self._number(X)
+            self._number(self._nearest(X))
         warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
         return self
 
@@ -155,8 +145,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         elif not isinstance(given, str) and hasattr(given, "encode"):
             self.vectorizer_, X = given, given.encode(list(checked_texts(X)))
         elif reset:
-            self.vectorizer_ = learner = WordVectorizer() if given == "tfidf" else clone(given)
-            X = learner.fit_transform(checked_texts(X))
+            self.vectorizer_ = WordVectorizer() if given == "tfidf" else clone(given)
+            X = self.vectorizer_.fit_transform(checked_texts(X))
         else:
             X = vars(self)["vectorizer_"].transform(checked_texts(X))
         X = validation.check_matrix(self, X, reset=reset, in_memory=True)
@@ -170,6 +160,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         if k == "auto":
             tell("counting groups")
             k, self.curve_ = choose_count(Z, rng)
+        validation.check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
         if r == "auto":
             r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
         validation.check_rank(r, Z.shape)
@@ -179,29 +170,30 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         self.components_, self.svd_ratio_ = model.components_.astype(dtype), model.svd_ratio_
         tell("grouping")
         centers = partition.find_centres(Z if self.refine else V, V, k, rng)
-        self.cluster_centers_ = centers.astype(dtype)
-        self.merged_ = np.arange(k, dtype=np.int32)
+        self.cluster_centers_, self.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
         return V
 
-    def _number(self, X: Any) -> None:
-        """Assign the rows, and number groups as they appear, not counting doubtful texts."""
-        found, k = self._nearest(X), len(self.cluster_centers_)
+    def _number(self, found: partition.Nearest) -> None:
+        """Number groups as they appear, not counting doubtful texts."""
+        k = len(self.merged_)
         certain = np.where(found.margins >= partition.UNCERTAIN, found.labels, -1)
         seen = np.concatenate([certain, found.labels, np.arange(k)])
         order = np.argsort([int(np.argmax(seen == label)) for label in range(k)])
         place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
-        self.cluster_centers_ = self.cluster_centers_[order]
+        self.cluster_centers_, self.summary_ = (
+            self.cluster_centers_[order],
+            partition.summary_of(found),
+        )
         self._keep(found._replace(labels=place[found.labels], second=place[found.second]))
         self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
-        self.summary_ = partition.summary_of(found)
-
-    def _nearest(self, X: Any) -> partition.Nearest:
-        U = None if self.refine else self.components_.T
-        return partition.nearest(X, self.cluster_centers_, self.merged_, U)
 
     def _keep(self, found: partition.Nearest) -> None:
         self.nearest_ = found
         self.labels_, self.cosines_, self.margins_, _ = found
+
+    def _nearest(self, X: Any) -> partition.Nearest:
+        U = None if self.refine else self.components_.T
+        return partition.nearest(X, self.cluster_centers_, self.merged_, U)
 
     def assign(self, X: Any) -> partition.Nearest:
         """As `predict`, with more about each text.
@@ -317,19 +309,18 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     def _directions(self) -> Any:
         """A unit vector for each group in the space of the rows."""
         C = self.cluster_centers_ if self.refine else self.cluster_centers_ @ self.components_
-        groups = (self.sizes_.astype(C.dtype), (self.merged_, np.arange(len(C))))
-        return unit_rows(sparse.csr_array(groups) @ C)[0] if self.merged_.max() + 1 < len(C) else C
+        weight = np.maximum(self.sizes_, 1)[:, None]
+        return partition.directions(weight * C, self.merged_, int(self.merged_.max()) + 1)
 
     def _tree(self) -> Any:
         return partition.centre_tree(self._directions())
 
     def save(self, path: str | Path) -> None:
-        """Write the model to a safetensors file, whole or not at all; it holds no code.
+        """Write the model, without texts and vectorizers of your own, to a safetensors file.
 
         Parameters
         ----------
         path : str or Path
-            Neither single texts nor vectorizers of your own are saved.
         """
         check_is_fitted(self)
         save_clusters(self, Path(path))

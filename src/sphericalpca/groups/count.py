@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sphericalpca.baselines.lloyd import starts
 from sphericalpca.estimators.spherical_pca import SphericalPCA
-from sphericalpca.groups.partition import run_from
+from sphericalpca.groups.partition import directions, run_from
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix
@@ -56,16 +56,14 @@ def _stability(V: Array, seeds: Labels, k: int, *, shapeless: bool) -> tuple[flo
     rng = np.random.default_rng(seeds[k])
     Z = unit_rows(V[:, : int(WIDER * k)])[0]
     half, found = min(HALF, len(Z) // 2), []
+    root = np.linalg.cholesky(np.cov(Z.T) + 1e-12 * np.eye(Z.shape[1]))
     for _ in range(PAIRS):
-        rows = _gaussian(Z, 2 * half, rng) if shapeless else Z[rng.permutation(len(Z))[: 2 * half]]
+        rows = Z[rng.permutation(len(Z))[: 2 * half]]
+        if shapeless:
+            rows = unit_rows(Z.mean(axis=0) + rng.standard_normal(rows.shape) @ root.T)[0]
         halves = [_centres(part, k, rng) for part in (rows[:half], rows[half:])]
         found.append(adjusted_rand_score(*((rows @ C.T).argmax(axis=1) for C in halves)))
     return float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(PAIRS))
-
-
-def _gaussian(Z: Array, n: int, rng: np.random.Generator) -> Array:
-    root = np.linalg.cholesky(np.cov(Z.T) + 1e-12 * np.eye(Z.shape[1]))
-    return unit_rows(Z.mean(axis=0) + rng.standard_normal((n, len(root))) @ root.T)[0]
 
 
 def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
@@ -76,6 +74,6 @@ def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
     """
     chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
     U, _, Vt = svd(Z[chosen].T, full_matrices=False)
-    apart = np.eye(k)[np.abs(Z @ (U @ Vt)).argmax(axis=1)].T @ Z
-    begun = [unit_rows(apart)[0], *starts(Z, np.ones(len(Z)), k, 1, rng)]
+    apart = directions(Z, np.abs(Z @ (U @ Vt)).argmax(axis=1), k)
+    begun = [apart, *starts(Z, np.ones(len(Z)), k, 1, rng)]
     return min((run_from(Z, C, 1e-4) for C in begun), key=lambda run: run.inertia).centers

@@ -10,6 +10,7 @@ import numpy as np
 
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import NoDirectionWarning, silently
+from sphericalpca.groups.partition import directions
 from sphericalpca.linalg import Array, Labels, fix_signs, unit_rows
 
 __all__ = ["on_plane", "on_sphere"]
@@ -32,9 +33,10 @@ def on_sphere(V: Array) -> Array:
 def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
     """Points in two dimensions for unit vectors V with groups; (0, 0) without a group."""
     inside = [np.flatnonzero(labels == group) for group in range(labels.max(initial=0) + 1)]
-    C = unit_rows(np.array([V[rows].sum(axis=0) for rows in inside], dtype=np.float64))[0]
-    radii = np.sqrt([len(rows) / len(V) for rows in inside])
-    anchors, points = _apart(_flat(C), radii), np.zeros((len(V), 2))
+    C, radii = directions(V, labels, len(inside)), np.sqrt([len(r) / len(V) for r in inside])
+    U, lengths, _ = np.linalg.svd(np.pad(C - C.mean(axis=0), ((0, 2), (0, 2))))
+    anchors = _apart(fix_signs(U[: len(C), :2]) * lengths[:2], radii)
+    points = np.zeros((len(V), 2))
     for group, rows in enumerate(inside):
         near = np.exp(PULL * (V[rows] @ C.T))
         near[:, group] = 0
@@ -50,12 +52,6 @@ def _round(points: Array) -> Array:
     centred = np.round(points - points.sum(axis=0) / max(len(points), 1), 9)  # no rounding errors
     values, axes = np.linalg.eigh(centred.T @ centred)
     return unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
-
-
-def _flat(C: Array) -> Array:
-    """The two principal components of the centres."""
-    U, lengths, _ = np.linalg.svd(np.pad(C - C.mean(axis=0), ((0, 2), (0, 2))))
-    return np.asarray(fix_signs(U[: len(C), :2]) * lengths[:2])
 
 
 def _apart(anchors: Array, radii: Array) -> Array:

@@ -1,4 +1,4 @@
-"""Groups of texts as one HTML page that needs nothing else: no network, no other file."""
+"""What is written about groups: a page that needs no network and no other file, and its summary."""
 
 from __future__ import annotations
 
@@ -13,32 +13,34 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from sphericalpca.groups.maps import on_plane, on_sphere
+from sphericalpca.groups.partition import UNCERTAIN
+from sphericalpca.groups.storing import VERSIONS
 from sphericalpca.pages import document
 from sphericalpca.pages.tables import share
 
-__all__ = ["PageData", "clean", "groups_page", "sample"]
+__all__ = ["PageData", "clean", "groups_page", "page_data", "summary_of_page"]
 
 # The longest text, id and word in characters; the largest page in bytes.
 EXCERPT, ID, WORD = 300, 120, 40
 PAGE_BYTES = 25_000_000
-
-# Texts without a known word that are listed; the others are counted.
-LISTED = 50
-
+# Words and texts for each group; points on the map; texts without a known word that are listed
+# in the summary, and on the page.
+WORDS, EXAMPLES, POINTS, LISTED, SHOWN = 12, 5, 100_000, 1000, 50
 # Colours of the template; groups beyond them take another of its shapes.
 COLOURS, SHAPES = 20, ("circle", "square", "triangle", "diamond")
-
 # One script, in this order.
 SCRIPTS = ("points", "draw", "paint", "view", "gestures", "charts", "groups")
-
 # What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
 UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
-
 # What coordinates and cosines are multiplied by to become 16-bit integers; the plane has room for
 # outliers.
 SCALE, PLANE_SCALE = 32767, 8191
-
 NO_GROUP = 65535
+# What is said of a typical or borderline text.
+TEXT = ("id", "excerpt", "cosine", "margin", "other")
+# Of what the page shows, what belongs to single texts.
+POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,47 @@ class PageData:
     unassigned: Sequence[tuple[str, str]] = ()  # id and excerpt of texts without a known word
 
 
+def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> PageData:
+    """What the page shows of fitted groups; notes are ids and beginnings of their texts."""
+    n, k, found = len(notes), int(model.merged_.max()) + 1, model.nearest_
+    sizes = np.bincount(found.labels + 1, minlength=k + 1)[1:]
+    totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
+
+    def texts(rows: Any) -> list[dict[str, Any]]:
+        numbers = zip(*(part[rows].tolist() for part in found[1:]), strict=True)
+        each = ((*notes[row], *more) for row, more in zip(rows, numbers, strict=True))
+        return [dict(zip(TEXT, values, strict=True)) for values in each]
+
+    def group(label: int) -> dict[str, Any]:
+        both = [model.examples(label, EXAMPLES, borderline=last) for last in (False, True)]
+        chosen = {"label": label, "words": words(label, WORDS), "size": int(sizes[label])}
+        chosen["mean_cosine"] = float(totals[label] / max(sizes[label], 1))
+        return chosen | dict(zip(("typical", "borderline"), map(texts, both), strict=True))
+
+    rows = sample(n, POINTS)
+    V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
+    points: Any = {"group": labels, "cosine": cosines, "margin": margins}
+    points |= {"sphere": on_sphere(V), "plane": on_plane(V, labels, cosines)}
+    points["ids"], points["excerpts"] = zip(*(notes[row] for row in rows), strict=True)
+    known = {"mean_cosine": model.summary_["mean_cosine"], "svd_ratio": model.svd_ratio_}
+    return PageData(
+        groups=[group(label) for label in np.argsort(-sizes, kind="stable").tolist()],
+        n_texts=n,
+        uncertain=UNCERTAIN,
+        tree=model._tree() if k > 1 else None,
+        curve=model.curve_,
+        versions=VERSIONS,
+        unassigned=[notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]],
+        **points | known | others,
+    )
+
+
+def summary_of_page(data: PageData) -> str:
+    """All that the page shows, but single texts, as JSON."""
+    shown = {name: value for name, value in vars(data).items() if name not in POINTWISE}
+    return json.dumps(shown, indent=1, default=np.ndarray.tolist)
+
+
 def groups_page(data: PageData) -> str:
     """The page as text; where it would be too large, the points become a sample, and it says so."""
     keep = len(data.ids)
@@ -101,13 +144,14 @@ def _render(data: PageData, rows: NDArray[np.int64]) -> str:
     return document.render(
         __package__,
         "groups.html.j2",
-        pictures={},
-        tables={},
         scripts={"groups.js": script},
         finalize=lambda value: _sound(value, EXCERPT) if type(value) is str else value,
         data=data,
         index=index,
-        packed={name: Markup(_packed(content)) for name, content in packed.items()},
+        packed={
+            name: Markup(base64.b64encode(zlib.compress(c, 9)).decode())
+            for name, c in packed.items()
+        },
         facts=Markup(json.dumps(_facts(data, len(rows))).replace("<", "\\u003c")),
         shown=len(rows),
         n_uncertain=int(np.sum(margins < data.uncertain)),
@@ -117,7 +161,7 @@ def _render(data: PageData, rows: NDArray[np.int64]) -> str:
         clean=clean,
         limits={"excerpt": EXCERPT, "id": ID, "word": WORD},
         look=lambda position: (position % COLOURS, SHAPES[position // COLOURS % len(SHAPES)]),
-        listed=LISTED,
+        listed=SHOWN,
     )
 
 
@@ -149,11 +193,6 @@ def _points(data: PageData, rows: NDArray[np.int64], index: Mapping[int, int]) -
     numbers = np.clip(np.rint(np.nan_to_num(numbers)), -32768, 32767)
     groups = [index.get(int(label), NO_GROUP) for label in data.group[rows]]
     return b"".join([numbers.T.astype("<i2").tobytes(), np.array(groups, "<u2").tobytes()])
-
-
-def _packed(content: bytes) -> str:
-    """Compressed, in letters that cannot end a script element."""
-    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def clean(text: str, limit: int = EXCERPT) -> str:

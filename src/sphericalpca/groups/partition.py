@@ -7,7 +7,7 @@ many of the partitions put them together.  Work is divided alike on any number o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,9 +18,9 @@ from scipy.spatial.distance import squareform
 from sphericalpca.baselines.lloyd import Assignment, lloyd, starts
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.linalg import Array, Labels, unit_rows
-from sphericalpca.rows import Matrix, as_rows
+from sphericalpca.rows import Matrix, as_rows, dense
 
-__all__ = ["CHUNK", "PARTS", "UNCERTAIN", "Nearest", "drift", "find_centres", "nearest", "run_from"]
+__all__ = ["Nearest", "centre_tree", "cut", "directions", "drift", "find_centres", "nearest"]
 
 # Into this many parts work is divided, see `parallel`.
 PARTS = 4
@@ -56,9 +56,7 @@ def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array
     W = SphericalPCA(min(k, *votes.shape), tol=1e-3, random_state=0).fit_transform(votes)
     runs = (run_from(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
     best = min(runs, key=lambda run: run.inertia)
-    sums = _members(best.labels, k).T @ Z[chosen]
-    begun = unit_rows(sums.toarray() if sparse.issparse(sums) else sums)[0]
-    return run_from(Z, begun, 1e-5).centers
+    return run_from(Z, directions(Z[chosen], best.labels, k), 1e-5).centers
 
 
 def _votes(V: Array, k: int, rng: np.random.Generator) -> Iterator[Matrix]:
@@ -75,9 +73,14 @@ def run_from(Z: Matrix, centers: Array, tol: float) -> Assignment:
 
 
 def _members(labels: Labels, k: int) -> Matrix:
-    """The row of each text has a one in the column of its group."""
-    n = len(labels)
-    return sparse.csr_array((np.ones(n), (np.arange(n), labels)), (n, k))
+    """The row of each text has a one in the column of its group, if it has one."""
+    known = np.flatnonzero(labels >= 0)
+    return sparse.csr_array((np.ones(len(known)), (known, labels[known])), (len(labels), k))
+
+
+def directions(X: Matrix, labels: Labels, k: int) -> Array:
+    """Sums of the rows of each group, scaled to unit length."""
+    return unit_rows(dense(_members(labels, k).T @ X))[0]
 
 
 def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -> Nearest:
@@ -85,9 +88,13 @@ def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -
 
     A row's numbers do not depend on how many come after it, so that a file can be read in chunks.
     """
-    chunks = [X[a : a + CHUNK] for a in range(0, X.shape[0], CHUNK)]
-    found = [_nearest(chunk, centers, groups, U) for chunk in chunks]
-    return Nearest(*map(np.concatenate, zip(*found, strict=True)))
+    chunks = (X[a : a + CHUNK] for a in range(0, X.shape[0], CHUNK))
+    return joined([_nearest(chunk, centers, groups, U) for chunk in chunks])
+
+
+def joined(parts: Sequence[Nearest]) -> Nearest:
+    """What was found of portions of the rows, for all of them."""
+    return Nearest(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def _nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None) -> Nearest:
@@ -96,12 +103,11 @@ def _nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None) -> Near
     if last + 1 < len(groups):  # some were merged: the nearest centre of each counts
         each = [cosines[:, groups == group].max(axis=1) for group in range(last + 1)]
         cosines = np.column_stack(each)
-    order = np.argpartition(-cosines, min(1, last), axis=1)
-    best, second = order[:, 0], order[:, min(1, last)]
-    top, next_best = (np.take_along_axis(cosines, k[:, None], 1)[:, 0] for k in (best, second))
+    both = np.argpartition(-cosines, min(1, last), axis=1)[:, [0, min(1, last)]]
+    top, next_best = np.take_along_axis(cosines, both, 1).T
     known = rows.stats.norm > 0
     margins = (top - next_best if last else top) * known
-    labels, others = (np.where(known, k, -1).astype(np.int32) for k in (best, second))
+    labels, others = np.where(known, both.T, -1).astype(np.int32)
     return Nearest(labels, top * known, margins, others)
 
 
@@ -115,15 +121,14 @@ def summary_of(found: Nearest) -> dict[str, float]:
 
 def drift(found: Nearest, clusters: Any) -> dict[str, float]:
     """How texts fit groups that were found in others."""
-    first, now, k = clusters.summary_, summary_of(found), int(clusters.merged_.max()) + 1
-    then = np.bincount(clusters.merged_, weights=clusters.sizes_, minlength=k)
-    sizes = np.bincount(found.labels[found.labels >= 0], minlength=k)
+    first, known = clusters.summary_, found.labels >= 0
+    then = np.bincount(clusters.merged_, clusters.sizes_)
+    sizes = np.bincount(found.labels[known], minlength=len(then))
     moved = np.abs(then / max(then.sum(), 1) - sizes / max(sizes.sum(), 1)).sum() / 2
-    below = ((found.cosines < first["low_cosine"]) & (found.labels >= 0)).sum() / max(
-        sizes.sum(), 1
-    )
+    below = np.mean(found.cosines[known] < first["low_cosine"]) if known.any() else 0
+    counts = {"n_texts": len(known), "n_groups": len(then), "below": float(below)}
     earlier = {f"first_{name}": first[name] for name in ("mean_cosine", "unknown")}
-    return {"n_groups": k, "below": float(below), "moved": float(moved), **now, **earlier}
+    return counts | {"moved": float(moved)} | summary_of(found) | earlier
 
 
 def centre_tree(centers: Array) -> Array:

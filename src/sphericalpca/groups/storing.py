@@ -1,7 +1,13 @@
-"""Models of groups in files.  Anybody may have written one: what it says is checked."""
+"""Groups in files: the model, and the table of texts.
+
+Anybody may have written a model: what it says is checked.
+"""
 
 from __future__ import annotations
 
+import csv
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -10,19 +16,23 @@ import scipy
 import sklearn
 
 from sphericalpca.exceptions import DataError, Parameter, printable
+from sphericalpca.groups.partition import UNCERTAIN, Nearest
 from sphericalpca.groups.words import WordVectorizer
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.modelfile import read_model, write_model
+from sphericalpca.rows.sources.filesource import optional
 from sphericalpca.version import __version__
 
-__all__ = ["VERSIONS", "load_clusters", "save_clusters"]
+__all__ = ["VERSIONS", "load_clusters", "open_table", "save_clusters"]
 
 VERSIONS = {"sphericalpca": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
 VERSIONS["scikit-learn"] = sklearn.__version__
-# Attributes that are arrays, by their names in the file, and how many dimensions they have.
-ARRAYS = {"components": 2, "cluster_centers": 2, "merged": 1, "sizes": 1}
+# Attributes that are arrays, by their names in the file.
+ARRAYS = ("components", "cluster_centers", "merged", "sizes")
 SUMMARY = ("mean_cosine", "low_cosine", "unknown")
 DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
+COLUMNS = {"id": "string", "group": "int32", "cosine": "float32", "margin": "float32"}
+COLUMNS["uncertain"] = "bool"
 # By how much the length of a centre or component may differ from one.
 SLACK = 1e-3
 
@@ -46,13 +56,15 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
         if header["class"] != type(model).__name__:
             raise ValueError(f"it holds a {header['class']}")
         kind, model.refine = header["vectorizer"], header["refine"]
+        words = arrays["vocabulary"].tobytes().decode().split("\n") if kind == "tfidf" else None
+        _check(arrays, words, refine=model.refine)
         found: dict[str, Any] = {f"{name}_": arrays[name] for name in ARRAYS}
         found["summary_"] = {name: float(header["summary"][name]) for name in SUMMARY}
-        _check(found, refine=model.refine)
         model.n_clusters, (model.n_components, m) = len(found["sizes_"]), arrays["components"].shape
         found |= {"vectorizer_": None, "n_features_in_": m, "svd_ratio_": np.nan, "curve_": None}
         if kind == "tfidf":
-            found["vectorizer_"] = _vectorizer_from(arrays["vocabulary"], arrays["idf"], m)
+            found["vectorizer_"] = WordVectorizer(vocabulary=words, stop_words=None)
+            found["vectorizer_"].idf_ = arrays["idf"]
         elif kind == "passthrough":
             model.vectorizer = kind
         elif kind != "other":
@@ -69,27 +81,43 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
     vars(model).update(found)
 
 
-def _check(found: dict[str, Any], *, refine: bool) -> None:
-    for name, ndim in ARRAYS.items():
-        array = found[f"{name}_"]
-        kinds = ("float32", "float64") if ndim == 2 else ("int32", "int64")
-        if array.ndim != ndim or array.dtype not in kinds or not array.size:
-            raise ValueError(f"{name} has shape {array.shape} and type {array.dtype}")
-        if ndim == 2 and not (np.abs(row_norms(array) - 1) < SLACK).all():
+def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -> None:
+    """Refuse arrays that do not agree with each other, or would be read out of bounds."""
+    (r, m), k = arrays["components"].shape, len(arrays["cluster_centers"])
+    shapes: dict[str, tuple[int, ...]] = {
+        "components": (min(r, m), m),
+        "cluster_centers": (k, m if refine else r),
+    }
+    shapes |= {"merged": (k,), "sizes": (k,)}
+    if words:
+        shapes["idf"] = (m,) if len(set(words)) == m else ()
+    for name, shape in shapes.items():
+        found, integers = arrays[name], name in ("merged", "sizes")
+        kinds = ("int32", "int64") if integers else ("float32", "float64")
+        if found.shape != shape or found.dtype not in kinds or not found.size:
+            raise ValueError(f"{name} has shape {found.shape} and type {found.dtype}")
+        if len(shape) == 2 and not (np.abs(row_norms(found) - 1) < SLACK).all():
             raise ValueError(f"the rows of {name} are not of unit length")
-    U, C, groups = found["components_"], found["cluster_centers_"], found["merged_"]
-    if C.shape[1] != U.shape[1 if refine else 0] or len(U) > U.shape[1]:
-        raise ValueError(f"centres have shape {C.shape}, components {U.shape}")
-    if not len(C) == len(groups) == len(found["sizes_"]) or found["sizes_"].min() < 0:
-        raise ValueError(f"there are {len(C)} centres, with groups and sizes of others")
-    if set(groups.tolist()) != set(range(min(int(groups.max()), len(C)) + 1)):
-        raise ValueError("the groups are not numbered from 0 on")
+    groups = arrays["merged"].tolist()
+    if set(groups) != set(range(min(max(groups), k) + 1)) or arrays["sizes"].min() < 0:
+        raise ValueError("groups are not numbered from 0 on, or of negative size")
 
 
-def _vectorizer_from(vocabulary: Array, idf: Array, m: int) -> WordVectorizer:
-    words = vocabulary.tobytes().decode().split("\n")
-    if idf.shape != (m,) or idf.dtype not in ("float32", "float64") or len(set(words)) != m:
-        raise ValueError(f"{len(words)} words have weights of shape {idf.shape}")
-    vectorizer = WordVectorizer(vocabulary=words, stop_words=None)
-    vectorizer.idf_ = idf
-    return vectorizer
+@contextmanager
+def open_table(path: Path, suffix: str) -> Iterator[Callable[[Sequence[str], Nearest], None]]:
+    """A function that adds texts to a table, which is CSV or, by its suffix, Parquet."""
+    if suffix.lower() == ".parquet":
+        wanted = ("pyarrow", "pyarrow.parquet")
+        arrow, parquet = (optional(name, "Parquet files", doing="Writing") for name in wanted)
+        with parquet.ParquetWriter(str(path), schema := arrow.schema(COLUMNS.items())) as file:
+            yield lambda ids, found: file.write_table(
+                arrow.table([ids, *found[:3], found.margins < UNCERTAIN], schema=schema)
+            )
+        return
+    with path.open("w", encoding="utf-8", newline="") as text:
+        table = csv.writer(text, lineterminator="\n")
+        table.writerow(COLUMNS)
+        yield lambda ids, found: table.writerows(
+            (name, label, f"{cosine:.6f}", f"{margin:.6f}", int(margin < UNCERTAIN))
+            for name, label, cosine, margin in zip(ids, *found[:3], strict=True)
+        )

@@ -10,16 +10,17 @@ import json
 import re
 from collections import deque
 from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from sphericalpca.exceptions import DataError, Parameter, ParameterError
-from sphericalpca.groups.strip import strip_mail
 from sphericalpca.registry.formats import format_of, joined
 from sphericalpca.rows.sources.filesource import DataFile, optional
 from sphericalpca.rows.sources.opening import natural_order
 
-__all__ = ["Texts"]
+__all__ = ["Texts", "strip_mail"]
 
 UNITS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".txt"), "line")
 UNITS |= dict.fromkeys((".parquet", ".arrow"), "row")
@@ -30,35 +31,38 @@ NUMBER = re.compile(r"[\s\d.,:/+-]*")
 LOOK, WORDS, NAMED = 200, 3, 5
 # A longer field of a CSV file has lost its closing quote.
 LONGEST_FIELD = 10_000_000
-BATCH = 4096
+# A name of a field has any printable characters but a colon (RFC 5322), as in "Article-I.D.:".
+HEADER = re.compile(r"[!-9;-~]+:(\s|$)|From ")
+QUOTE = re.compile(r"\s*[>|]|In article\b|Quoted from\b|.*\b(writes|wrote|says|said)( in)?:?\s*$")
+# A line that begins a signature, if so few lines come after it.
+RULE, LONGEST = re.compile(r"\s*[-_=*#~]{2}[-_=*#~\s]*$"), 12
 
 Record = tuple[int, dict[str, Any]]
 
 
+@dataclass
 class Texts:
     """Names and texts of a file or folder, which can be read several times.
 
     After reading, `problems` has the number of places of each kind, and the first few of them.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        text: str | None = None,
-        name: str | None = None,
-        encoding: str = "utf-8",
-        *,
-        strip: bool = False,
-    ) -> None:
-        self.path, self.column, self.name, self.strip = path, text, name, strip
+    path: Path
+    column: str | None = None  # of the texts; None is guessed
+    name: str | None = None  # the column of names; None is the place
+    encoding: str = "utf-8"
+    strip: bool = field(default=False, kw_only=True)
+    problems: dict[str, Any] = field(default_factory=dict, init=False)
+    guessed: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        path = self.path
         try:
-            known = codecs.lookup(encoding).name
+            known = codecs.lookup(self.encoding).name
         except LookupError:
             rule = "must be an encoding such as utf-8 or latin-1"
-            raise ParameterError(Parameter("encoding", encoding), rule) from None
+            raise ParameterError(Parameter("encoding", self.encoding), rule) from None
         self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
-        self.problems: dict[str, Any] = {}
-        self.guessed = False
         self.zipped = path.suffix.lower() == ".gz"
         self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
         self.unit = "file" if path.is_dir() else UNITS.get(self.suffix, "")
@@ -70,15 +74,13 @@ class Texts:
             raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        self.problems = {}
-        seen: dict[int, int] = {}
+        self.problems, seen = {}, dict[int, int]()
         for place, record in self._chosen():
-            text = record.get(self.column or "")
-            name = str(record.get(self.name, place) if self.name else place)
+            text, name = record.get(self.column or ""), record.get(self.name or "")
             if not isinstance(text, str | None):
                 self._count(f"malformed {self.unit}s", place)
                 continue
-            text = text or ""
+            text, name = text or "", str(place if name is None else name)
             if SURROGATE.search(text + name):
                 self._count("texts with undecodable bytes", place)
                 text, name = (SURROGATE.sub("\N{REPLACEMENT CHARACTER}", t) for t in (text, name))
@@ -114,14 +116,10 @@ class Texts:
         if self.file is None:
             yield from self._folder()
             return
-        readers = {".txt": self._plain, ".jsonl": self._json, ".csv": self._delimited}
-        readers[".tsv"] = self._delimited
+        readers = {".txt": self._plain, ".jsonl": self._json}
+        reader = self._rows if self.unit == "row" else readers.get(self.suffix, self._delimited)
         with self.file.being_read():
-            yield from readers.get(self.suffix, self._rows)()
-
-    def _plain(self) -> Iterator[Record]:
-        for place, line in enumerate(self._lines(), 1):
-            yield place, {"text": line.rstrip("\n")}
+            yield from reader()
 
     def _folder(self) -> Iterator[Record]:
         """The files are their own names."""
@@ -134,9 +132,15 @@ class Texts:
 
     def _lines(self, newline: str | None = None) -> Iterator[str]:
         opened: Any = gzip.open if self.zipped else open
-        options = {"encoding": self.encoding, "errors": "surrogateescape", "newline": newline}
+        with opened(self.path, "rb") as file:
+            marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+        encoding = "utf-16" if marked else self.encoding
+        options = {"encoding": encoding, "errors": "surrogateescape", "newline": newline}
         with opened(self.path, "rt", **options) as file:
             yield from file
+
+    def _plain(self) -> Iterator[Record]:
+        yield from ((k, {"text": line.rstrip("\n")}) for k, line in enumerate(self._lines(), 1))
 
     def _json(self) -> Iterator[Record]:
         for place, line in enumerate(self._lines(), 1):
@@ -151,49 +155,45 @@ class Texts:
 
     def _delimited(self) -> Iterator[Record]:
         """A line that cannot be read is left out; those after it are read again."""
+        csv.field_size_limit(LONGEST_FIELD)
         lines = self._lines("")  # with their ends, as the reader wants them
         again, taken = deque(itertools.islice(lines, 1)), list[str]()
-        between = "\t" if self.suffix == ".tsv" else max(",;\t|", key=(again or [""])[0].count)
+        between = "\t" if self.suffix == ".tsv" else max(",;\t|", key="".join(again).count)
 
         def feed() -> Iterator[str]:
             while line := again.popleft() if again else next(lines, ""):
                 taken.append(line)
                 yield line
 
-        before = csv.field_size_limit(LONGEST_FIELD)
-        place, names, reader = 1, list[str](), csv.reader(feed(), delimiter=between, strict=True)
-        try:
-            while True:
-                taken.clear()
-                try:
-                    row = next(reader, None)
-                except csv.Error:
-                    again.extendleft(reversed(taken[1:]))
-                    del taken[1:]
-                    reader = csv.reader(feed(), delimiter=between, strict=True)
-                    row = [""] * (len(names) + 1)  # as if it had too many fields
-                if row is None:
-                    return
-                if names and len(row) == len(names):
-                    yield place, dict(zip(names, row, strict=True))
-                elif names:
-                    self._count("malformed lines" if row else "blank lines", place)
-                names, place = names or row, place + len(taken)
-        finally:
-            csv.field_size_limit(before)
+        place, names, reader = 1, list[str](), partial(csv.reader, delimiter=between, strict=True)
+        rows = reader(feed())
+        while True:
+            taken.clear()
+            try:
+                row = next(rows, None)
+            except csv.Error:
+                again.extendleft(reversed(taken[1:]))
+                del taken[1:]
+                row, rows = [""] * (len(names) + 1), reader(feed())  # as if it had too many fields
+            if row is None:
+                return
+            if names and len(row) == len(names):
+                yield place, dict(zip(names, row, strict=True))
+            elif names:
+                self._count("malformed lines" if row else "blank lines", place)
+            names, place = names or row, place + len(taken)
 
     def _rows(self) -> Iterator[Record]:
         """Columns of text of a table, and the one with the names."""
         kind = "parquet" if self.suffix == ".parquet" else "ipc"
         table = optional("pyarrow.dataset", "tables").dataset(str(self.path), format=kind)
         kinds = {field.name: str(field.type) for field in table.schema}
-        texts = [name for name, kind in kinds.items() if "string" in kind]
-        if not texts:
+        wanted = [name for name, kind in kinds.items() if "string" in kind or name == self.name]
+        if not any("string" in kinds[name] for name in wanted):
             has = f"it has {joined(map(repr, kinds))}"
             raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
-        wanted = [name for name in kinds if name in texts or name == self.name]
         places = itertools.count(1)
-        for batch in table.to_batches(wanted, batch_size=BATCH):
+        for batch in table.to_batches(wanted, batch_size=4096):
             batch.validate(full=True)  # of a damaged file texts could point outside of it
             yield from ((next(places), record) for record in batch.to_pylist())
 
@@ -210,3 +210,17 @@ def _guess(names: list[str], records: list[Record], path: Path) -> str:
     listed = joined(map(repr, several or names))
     found = f"{str(path)!r} has several columns that may hold the texts ({listed})"
     raise DataError(found, remedy=("name one of them with ", Parameter("text", ...)))
+
+
+def strip_mail(text: str) -> str:
+    """The body of a mail or post, without the lines that it quotes and without its signature."""
+    lines = text.splitlines()
+    if lines and HEADER.match(lines[0]):
+        end = next((k for k, line in enumerate(lines) if not line.strip()), len(lines))
+        # Lines of a header that is folded begin with a space.
+        if all(HEADER.match(line) or line[:1].isspace() for line in lines[:end]):
+            lines = lines[end:]
+    rules = [k for k, line in enumerate(lines) if RULE.match(line)]
+    ends = [k for k in rules if len(lines) - k <= LONGEST or lines[k].rstrip() == "--"]
+    kept = lines[: min(ends, default=len(lines))]
+    return "\n".join(line for line in kept if not QUOTE.match(line)).strip()

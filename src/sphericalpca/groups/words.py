@@ -10,13 +10,16 @@ import numpy as np
 from scipy import sparse
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from sphericalpca.exceptions import DataError, Parameter
-from sphericalpca.linalg import Array, Labels, unit_rows
+from sphericalpca.exceptions import DataError, Parameter, counted
+from sphericalpca.linalg import Array
 
-__all__ = ["WordVectorizer", "checked_texts", "distinctive", "profiles"]
+__all__ = ["WordVectorizer", "checked_texts", "distinctive"]
 
 # A word counts if this many texts have it; of fewer than a thousand texts, one in 200.
 LEAST, FEW = 5, 1000
+# Words of more than this share of the texts are left out, unless more than this share would lose
+# all of theirs.
+COMMON, LOST = 0.5, 0.01
 VECTORS = ("pass a list of texts, or ", Parameter("vectorizer", "passthrough"), " for vectors")
 
 
@@ -25,7 +28,7 @@ class WordVectorizer(TfidfVectorizer):
 
     def __init__(self, *, stop_words: Any = "english", vocabulary: Any = None) -> None:
         # Rows are scaled where they are used.
-        options = {"max_df": 0.5, "sublinear_tf": True, "norm": None, "dtype": np.float32}
+        options = {"sublinear_tf": True, "norm": None, "dtype": np.float32}
         super().__init__(stop_words=stop_words, vocabulary=vocabulary, **options)
 
     def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> Any:
@@ -34,12 +37,22 @@ class WordVectorizer(TfidfVectorizer):
         first = list(itertools.islice(texts, FEW))
         self.min_df = min(LEAST, max(1, len(first) // 200))
         try:
-            return super().fit_transform(itertools.chain(first, texts), y)
+            X = super().fit_transform(itertools.chain(first, texts), y)
         except ValueError as error:
             if "no terms remain" not in str(error) and "empty vocabulary" not in str(error):
                 raise
-        found = f"No word is in at least {self.min_df} texts and in at most half of them"
-        raise DataError(found, remedy="pass more texts, or vectors of them")
+            found = f"No word is in {counted(self.min_df, 'text')} or more"
+            remedy = "pass more texts, or check stop words and encoding"
+            raise DataError(found, remedy=remedy) from None
+        rare = X.getnnz(axis=0) <= COMMON * X.shape[0]
+        kept = X[:, rare]
+        # Where one text or topic is most of the corpus, its words are all it has.
+        if ((X.getnnz(axis=1) > 0) & (kept.getnnz(axis=1) == 0)).mean() > LOST:
+            return X
+        self.vocabulary_ = {w: k for k, w in enumerate(self.get_feature_names_out()[rare])}
+        self.idf_ = self.idf_[rare]  # type: ignore[has-type]
+        self._tfidf.n_features_in_ = len(self.vocabulary_)
+        return kept
 
 
 def checked_texts(texts: Any) -> Iterator[str]:
@@ -58,11 +71,3 @@ def distinctive(profiles: Array, group: int, n: int, words: Any) -> list[tuple[s
     ahead = profiles[group] - (others.mean(axis=0) if len(others) else 0)
     top = np.argsort(-ahead, kind="stable")[:n]
     return [(str(words[k]), float(ahead[k])) for k in top if ahead[k] > 0]
-
-
-def profiles(X: Any, labels: Labels) -> Array:
-    """For groups that were found without words: unit sums of the rows of words X of each."""
-    known = np.flatnonzero(labels >= 0)
-    shape = (int(labels.max(initial=0)) + 1, len(labels))
-    members = sparse.csr_array((np.ones(len(known), X.dtype), (labels[known], known)), shape)
-    return unit_rows((members @ X).toarray())[0]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from ctypes import c_int64, c_void_p
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -18,19 +18,12 @@ from sphericalpca.kernels.library import instruction_set, library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import equal_ends, spread_runs, workers
 
-__all__ = ["CompressedRows", "UnitRows"]
+__all__ = ["CompressedRows", "csr_view"]
 
 # Below this many multiplications a second thread costs more than it saves.
 SMALL_PRODUCT = 200_000
 # A thread looks up after this many multiplications, in case of Ctrl-C: some tenths of a second.
 LONG_CALL = 200_000_000
-
-
-class UnitRows(NamedTuple):
-    """Rows of unit length, and the lengths they had in float64; zero rows stay zero."""
-
-    rows: Array
-    lengths: Array
 
 
 class CompressedRows:
@@ -47,8 +40,7 @@ class CompressedRows:
 
     def transposed(self) -> CompressedRows:
         """The transposed matrix, a copy."""
-        X = sparse.csr_array(self.shape, dtype=self.values.dtype)
-        X.data, X.indices, X.indptr = self.values, self.indices, self.pointer
+        X = csr_view(self.values, self.indices, self.pointer, self.shape[1])
         return CompressedRows(X.T.tocsr())
 
     def times(self, B: Array, scale: Array | None = None, shift: Array | None = None) -> Array:
@@ -57,40 +49,40 @@ class CompressedRows:
 
     def unit_times(
         self, B: Array, scale: Array | None = None, shift: Array | None = None
-    ) -> UnitRows:
-        """The same with its rows scaled to unit length, and their lengths."""
+    ) -> tuple[Array, Array]:
+        """The same with its rows scaled to unit length, and their lengths; see `unit_rows`."""
         lengths = np.empty(self.shape[0])
         rows = self._product(B, scale, shift, lengths)
         # What the kernel could not square is left to slower, safer code.
         doubtful = np.flatnonzero(lengths < 0)
         if len(doubtful):
             rows[doubtful], lengths[doubtful] = unit_rows(rows[doubtful])
-        return UnitRows(rows, lengths)
+        return rows, lengths
 
     def _product(
         self, B: Array, scale: Array | None, shift: Array | None, lengths: Array | None
     ) -> Array:
         dtype, columns = self.values.dtype, B.shape[1]
-        B = np.ascontiguousarray(B, dtype=dtype)
-        out = np.empty((self.shape[0], columns), dtype=dtype)
         for array, length in ((B, self.shape[1]), (scale, self.shape[0]), (shift, columns)):
             if array is not None and len(array) != length:  # it would be read beyond its end
                 raise ValueError(f"Expected an array of length {length}, got {len(array)}")
-        # The kernel reads a little beyond a row: behind the last rows there must be something.
         lanes = 16 // dtype.itemsize
-        copy = np.zeros(lanes * (columns + 1), dtype=dtype)
-        copy[: B[-lanes:].size] = B[-lanes:].ravel()
+        if 0 < columns < lanes:  # the kernel reads whole vectors
+            more = lanes - columns
+            shift = None if shift is None else np.pad(shift, (0, more))
+            return self._product(np.pad(B, ((0, 0), (0, more))), scale, shift, lengths)[:, :columns]
+        B = np.ascontiguousarray(B, dtype=dtype)
+        out = np.empty((self.shape[0], columns), dtype=dtype)
         scale, shift = (
             None if a is None else np.ascontiguousarray(a, dtype) for a in (scale, shift)
         )
-        arrays = (self.pointer, self.indices, self.values, B, copy, scale, shift, out, lengths)
+        arrays = (self.pointer, self.indices, self.values, B, scale, shift, out, lengths)
         places = [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
-        sizes = (c_int64(len(B)), c_int64(columns))
         name = f"gather_{instruction_set()}_f{dtype.itemsize}_i{self.indices.itemsize}"
         gather = getattr(library(), name)
 
         def call(span: tuple[int, int]) -> None:
-            gather(c_int64(span[0]), c_int64(span[1]), *places[:3], *sizes, *places[3:])
+            gather(c_int64(span[0]), c_int64(span[1]), *places[:3], c_int64(columns), *places[3:])
 
         spread_runs(call, self._spans(columns))
         return out
@@ -105,6 +97,13 @@ class CompressedRows:
         inner = np.searchsorted(self.pointer, equal_ends(stored, calls)[1:-1]).tolist()
         spans = list(itertools.pairwise([0, *inner, self.shape[0]]))
         return [spans[a:b] for a, b in itertools.pairwise(equal_ends(calls, threads))]
+
+
+def csr_view(data: Any, indices: Any, indptr: Any, columns: int) -> Any:
+    """A CSR matrix of these arrays: the constructor would copy slices far shorter than a base."""
+    X = sparse.csr_array((len(indptr) - 1, columns), dtype=data.dtype)
+    X.data, X.indices, X.indptr = data, indices, indptr
+    return X
 
 
 def _native(array: Any) -> Any:

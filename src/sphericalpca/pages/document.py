@@ -6,6 +6,7 @@ import base64
 import hashlib
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
+from types import MappingProxyType
 from typing import Any
 
 from sphericalpca.pages.pictures import Picture
@@ -18,8 +19,8 @@ def render(
     package: str,
     template: str,
     *,
-    pictures: Mapping[str, Picture],
-    tables: Mapping[str, Table],
+    pictures: Mapping[str, Picture] = MappingProxyType({}),
+    tables: Mapping[str, Table] = MappingProxyType({}),
     scripts: Mapping[str, str] | None = None,
     finalize: Callable[[Any], Any] | None = None,
     **shown: Any,

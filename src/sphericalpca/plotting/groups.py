@@ -16,13 +16,11 @@ class GroupsDisplay:
 
     Parameters
     ----------
-    sizes : array-like of shape (n_groups,)
-    words : list of list of str
+    sizes, words : array-like of shape (n_groups,), list of list of str
 
     Attributes
     ----------
-    ax_, figure_ : matplotlib Axes and Figure
-    bars_ : matplotlib BarContainer
+    ax_, figure_, bars_ : matplotlib Axes, Figure and BarContainer
 
     Examples
     --------
@@ -43,9 +41,7 @@ class GroupsDisplay:
 
         Parameters
         ----------
-        estimator : TextClusters
-        n_words : int, default=5
-        ax : matplotlib Axes, optional
+        estimator, n_words, ax : TextClusters, int, matplotlib Axes
 
         Returns
         -------

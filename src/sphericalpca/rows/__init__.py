@@ -7,6 +7,7 @@ from sphericalpca.rows.backend import Backend, host_view, on_host
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block, Matrix, dense
 from sphericalpca.rows.cluster import ClusterMatrix, ClusterRows
+from sphericalpca.rows.double import DoubleRows
 from sphericalpca.rows.finite import column_words, first_non_finite
 from sphericalpca.rows.mean import weighted_mean
 from sphericalpca.rows.memory import in_memory
@@ -20,6 +21,7 @@ __all__ = [
     "Block",
     "ClusterMatrix",
     "ClusterRows",
+    "DoubleRows",
     "Matrix",
     "NamespaceMatrix",
     "RowSource",

@@ -90,13 +90,14 @@ class Rows(ABC):
         how many columns the rows are multiplied, for the count of flops; `passes`, what this read
         counts as.
         """
-        self._count(columns, passes)
+        self.count(columns, passes)
         stop = Event()
         with parallel():
             run = partial(self._sum_part, kernel, stop)
             return total(spread(run, self.parts(workers()), stop))
 
-    def _count(self, columns: int, passes: float) -> None:
+    def count(self, columns: int, passes: float) -> None:
+        """Count what a read of all rows adds to passes and flops."""
         self.passes += passes
         self.flops += 2.0 * self.stored * columns
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,15 @@ class Block:
 
     def _factors(self, factor: Array, dtype: Any = None) -> Array:
         return factor.astype(dtype or self.matrix.dtype)[:, None]
+
+    def in_double(self) -> Block:
+        """The same in float64."""
+        if self.matrix.dtype == np.float64:
+            return self
+        matrix = self.matrix.astype(np.float64)
+        shift = None if self.shift is None else self.shift.astype(np.float64)
+        turned = None if self.transposed is None else cache(CompressedRows(matrix).transposed)
+        return replace(self, matrix=matrix, shift=shift, transposed=turned)
 
     @property
     def is_compiled(self) -> bool:

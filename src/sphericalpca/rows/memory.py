@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import sparse
 
-from sphericalpca.kernels import CompressedRows, library
+from sphericalpca.kernels import CompressedRows, csr_view, library
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import allowed_threads, parallel, runs, spread_runs, workers
 from sphericalpca.rows.base import Rows, Watch
@@ -196,11 +196,20 @@ class SparseRows(MemoryRows):
         block = self.as_block(slice(0, self.shape[0]), self.heaviest)
         return replace(block, transposed=cache(CompressedRows(block.matrix).transposed))
 
+    def in_double(self) -> SparseRows:
+        """The same in float64 if that, and a transposed copy, have room; else small blocks."""
+        X = self._X
+        options: dict[str, Any] = {"mean": self._mean, "stats": self.stats, "watch": self.watch}
+        if X.nnz * (16 + X.indices.itemsize) > self.room:
+            return SparseRows(X, block_rows=-(-X.shape[0] // _good_count(X, 1)), **options)
+        X = csr_view(X.data.astype(np.float64), X.indices, X.indptr, X.shape[1])
+        return SparseRows(X, **options)
+
     def project(self, U: Array, out: Array | None = None) -> Array:
         """X U; in small blocks, since the product of a whole one would be held beside `out`."""
         if not self._whole:
             return super().project(U, out)
-        self._count(U.shape[1], 0.5)
+        self.count(U.shape[1], 0.5)
         Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
         U = U.astype(self.dtype, copy=False)
         with parallel():
@@ -216,11 +225,8 @@ class SparseRows(MemoryRows):
         data, indices = X.data[first:last], X.indices[first:last]
         if self._stored is not None:
             data = data - self._stored[indices]
-        # The constructor would copy slices that are much shorter than their base.
-        part = sparse.csr_array((span.stop - span.start, X.shape[1]), dtype=X.dtype)
-        part.data, part.indices = data, indices
-        part.indptr = X.indptr[span.start : span.stop + 1] - first
-        return part, self._implied
+        pointer = X.indptr[span.start : span.stop + 1] - first
+        return csr_view(data, indices, pointer, X.shape[1]), self._implied
 
     def _lengths(self, span: slice) -> Array:
         part, shift = self._part(span)

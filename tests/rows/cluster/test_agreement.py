@@ -9,7 +9,7 @@ from scipy import sparse
 from sphericalpca import DataError, NoDirectionWarning, SphericalPCA, certificate
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
-from sphericalpca.rows import as_rows
+from sphericalpca.rows import DoubleRows, as_rows
 from sphericalpca.rows.cluster import DaskSource, from_dask
 
 dask = pytest.importorskip("dask")
@@ -158,6 +158,15 @@ def test_a_probable_certificate_of_chunks(X, two_workers, monkeypatch):
     assert (found.kind, found.probability) == ("probable", 1e-9)
     assert found.bound == pytest.approx(expected.bound, rel=1e-5)
     assert lazy.passes > 10
+
+
+def test_rows_in_float64_are_multiplied_on_the_workers(X, two_workers):
+    lazy = DoubleRows(as_rows(from_dask(da.from_array(X, chunks=(100, 30)), X.dtype)))
+    rows, rng = DoubleRows(as_rows(X)), np.random.default_rng(0)
+    U, factor = rng.standard_normal((30, 3)), rng.random(len(X))
+    np.testing.assert_allclose(lazy.project(U), rows.project(U), atol=1e-5)
+    found, expected = (Problem(each).covariance_times(U, factor) for each in (lazy, rows))
+    np.testing.assert_allclose(found, expected, rtol=1e-6)
 
 
 def test_rows_come_back_in_their_order(X, weight, two_workers):

@@ -79,7 +79,7 @@ class ClusterRows(Rows):
 
     def project(self, U: Array, out: Array | None = None) -> Array:
         """X U for all rows, shape (n, r), fetched from the workers."""
-        self._count(U.shape[1], 0.5)
+        self.count(U.shape[1], 0.5)
         Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
         shared = self._cluster.submit(broadcast, U.astype(self.dtype, copy=False))
         tasks = [
@@ -92,7 +92,7 @@ class ClusterRows(Rows):
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
         """As `Rows.sweep`; the workers run the kernel."""
-        self._count(columns, passes)
+        self.count(columns, passes)
         return total(self._run_on_workers(kernel))
 
     def _run_on_workers(self, kernel: Kernel) -> list[list[Any]]:

@@ -12,9 +12,9 @@ from typing import Any
 from zipfile import ZipFile
 
 import numpy as np
-from scipy import sparse
 
 from sphericalpca.exceptions import DataError, Parameter, printable
+from sphericalpca.kernels import csr_view
 from sphericalpca.linalg import Array
 from sphericalpca.rows.block import Matrix
 from sphericalpca.rows.sources.filesource import DataFile, FileSource, Options, rewritten
@@ -130,9 +130,7 @@ class CompressedSparseRows(FileSource):
         m, pointer = self.shape[1], self._pointer[first : last + 1]
         remedy = "the file is damaged; write it again"
         refuse_indices(places, pointer, m, "column", lambda k: (self.place(first + k), remedy))
-        matrix = sparse.csr_array((last - first, m), dtype=self.dtype)
-        matrix.data, matrix.indices = numbers, places
-        matrix.indptr = (pointer - pointer[0]).astype(places.dtype)
+        matrix = csr_view(numbers, places, (pointer - pointer[0]).astype(places.dtype), m)
         if not matrix.has_canonical_format:
             matrix.sum_duplicates()
         return matrix
