@@ -184,7 +184,7 @@ def test_additions_pass_lint(copy):
 
 def test_an_experiment(copy):
     plan = copy / "paper" / "plan.py"
-    edit(plan, '"rank", "uci", "lsa")\n', '"rank", "uci", "lsa", "few")\n')
+    edit(plan, '"uci", "lsa")\n', '"uci", "lsa", "few")\n')
     edit(plan, '            "lsa": self._lsa,\n', '"lsa": self._lsa, "few": self._few,\n')
     generator = """
     def _few(self) -> Iterator[Trial]:

@@ -27,14 +27,14 @@ def render(
 ) -> str:
     """The page as text, from a template of the package, which extends "document.html.j2".
 
-    It shows pictures and tables by name, and what else is `shown`.  Only the given scripts may run;
-    with any there is a theme button.  `finalize` typesets each value that the template prints.
+    It shows pictures and tables by name, and what else is `shown`.  Only the given scripts may run,
+    and that of the theme button.  `finalize` typesets each value that the template prints.
     """
     import jinja2  # noqa: PLC0415 - an optional package
     from markupsafe import Markup  # noqa: PLC0415
 
-    own, theme = jinja2.PackageLoader(__package__), template_text(__package__, "theme.js")
-    scripts = {"theme.js": theme, **scripts} if scripts else {}
+    own = jinja2.PackageLoader(__package__)
+    scripts = {"theme.js": template_text(__package__, "theme.js"), **(scripts or {})}
     environment = jinja2.Environment(
         loader=jinja2.ChoiceLoader([jinja2.PackageLoader(package), own]),
         autoescape=True,
@@ -65,9 +65,8 @@ def _policy(scripts: Iterable[str]) -> str:
     """Nothing may be loaded; of scripts, only those that are part of the page may run."""
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
-    allowed = f"script-src {hashes}; " if hashes else ""
     return (
-        f"default-src 'none'; {allowed}style-src 'unsafe-inline'; img-src data:; "
+        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data:; "
         "base-uri 'none'; form-action 'none'"
     )
 
