@@ -163,6 +163,18 @@ def test_the_page_is_whole_and_says_what_the_numbers_say():
         assert f"{found.row(method.name, k=10).recall:.3f}".removeprefix("0") in text
 
 
+def test_a_certificate_is_shown_with_its_kind_and_probability():
+    """Models without one have no such line."""
+    names = {"model": "model.safetensors", "data": "vectors.npy"}
+    bound = {"gap": 1.98e-4, "kind": "probable", "probability": 1e-9, "rigorous": False}
+    text = " ".join(read(render(made(), **names, certificate=bound)).words)
+    assert "2.0e-04 (kind: probable, wrong with probability at most 1e-09)" in text
+    bound = {"gap": 0.0, "kind": "rigorous", "probability": 0.0, "rigorous": True}
+    text = " ".join(read(render(made(), **names, certificate=bound)).words)
+    assert "0.0e+00 (kind: rigorous)" in text
+    assert "kind:" not in " ".join(read(render(made(), **names)).words)
+
+
 def test_names_are_not_believed_and_a_truncated_model_has_a_page_too():
     evil = "<script>alert(1)</script>{{ 7 * 7 }}&\"'"
     reader = read(render(made(then=NAN), model=evil, data=evil))

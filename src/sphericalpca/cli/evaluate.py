@@ -13,6 +13,7 @@ import sphericalpca
 from sphericalpca.cli import console
 from sphericalpca.cli.compress import print_curve
 from sphericalpca.cli.console import FOLDER, common_options, examples
+from sphericalpca.cli.info import facts_of
 from sphericalpca.cli.outputs import check_folder
 from sphericalpca.cli.reading import load_model, named, open_files, reading_options, tell_of_cut
 from sphericalpca.exceptions import FeatureNamesWarning, import_extra
@@ -65,7 +66,8 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     if out is not None:
         from sphericalpca.evaluation.page import render  # noqa: PLC0415 - an optional package
 
-        page = render(found, model=model.name, data=named(files))
+        bound = facts_of(model)["certificate"]
+        page = render(found, model=model.name, data=named(files), certificate=bound)
         texts = {ROWS: found.to_csv(), NUMBERS: json.dumps(numbers, indent=1), PAGE: page}
         for name, text in texts.items():  # the page comes last: where it is, the numbers are
             sphericalpca.files.write_whole(out / name, text.encode())

@@ -15,7 +15,7 @@ from sphericalpca.cli.reading import load_model
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import DataError, printable
 
-__all__ = ["info"]
+__all__ = ["facts_of", "info"]
 
 # Of the fit, what has a line of its own.
 SHOWN = ("n_samples_", "n_features_in_")
@@ -60,7 +60,7 @@ def info(model: Path, as_json: bool) -> None:
     bound on its distance to the optimum (if one was saved), and the versions that wrote it.
     Of a codec, or of a folder that compress wrote, its bytes and components.
     """
-    facts = _facts(model)
+    facts = facts_of(model)
     if as_json:
         click.echo(json.dumps(facts))
         return
@@ -72,7 +72,7 @@ def info(model: Path, as_json: bool) -> None:
     print_table(["fact", "value", "meaning"], table, spare=["meaning"])
 
 
-def _facts(path: Path) -> dict[str, Any]:
+def facts_of(path: Path) -> dict[str, Any]:
     """The header and what the arrays tell; the file is checked as if it were to be used."""
     header = {}
     with suppress(DataError):  # `load_model` tells more of what a file is instead
@@ -107,10 +107,15 @@ def _facts(path: Path) -> dict[str, Any]:
 
 
 def _certificate_facts(bound: dict[str, Any]) -> dict[str, Any]:
-    """Of files of earlier versions, too, which only knew whether a bound was rigorous."""
+    """What a model file says of its certificate; version 0.1 only knew if it was rigorous."""
     sure = bound["rigorous"]
     known = {"kind": "rigorous" if sure else "estimate", "probability": 0.0 if sure else None}
-    return {name: (known | bound)[name] for name in ("gap", "kind", "probability", "rigorous")}
+    facts = {name: (known | bound)[name] for name in ("gap", "kind", "probability", "rigorous")}
+    risk = facts["probability"]
+    return facts | {
+        "gap": float(facts["gap"]),
+        "probability": None if risk is None else float(risk),
+    }
 
 
 def _codec_facts(path: Path) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -40,8 +40,13 @@ STYLES = {
 }
 
 
-def render(found: Evaluation, *, model: str, data: str) -> str:
-    """The page as text; `model` and `data` are what to call the model and the rows."""
+def render(
+    found: Evaluation, *, model: str, data: str, certificate: Mapping[str, Any] | None = None
+) -> str:
+    """The page as text; `model` and `data` are what to call the model and the rows.
+
+    A certificate of the model is given by its gap, kind and probability.
+    """
     row = found.row(MODEL, k=found.k)
     return document.render(
         "sphericalpca.evaluation",
@@ -51,6 +56,7 @@ def render(found: Evaluation, *, model: str, data: str) -> str:
         found=found,
         model=model,
         data=data,
+        certificate=certificate,
         recall=share(row.recall),
         interval=f"{share(row.low)} to {share(row.high)}",
         sentences=findings(found),
