@@ -26,7 +26,6 @@ from sphericalpca.iterate import (
     StopReason,
     iterate,
 )
-from sphericalpca.kernels import library
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
@@ -43,9 +42,8 @@ from sphericalpca.solvers.within import improved, with_best_start
 
 __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
-# A stored number of a sparse row costs as much as this many of a dense one, without compiled
-# kernels and with them.
-SPARSE_COST = 13, 5
+# A stored number of a sparse row costs as much as this many of a dense one.
+SPARSE_COST = 13
 # Subspace acceleration halves the passes, and looks at the projections some six times for
 # each: their rows must be this much shorter than those of the data.
 WORTH_IT = 5
@@ -89,7 +87,7 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
         return Anderson()
     subspace = Subspace()
     columns = subspace.capacity(n_components)
-    length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST[library() is not None])
+    length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST)
     # A restart holds the new half of basis and projections beside the old ones.
     fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
     if rows.local and fits and columns < m and WORTH_IT * columns <= length:
