@@ -182,13 +182,15 @@ def _few_long_rows(rng, kind):
 @pytest.mark.parametrize("kind", ["plain", "duplicates", "zero rows", "sparse", "float32"])
 @pytest.mark.parametrize("options", [{}, {"center": True}, {"normalize": False}])
 @pytest.mark.filterwarnings("ignore::sphericalpca.exceptions.NoDirectionWarning")
+# In float32 rounding may end a run before a residual of 1e-6.
+@pytest.mark.filterwarnings("ignore::sphericalpca.estimators.monitoring.UnfinishedFitWarning")
 def test_few_long_rows_have_the_same_fit_by_all_their_products(kind, options, rng, monkeypatch):
     """In coordinates from the rows' Gram matrix, and with it forbidden."""
     X, weight = _few_long_rows(rng, kind), rng.random(40) + 0.1
     fits = []
     for suits in (True, False):
         monkeypatch.setattr(FewRows, "suits", staticmethod(lambda _rows, suits=suits: suits))
-        model = SphericalPCA(3, init="svd", tol=1e-6, max_iter=2000, **options)
+        model = SphericalPCA(3, init="svd", tol=1e-6, max_iter=2000, random_state=0, **options)
         fits.append(model.fit(X, sample_weight=weight))
     few, long = fits
     assert few.mean_cosine_ == pytest.approx(long.mean_cosine_, rel=1e-5)

@@ -206,6 +206,7 @@ def test_cosines_of_blocks_that_have_no_direction(rng):
 @pytest.mark.parametrize("given", [False, True])
 def test_a_projection_is_held_once(given, layout, rng, monkeypatch):
     monkeypatch.setattr(memory, "BLOCK_ENTRIES", 100_000)
+    monkeypatch.setattr(memory, "BLOCK_NONZEROS", 40_000)
     n, r = 20_000, 40
     X = rng.random((n, 60)) * (rng.random((n, 60)) < 0.5)
     rows, U = _rows(X, layout), rng.random((60, r))

@@ -271,13 +271,13 @@ def test_scattered_data_that_died_with_their_worker(X, two_processes, in_pass, m
 def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_processes, in_pass):
     in_pass(3, kernel=_slow(2), action=threading.Timer(0.7, _thread.interrupt_main).start)
     array = da.from_array(X, chunks=(300, 30))
-    model = SphericalPCA(4)
+    model = SphericalPCA(4, init="svd")
     with pytest.raises(KeyboardInterrupt):
         model.fit(array)
     assert not hasattr(model, "components_")
     futures = two_processes.client.futures
     assert _eventually(lambda: not any("sweep" in key for key in list(futures)))
-    _same(model.fit(array), SphericalPCA(4).fit(X))
+    _same(model.fit(array), SphericalPCA(4, init="svd").fit(X))
 
 
 @pytest.mark.slow("cluster")
@@ -296,7 +296,7 @@ def test_an_interrupt_while_data_are_loaded(X, two_processes, monkeypatch, known
     late = array.map_blocks(wait, event=gate.name, meta=X[:0])
     if not known:
         late = late[da.ones(len(X), chunks=100, dtype=bool)]
-    model, told = SphericalPCA(4), []
+    model, told = SphericalPCA(4, init="svd"), []
 
     def interrupt():
         """When something was told of; if nobody is told, when all but the last may have come."""
@@ -316,7 +316,7 @@ def test_an_interrupt_while_data_are_loaded(X, two_processes, monkeypatch, known
     assert not watched or 0 < told[-1].rows_read < len(X)
     assert not hasattr(model, "components_")
     assert _eventually(lambda: not two_processes.client.futures)
-    _same(model.fit(array), SphericalPCA(4).fit(X))
+    _same(model.fit(array), SphericalPCA(4, init="svd").fit(X))
 
 
 @pytest.mark.parametrize("workers", [0, 1])
