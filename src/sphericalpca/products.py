@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from sphericalpca.kernels import dense_product
 from sphericalpca.parallel import equal_ends, spread, workers
 
 __all__ = [
@@ -33,15 +34,19 @@ Array = npt.NDArray[np.floating[Any]]
 Labels = npt.NDArray[np.integer[Any]]
 
 
-def times(A: Any, B: Any) -> Any:
+def times(A: Any, B: Any, out: Array | None = None) -> Any:
     """A B where both are finite and may be float32, without NumPy's "invalid value in matmul".
 
-    Fast kernels compute in lanes that hold no number of ours, and raise the flag of an invalid
-    operation for what happens to lie there: OpenBLAS 0.3.31 with AVX-512 does, for float32 rows
-    of five numbers times a vector.  The product itself is right.
+    The fast kernels of BLAS compute in lanes that hold no number of ours, and raise the flag of an
+    invalid operation for what happens to lie there: OpenBLAS 0.3.31 with AVX-512 does, for float32
+    rows of five numbers times a vector.  The product itself is right.
     """
+    if isinstance(A, np.ndarray) and isinstance(B, np.ndarray):
+        found = dense_product(A, B, out)
+        if found is not None:
+            return found
     with np.errstate(invalid="ignore"):
-        return A @ B
+        return A @ B if out is None else np.matmul(A, B, out=out)
 
 
 def product(A: Array, B: Array) -> Array:
@@ -52,8 +57,7 @@ def product(A: Array, B: Array) -> Array:
     out = np.empty((len(A), B.shape[1]), dtype=np.result_type(A, B))
 
     def fill(part: slice) -> None:
-        with np.errstate(invalid="ignore"):  # as in `times`
-            np.matmul(A[part], B, out=out[part])
+        times(A[part], B, out[part])
 
     spread(fill, parts)
     return out

@@ -1,6 +1,14 @@
-"""Products of sparse matrices: compiled where a compiler was at hand, scipy's elsewhere."""
+"""Compiled products, where a compiler was at hand; NumPy and scipy make them elsewhere."""
 
+from sphericalpca.kernels.dense import dense_product
 from sphericalpca.kernels.library import instruction_set, instruction_sets, library
 from sphericalpca.kernels.rows import CompressedRows, csr_view
 
-__all__ = ["CompressedRows", "csr_view", "instruction_set", "instruction_sets", "library"]
+__all__ = [
+    "CompressedRows",
+    "csr_view",
+    "dense_product",
+    "instruction_set",
+    "instruction_sets",
+    "library",
+]

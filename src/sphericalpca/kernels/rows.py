@@ -15,10 +15,11 @@ import numpy.typing as npt
 from scipy import sparse
 
 from sphericalpca.kernels.library import instruction_set, library
-from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.parallel import equal_ends, spread_runs, workers
 
 __all__ = ["CompressedRows", "csr_view"]
+
+Array = npt.NDArray[np.floating[Any]]
 
 # Below this many multiplications a second thread costs more than it saves.
 SMALL_PRODUCT = 200_000
@@ -50,14 +51,9 @@ class CompressedRows:
     def unit_times(
         self, B: Array, scale: Array | None = None, shift: Array | None = None
     ) -> tuple[Array, Array]:
-        """The same with its rows scaled to unit length, and their lengths; see `unit_rows`."""
+        """The same with its rows scaled to unit length, and their lengths in float64."""
         lengths = np.empty(self.shape[0])
-        rows = self._product(B, scale, shift, lengths)
-        # What the kernel could not square is left to slower, safer code.
-        doubtful = np.flatnonzero(lengths < 0)
-        if len(doubtful):
-            rows[doubtful], lengths[doubtful] = unit_rows(rows[doubtful])
-        return rows, lengths
+        return self._product(B, scale, shift, lengths), lengths
 
     def _product(
         self, B: Array, scale: Array | None, shift: Array | None, lengths: Array | None

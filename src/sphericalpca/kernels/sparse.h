@@ -139,7 +139,8 @@ typedef double NAME(squares) __attribute__((vector_size(8 * 16 / sizeof(T))));
 
 #define DOUBLES(numbers) __builtin_convertvector(*(const NAME(unit) *)(numbers), NAME(squares))
 
-/* Divide a row by its length, and return that; -1, and nothing is changed, if its square is out of range. */
+/* Divide a row by its length, and return that.  Where its square would leave the range in which squares are
+ * exact, it is divided by its largest number first. */
 INLINE TARGET double NAME(unit_row)(T *restrict row, int64_t columns) {
     NAME(squares) even = {0}, odd = {0};
     const int64_t whole = columns / LANES * LANES;
@@ -156,17 +157,19 @@ INLINE TARGET double NAME(unit_row)(T *restrict row, int64_t columns) {
     double square = 0;
     for (int j = 0; j < LANES; j++) square += even[j] + odd[j];
     for (k = whole; k < columns; k++) square += (double)row[k] * (double)row[k];
-    if (square == 0) { /* a zero row, or squares that are too small */
-        for (k = 0; k < columns; k++)
-            if (row[k] != 0) return -1;
-        return 0;
-    }
     const double length = sqrt(square);
     const T divisor = (T)length;
-    if (!(square > SMALLEST_SQUARE && square < LARGEST_SQUARE && divisor > 0)) return -1;
-    for (k = 0; k < whole; k += LANES) *(NAME(unit) *)(row + k) /= divisor;
-    for (; k < columns; k++) row[k] /= divisor;
-    return length;
+    if (square > SMALLEST_SQUARE && square < LARGEST_SQUARE && divisor > 0) {
+        for (k = 0; k < whole; k += LANES) *(NAME(unit) *)(row + k) /= divisor;
+        for (; k < columns; k++) row[k] /= divisor;
+        return length;
+    }
+    double peak = 0, rest = 0;
+    for (k = 0; k < columns; k++) peak = fabs((double)row[k]) > peak ? fabs((double)row[k]) : peak;
+    if (peak == 0 && square == 0) return 0;
+    for (k = 0; k < columns; k++) rest += (row[k] / peak) * (row[k] / peak);
+    for (k = 0; k < columns; k++) row[k] = (T)(row[k] / peak / sqrt(rest));
+    return peak * sqrt(rest);
 }
 
 /* Rows `first` to `last` of scale * (X B - shift); divided by their lengths if those are wanted.

@@ -25,11 +25,11 @@ ITERATIONS, ENOUGH = 10, 1e-3
 # Starts beside the SVD, exact steps from each, and the most rows that are asked.
 OTHERS, STEPS, ROWS = 23, 10, 4096
 # What that may cost: this many multiplications, or this share of a pass over the data.
-LITTLE_WORK, SHARE_OF_PASS = 4e7, 0.5
+LITTLE_WORK, SHARE_OF_PASS = 4e7, 0.15
 # Numbers of projections that are held at a time.
 AT_ONCE = 1 << 15
-# Another start must lead higher by this share.
-HIGHER = 1e-6
+# Another start must lead higher by this share: on all rows, or on some, where less may be chance.
+HIGHER, HIGHER_ON_SOME = 1e-6, 1e-4
 
 
 def with_best_start(problem: Problem, start: Start) -> Start:
@@ -53,7 +53,8 @@ def with_best_start(problem: Problem, start: Start) -> Start:
     ends += [_after_steps(Z, weight, drawn[i : i + some]) for i in range(0, others, some)]
     found, values = (np.concatenate(parts) for parts in zip(*ends, strict=True))
     best = int(values.argmax())
-    if not values[best] > values[0] * (1.0 + HIGHER):
+    enough = HIGHER if problem.rows.shape[0] <= ROWS else HIGHER_ON_SOME
+    if not values[best] > values[0] * (1.0 + enough):
         return start
     C = polar(np.asarray(found[best], dtype=np.float64)).factor.astype(S.dtype)
     value = float(problem.rows.stats.weight @ lengths_of_projections(problem, start.U))
