@@ -47,7 +47,14 @@ def faults(root: Path = ROOT) -> Iterator[str]:
 def record(name: str, root: Path = ROOT) -> None:
     """Write into the ledger that a file's rows were measured with the code at hand."""
     path = root / name
-    _write(path.parent, Line(path.name, code_hash(EVIDENCE[name].code, root), made_with()))
+    _write(path.parent, Line(path.name, code_hash(EVIDENCE[name].code, root), _made_with(path)))
+
+
+def _made_with(path: Path) -> str:
+    """What the rows say themselves, if they do; else what would make them here."""
+    with path.open(newline="", encoding="utf-8") as file:
+        said = dict.fromkeys(row.get("made_with") or "" for row in csv.DictReader(file))
+    return " | ".join(filter(None, said)) or made_with()
 
 
 def mark_older(name: str, reason: str, root: Path = ROOT) -> None:

@@ -25,7 +25,7 @@ from paper.report.compare import OURS, ComparisonLine, lines_of, methods_of
 from paper.report.doubt import doubts
 from paper.report.findings.claims import on_text
 from paper.report.findings.clustering import RIVAL, wins
-from paper.report.findings.further import constants_findings
+from paper.report.findings.further import constants_headlines
 from paper.report.findings.readings import text_headlines
 from paper.report.findings.words import (
     cost_range,
@@ -57,8 +57,11 @@ class Headline:
 
 
 def verdict(lines: list[ComparisonLine]) -> str:
-    """The paper's claim on text, and its numbers, in one line; nothing for stand-in data."""
-    claimed = next((claim.verdict for claim in on_text(lines)), "")
+    """The paper's claim on text, as it is and with unit rows for all, and its numbers, in one line.
+
+    Nothing for stand-in data.
+    """
+    claimed, fairly = ([*(claim.verdict for claim in on_text(lines)), "", ""])[:2]
     shares = [
         _close([*part, *main_lines(lines, "uci")]) for part in lines_by_reading(lines).values()
     ]
@@ -69,6 +72,11 @@ def verdict(lines: list[ComparisonLine]) -> str:
     if close >= HALF:
         numbers = "reproduce" if close >= MOST else "reproduce in part"
     same = claimed.startswith("holds") == (close >= HALF)
+    if fairly:
+        return (
+            f"On text the paper's claim {claimed}; with unit rows for its other reducers too, it "
+            f"{fairly}. Its numbers {numbers}."
+        )
     return f"On text the paper's claim {claimed}{', and' if same else ';'} its numbers {numbers}."
 
 
@@ -89,7 +97,7 @@ def headlines(results: Results, lines: list[ComparisonLine]) -> list[Headline]:
         ("uci", _label("UCI", uci)): _table(uci),
         ("lsa", "Against LSA."): _lsa(lines_of(lines, "lsa")),
         ("embeddings", "Embeddings."): _embeddings(lines_of(lines, "embeddings")),
-        ("constants", "Constants."): [f.text for f in constants_findings(results.rows)],
+        ("constants", "Constants."): constants_headlines(results.rows),
         ("findings", "The paper's numbers."): _numbers(lines_by_reading(lines), uci),
     }
     return [

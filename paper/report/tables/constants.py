@@ -12,7 +12,7 @@ from sphericalpca.pages.tables import NOTHING, Entry, Row, Table, share
 
 __all__ = ["Sweep", "constants_table", "sweeps"]
 
-DATA = {"toy": "the toy"}
+DATA = {"toy": "the toy", "20newsgroups": "newsgroups"}
 
 # A mean cosine this close to that of the default solver counts as reached.
 REACHED = 1e-3
@@ -40,7 +40,8 @@ class Sweep:
     @property
     def where(self) -> str:
         """How the page calls the data."""
-        return DATA.get(self.dataset, f"{self.dataset}, {self.groups} groups")
+        name = DATA.get(self.dataset, self.dataset)
+        return name if self.dataset == "toy" else f"{name}, {self.groups} groups"
 
     def reaches(self, pair: tuple[float, float]) -> bool:
         """Whether the mean cosine is that of the default solver, to a thousandth."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from paper.printed import CLASS_SIZES
 from paper.report.agreement import READINGS, left_out, lines_by_reading, main_lines, matches
@@ -29,7 +30,7 @@ from paper.report.tables.reading import (
 from paper.report.tables.readings import both_table, nearest_reading, nearness_table
 from paper.report.tables.solvers import solvers_table
 from paper.report.tables.toy import toy_table
-from sphericalpca.pages.tables import Table
+from sphericalpca.pages.tables import NONE, Table
 
 __all__ = ["all_tables"]
 
@@ -45,12 +46,20 @@ UCI_VARIANTS = {
     "minmax": "features scaled to 0 to 1, then unit rows",
 }
 
+DASH = f"{NONE} does not apply, or was not measured."
+
 ONE_SAMPLE = "The spread covers k-means seeds only: the data are always the same."
 SEEDS_ONLY = ONE_SAMPLE.replace("spread covers", "spread and the intervals cover")
 
 
 def all_tables(results: Results, lines: list[ComparisonLine]) -> Iterator[Table]:
-    """Those that the results allow, in the order of the page."""
+    """Those that the results allow, in the order of the page; a dash in one is explained."""
+    for table in _tables(results, lines):
+        dashed = any(entry.text == NONE for row in table.rows for entry in row.entries)
+        yield replace(table, caption=f"{table.caption} {DASH}") if dashed else table
+
+
+def _tables(results: Results, lines: list[ComparisonLine]) -> Iterator[Table]:
     for line in lines_of(lines, "toy"):
         yield toy_table(line)
     for data in results.solvers["data"].unique():
@@ -78,6 +87,7 @@ def _text_tables(lines: list[ComparisonLine], variant: str, text: str) -> Iterat
         return
     name = "newsgroups" if variant == "main" else f"newsgroups-{variant}"
     beside = f" {PAPER_BESIDE}" if matches(lines) else ""
+    methods = REPRESENTATIONS if variant == "main" else "Methods as in the table above."
     varied = "" if variant in READINGS else ", varied"
     where = f", on {lines[0].key.dataset}" if stand_in(lines) else ". Newsgroups"
     yield clustering_table(
@@ -85,7 +95,7 @@ def _text_tables(lines: list[ComparisonLine], variant: str, text: str) -> Iterat
         name=name,
         title=f"{table_number(lines, 'newsgroups')}{varied}{where}: {text}",
         caption=f"{reading(lines)}{beside} NMI by the larger entropy. {_documents(lines)} "
-        f"r is the number of groups. {REPRESENTATIONS}",
+        f"r is the number of groups. {methods}",
         corner="Groups",
     )
     yield from _further(lines, name, "Groups")

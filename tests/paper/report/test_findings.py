@@ -10,6 +10,7 @@ import pytest
 from paper.printed import TABLE_1
 from paper.report.compare import compare
 from paper.report.findings import claims, findings, headlines, verdict
+from paper.report.findings.claims import on_text
 from paper.report.read import Results
 
 BASE = np.linspace(0.5, 0.6, 10)
@@ -222,6 +223,13 @@ def test_the_verdict_follows_claim_and_numbers(exact_rows):
     )
 
 
+def test_the_verdict_names_the_claim_with_unit_rows_for_all(rows):
+    text = verdict(compare(rows))
+    assert "; with unit rows for its other reducers too, it " in text
+    fair = next(c for c in on_text(compare(rows)) if "unit rows" in c.text)
+    assert f"too, it {fair.verdict}. Its numbers" in text
+
+
 def test_quotes_are_the_papers(rows, lines, solver_runs):
     path = Path(__file__).parents[4] / "shared" / "paper" / "spherical_pca.tex"
     if not path.is_file():
@@ -296,9 +304,8 @@ def test_the_nearer_reading_is_that_of_the_baselines(exact_rows):
 
 def test_other_starts_and_constants_are_told_from_their_rows(rows, lines):
     text = sentences(rows, "starts", lines=lines)
-    differs = "ends at a mean cosine that differs by more than 1e-05 of it"
-    assert f"random start {differs} in 1 of 10 draws (higher in 0, lower in 1)" in text
-    assert f"best of 10 starts {differs} in 0 of 10" in text
+    assert "random start is higher in 0 of 10 draws, lower in 1 (to 0.001 %)" in text
+    assert "best of 10 starts is the same in all 10 draws (to 0.001 %)" in text
     text = sentences(rows, "constants", lines=lines)
     assert text.count("with 2 of 4 pairs of constants; of those that the theory covers, the") == 2
     part = rows[rows["variant"] != "1.01 and 1.01"]
@@ -307,6 +314,11 @@ def test_other_starts_and_constants_are_told_from_their_rows(rows, lines):
     assert "Against SVD + unit rows, Spherical PCA is by accuracy" in text
     short = {h.section: h.text for h in headlines(results(rows), lines)}
     assert "Against PCA + unit rows it is" in short["embeddings"]
+    pairs = "2 of 4 pairs"
+    assert (
+        f"with {pairs} on the toy and {pairs} on newsgroups, 5 named groups."
+        in (short["constants"])
+    )
     few = rows[rows["repetition"] < 2]
     short = {h.section: h.text for h in headlines(results(few), compare(few))}
     assert short["embeddings"] == "2 draws: too few to test."

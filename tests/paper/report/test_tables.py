@@ -158,6 +158,16 @@ def test_both_readings_stand_side_by_side_and_constants_in_a_grid(content, lines
     assert "embeddings-paired" in content.tables
 
 
+def test_dashes_are_explained_and_only_where_there_are_some(content):
+    dashed = {
+        name: any(entry.text == NONE for row in table.rows for entry in row.entries)
+        for name, table in content.tables.items()
+    }
+    assert {True, False} == set(dashed.values())
+    for name, table in content.tables.items():
+        assert (f"{NONE} does not apply" in table.caption) == dashed[name]
+
+
 def test_a_gap_in_the_grid_is_left_empty(rows):
     part = rows[(rows["dataset"] == "toy") & (rows["variant"] != "1.01 and 0.1")]
     (sweep,) = sweeps(part)
