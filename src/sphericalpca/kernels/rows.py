@@ -27,6 +27,8 @@ LONG_CALL = 200_000_000
 # A number that is looked up or put somewhere else takes as long as this many multiplications.
 SCATTERED = 16
 
+Indices = npt.NDArray[np.integer[Any]]
+
 
 class CompressedRows:
     """A CSR matrix, ready to be multiplied with by compiled kernels.
@@ -37,7 +39,7 @@ class CompressedRows:
     def __init__(self, X: Any) -> None:
         self.shape: tuple[int, int] = X.shape
         self.values: Array = _native(X.data)
-        self.indices: npt.NDArray[np.integer[Any]] = _native(X.indices)
+        self.indices: Indices = _native(X.indices)
         if X.shape[0] > np.iinfo(self.indices.dtype).max:  # numbers of rows, when it is transposed
             self.indices = self.indices.astype(np.int64)
         self.pointer = np.ascontiguousarray(X.indptr, dtype=np.int64)
@@ -63,14 +65,14 @@ class CompressedRows:
         return any(map(any, self._scan("repeats", runs, seen)))
 
     def _scan(
-        self, name: str, runs: list[list[tuple[int, int]]], own: Array, *arrays: Array
+        self, name: str, runs: list[list[tuple[int, int]]], own: Indices, *arrays: Any
     ) -> list[list[int]]:
         """What a kernel returns for every span, given a row of `own` for the run it is in."""
         kernel = self._kernel(name)
         given = _places(self.pointer, self.indices), _places(*arrays)
         spans = [[(*span, row) for span in run] for run, row in zip(runs, own, strict=True)]
 
-        def call(span: tuple[int, int, Array]) -> int:
+        def call(span: tuple[int, int, Indices]) -> int:
             first, last, row = span
             found: int = kernel(c_int64(first), c_int64(last), *given[0], *_places(row), *given[1])
             return found
@@ -143,7 +145,7 @@ def csr_view(data: Any, indices: Any, indptr: Any, columns: int) -> Any:
     return X
 
 
-def _places(*arrays: Array | None) -> list[c_void_p | None]:
+def _places(*arrays: Any) -> list[c_void_p | None]:
     """Where arrays are, for kernels."""
     return [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
 

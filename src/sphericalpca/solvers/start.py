@@ -229,12 +229,8 @@ def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.G
 def _basis(problem: Problem, Q: Array) -> Array:
     """An orthonormal basis of Q's columns."""
     dtype = problem.rows.dtype
-    return column_basis(Q.astype(dtype, copy=False), _cutoff(dtype), problem.inner)
-
-
-def _cutoff(dtype: Any) -> float:
-    """Directions of a block with a smaller share of the largest square are rounding errors."""
-    return float(np.finfo(dtype).eps) ** 0.75
+    cutoff = float(np.finfo(dtype).eps) ** 0.75
+    return column_basis(Q.astype(dtype, copy=False), cutoff, problem.inner)
 
 
 def _outside(problem: Problem, S: Array, R: Array) -> Array:
