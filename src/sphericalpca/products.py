@@ -26,7 +26,7 @@ __all__ = [
 # Below this many multiplications threads cost more than they save.
 SMALL_PRODUCT = 4_000_000
 # This many numbers stay in cache while others are added to them.
-PIECE = 50_000
+PIECE = 100_000
 # This many products may be added up in the type of the data.
 SHORT_SUM = 1024
 
@@ -89,8 +89,9 @@ def combination(factors: Array, matrices: Sequence[Array]) -> Array:
         # Piece by piece, so that the sum stays in cache while the matrices stream by.
         for piece in pieces(part.start, part.stop, max(1, PIECE // out.shape[1])):
             np.multiply(matrices[0][piece], dtype(factors[0]), out=out[piece])
+            term = np.empty_like(out[piece])
             for factor, matrix in zip(factors[1:], matrices[1:], strict=True):
-                out[piece] += matrix[piece] * dtype(factor)
+                out[piece] += np.multiply(matrix[piece], dtype(factor), out=term)
 
     spread(fill, _row_parts(out, len(matrices)))
     return out

@@ -66,8 +66,8 @@ class RowSpace(Problem):
         return stacked
 
     def basis(self, U: Array) -> Array:
-        """Orthonormal columns that span the subspace, shape (m, r); half a pass."""
-        return refined(self.rows.correlate(U[: self._n]).astype(self.rows.dtype, copy=False))
+        """Columns that span the subspace, orthonormal but for rounding errors; half a pass."""
+        return self.rows.correlate(U[: self._n]).astype(self.rows.dtype, copy=False)
 
     @property
     def inner(self) -> Inner:
@@ -84,7 +84,9 @@ class RowSpace(Problem):
 
     def random(self, columns: int, rng: np.random.Generator) -> Array:
         """Random sums of rows; one pass."""
-        return self.pair(rng.standard_normal((self._n, columns), dtype=self.rows.dtype.type))
+        # Sums of many: which distribution the factors have makes no difference.
+        factors = rng.random((self._n, columns), dtype=self.rows.dtype.type)
+        return self.pair(np.subtract(factors, 0.5, out=factors))
 
     def covariance_times(self, Q: Array, factor: Array | None = None) -> Array:
         """X'WX U, without the heaviest weight; one pass."""

@@ -25,6 +25,10 @@ Array = npt.NDArray[np.floating[Any]]
 SMALL_PRODUCT = 200_000
 # A thread looks up after this many multiplications, in case of Ctrl-C: some tenths of a second.
 LONG_CALL = 200_000_000
+# A number that is looked up or put somewhere else takes as long as this many multiplications.
+SCATTERED = 16
+
+Indices = npt.NDArray[np.integer[Any]]
 
 
 class CompressedRows:
@@ -36,13 +40,50 @@ class CompressedRows:
     def __init__(self, X: Any) -> None:
         self.shape: tuple[int, int] = X.shape
         self.values: Array = _native(X.data)
-        self.indices: npt.NDArray[np.integer[Any]] = _native(X.indices)
+        self.indices: Indices = _native(X.indices)
+        if X.shape[0] > np.iinfo(self.indices.dtype).max:  # numbers of rows, when it is transposed
+            self.indices = self.indices.astype(np.int64)
         self.pointer = np.ascontiguousarray(X.indptr, dtype=np.int64)
 
     def transposed(self) -> CompressedRows:
         """The transposed matrix, a copy."""
-        X = csr_view(self.values, self.indices, self.pointer, self.shape[1])
-        return CompressedRows(X.T.tocsr())
+        n, m = self.shape
+        runs = self._spans(SCATTERED)
+        counts = np.zeros((len(runs), m), dtype=np.int64)
+        self._scan("count", runs, counts)
+        # Where the numbers of each column begin, and where those of each run do.
+        ends = counts.sum(axis=0).cumsum()
+        counts = ends + (counts.cumsum(axis=0) - counts - counts.sum(axis=0))
+        rows, values = np.empty_like(self.indices), np.empty_like(self.values)
+        self._scan("turn", runs, counts, self.values, rows, values)
+        turned = csr_view(values, rows, np.concatenate([[0], ends]), n)
+        return CompressedRows(turned)
+
+    def repeats(self) -> bool:
+        """Whether a column is stored twice in any row."""
+        runs = self._spans(SCATTERED)
+        seen = np.full((len(runs), self.shape[1]), -1, dtype=np.int64)
+        return any(map(any, self._scan("repeats", runs, seen)))
+
+    def _scan(
+        self, name: str, runs: list[list[tuple[int, int]]], own: Indices, *arrays: Any
+    ) -> list[list[int]]:
+        """What a kernel returns for every span, given a row of `own` for the run it is in."""
+        kernel = self._kernel(name)
+        given = _places(self.pointer, self.indices), _places(*arrays)
+        spans = [[(*span, row) for span in run] for run, row in zip(runs, own, strict=True)]
+
+        def call(span: tuple[int, int, Indices]) -> int:
+            first, last, row = span
+            found: int = kernel(c_int64(first), c_int64(last), *given[0], *_places(row), *given[1])
+            return found
+
+        return spread_runs(call, spans)
+
+    def _kernel(self, name: str) -> Any:
+        dtype = self.values.dtype
+        name = f"{name}_{instruction_set()}_f{dtype.itemsize}_i{self.indices.itemsize}"
+        return getattr(library(), name)
 
     def times(self, B: Array, scale: Array | None = None, shift: Array | None = None) -> Array:
         """Return scale * (X B - shift), with a scale for each row and a shift for each column."""
@@ -72,10 +113,8 @@ class CompressedRows:
         scale, shift = (
             None if a is None else np.ascontiguousarray(a, dtype) for a in (scale, shift)
         )
-        arrays = (self.pointer, self.indices, self.values, B, scale, shift, out, lengths)
-        places = [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
-        name = f"gather_{instruction_set()}_f{dtype.itemsize}_i{self.indices.itemsize}"
-        gather = getattr(library(), name)
+        places = _places(self.pointer, self.indices, self.values, B, scale, shift, out, lengths)
+        gather = self._kernel("gather")
 
         def call(span: tuple[int, int]) -> None:
             gather(c_int64(span[0]), c_int64(span[1]), *places[:3], c_int64(columns), *places[3:])
@@ -100,6 +139,11 @@ def csr_view(data: Any, indices: Any, indptr: Any, columns: int) -> Any:
     X = sparse.csr_array((len(indptr) - 1, columns), dtype=data.dtype)
     X.data, X.indices, X.indptr = data, indices, indptr
     return X
+
+
+def _places(*arrays: Any) -> list[c_void_p | None]:
+    """Where arrays are, for kernels."""
+    return [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
 
 
 def _native(array: Any) -> Any:

@@ -194,5 +194,34 @@ TARGET void NAME(gather)(int64_t first, int64_t last, const int64_t *pointer, co
         }
     }
 }
+
+/* Count how often each column is stored in rows `first` to `last`. */
+void NAME(count)(int64_t first, int64_t last, const int64_t *pointer, const I *indices,
+                 int64_t *counts) {
+    for (int64_t p = pointer[first]; p < pointer[last]; p++) counts[indices[p]]++;
+}
+
+/* Whether a column is stored twice in one of these rows; `seen` has the last row of each, -1 at first. */
+int64_t NAME(repeats)(int64_t first, int64_t last, const int64_t *pointer, const I *indices,
+                      int64_t *seen) {
+    int64_t found = 0;
+    for (int64_t i = first; i < last; i++)
+        for (int64_t p = pointer[i]; p < pointer[i + 1]; p++) {
+            found |= seen[indices[p]] == i;
+            seen[indices[p]] = i;
+        }
+    return found;
+}
+
+/* Put rows `first` to `last` into a transposed matrix, where `next` is the place of each column's next number. */
+void NAME(turn)(int64_t first, int64_t last, const int64_t *pointer, const I *indices,
+                int64_t *next, const T *values, I *rows, T *numbers) {
+    for (int64_t i = first; i < last; i++)
+        for (int64_t p = pointer[i]; p < pointer[i + 1]; p++) {
+            const int64_t place = next[indices[p]]++;
+            rows[place] = (I)i;
+            numbers[place] = values[p];
+        }
+}
 #undef DOUBLES
 #undef LANES

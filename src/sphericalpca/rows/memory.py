@@ -231,6 +231,8 @@ class SparseRows(MemoryRows):
     def _lengths(self, span: slice) -> Array:
         part, shift = self._part(span)
         data, indptr = part.data.astype(np.float64), part.indptr
+        if shift is None and part.dtype == np.float32:  # squares of these never leave the range
+            return np.asarray(np.sqrt(_reduce_rows(np.add, np.square(data, out=data), indptr)))
         peak = _reduce_rows(np.maximum, np.abs(data), indptr)
         if shift is None:
             # Each row is divided by its largest entry before it is squared.

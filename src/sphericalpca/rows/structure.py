@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.exceptions import DataError, printable
+from sphericalpca.kernels import CompressedRows, library
 from sphericalpca.parallel import equal_ends, spread, workers
 
 __all__ = ["refuse_indices", "sound", "summed"]
@@ -91,15 +92,24 @@ def summed(X: Any) -> Any:
     """A sound CSR matrix with each column once in a row; a copy if some were repeated."""
     if X.has_canonical_format:
         return X
+    if library() is not None and X.dtype in (np.float32, np.float64):
+        repeated = CompressedRows(X).repeats()
+    else:
+        repeated = _repeats(X)
+    if repeated:
+        X = X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def _repeats(X: Any) -> bool:
+    """Whether a column is stored twice in any row."""
     # Sorting the rows would tell too, and takes three times as long as turning X around,
     # which brings the entries of a column together in the order of their rows.
     parts = (np.zeros(len(X.indices), np.int8), X.indices, X.indptr)
     places = type(X)(parts, shape=X.shape, copy=False)
     spans = itertools.starmap(slice, itertools.pairwise(equal_ends(X.shape[0], workers())))
-    if not all(spread(lambda span: places[span].tocsc().has_canonical_format, list(spans))):
-        X = X.copy()
-        X.sum_duplicates()
-    return X
+    return not all(spread(lambda span: places[span].tocsc().has_canonical_format, list(spans)))
 
 
 def refuse_indices(indices: Any, pointer: Any, count: int, minor: str, place: Place) -> None:
