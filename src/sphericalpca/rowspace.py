@@ -24,14 +24,26 @@ from sphericalpca.problem import Point, Problem, symmetric
 from sphericalpca.products import inner_products, product, scalar_products
 from sphericalpca.rows import Block, Rows, as_rows
 
-__all__ = ["GRAM_FEATURES", "FewRows", "LeavesRowSpace", "RowSpace"]
+__all__ = [
+    "EXACT_SIDE",
+    "GRAM_FEATURES",
+    "FewRows",
+    "LeavesRowSpace",
+    "RowSpace",
+    "suits_gram",
+]
 
 # Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
 # than the passes of a randomized SVD.
 GRAM_FEATURES = 1024
-# Up to this many rows, all products of two rows are made: all eigenvectors of them cost less than
-# passes over dense data, and less than ten over sparse ones.
-FEW_DENSE_ROWS, FEW_SPARSE_ROWS = 2048, 512
+# Up to this many rows or features the SVD is exact.  Up to this many for each component, all products
+# of two of them cost no more than the passes that they save.
+EXACT_SIDE, FEW_PER_COMPONENT = 2048, 20
+
+
+def suits_gram(count: int, n_components: int) -> bool:
+    """Whether the products of so few rows, or features, are to be made."""
+    return count <= min(EXACT_SIDE, FEW_PER_COMPONENT * n_components)
 
 
 class LeavesRowSpace(np.linalg.LinAlgError):
@@ -135,7 +147,7 @@ class FewRows(Problem):
     def __init__(self, rows: Rows) -> None:
         norm, (n, m) = rows.stats.norm, rows.shape
         values, E = np.linalg.eigh(Problem(rows).cosines())
-        some = values > (n + m) * float(np.finfo(rows.dtype).eps) * max(values[-1], 0.0)
+        some = values > (n + m) * float(np.finfo(values.dtype).eps) * max(values[-1], 0.0)
         root, E = np.sqrt(values[some]), E[:, some]
         inverse = np.divide(1.0, norm, out=np.zeros_like(norm), where=norm > 0)
         self._long, self._A = rows, (E / root * inverse[:, None]).astype(rows.dtype)
@@ -143,11 +155,9 @@ class FewRows(Problem):
         super().__init__(as_rows(Z, weight=rows.stats.weight, normalize=False))
 
     @staticmethod
-    def suits(rows: Rows) -> bool:
+    def suits(rows: Rows, n_components: int) -> bool:
         """Whether it is cheaper than passes over the rows."""
-        n, m = rows.shape
-        few = FEW_DENSE_ROWS if rows.stored == n * m else FEW_SPARSE_ROWS
-        return n <= few and RowSpace.suits(rows)
+        return suits_gram(rows.shape[0], n_components) and RowSpace.suits(rows)
 
     def basis(self, C: Array) -> Array:
         """U, shape (m, r); half a pass."""

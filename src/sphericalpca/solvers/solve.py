@@ -212,7 +212,7 @@ def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcom
     """The same in coordinates of the rows, or where to start where those do not suffice."""
     rows = problem.rows
     try:
-        if not FewRows.suits(rows):
+        if not FewRows.suits(rows, n_components):
             return solve(RowSpace(rows), n_components, **options)
         space = FewRows(rows)
         if n_components > space.rows.shape[1]:

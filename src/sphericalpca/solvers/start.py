@@ -26,7 +26,14 @@ from sphericalpca.linalg import (
 )
 from sphericalpca.problem import Problem
 from sphericalpca.products import inner_products, product
-from sphericalpca.rowspace import GRAM_FEATURES, FewRows, LeavesRowSpace, RowSpace
+from sphericalpca.rowspace import (
+    EXACT_SIDE,
+    GRAM_FEATURES,
+    FewRows,
+    LeavesRowSpace,
+    RowSpace,
+    suits_gram,
+)
 
 __all__ = [
     "GRAM_FEATURES",
@@ -50,6 +57,9 @@ FEW_COMPONENTS = 40
 KRYLOV_READS, MORE_READS = 6, 8
 # Columns of a block beyond the components that are asked for.
 OVERSAMPLING = 8
+# Where rows or features are few, blocks are added, up to this many times as many, until the last
+# ones turn the SVD by no more than this angle: it is then exact for all purposes.
+MORE_BLOCKS, SMALL_ANGLE = 6, 1e-4
 # The columns of a block are even if the smallest square along any direction is at least this share
 # of the largest.
 UNEVEN = 1e-4
@@ -91,10 +101,11 @@ def starts(
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Leading right singular vectors of the weighted, scaled, uncentred rows.
 
-    Up to 1024 features they are exact, and come with the curvature; beyond, the SVD is randomized.
+    From all products of two features, where these are few, they come with the curvature; else the
+    SVD is randomized, and exact up to 2,048 rows or features.
     """
-    few = isinstance(problem, FewRows)
-    if few or problem.rows.shape[1] <= max(GRAM_FEATURES, 3 * n_components):
+    few, m = isinstance(problem, FewRows), problem.rows.shape[1]
+    if few or m <= max(GRAM_FEATURES, 3 * n_components) or suits_gram(m, n_components):
         A = problem.gram().astype(problem.rows.dtype, copy=False)
         count = min(max(KNOWN_DIRECTIONS * n_components, LEAST_DIRECTIONS), len(A))
         values, vectors = leading_eigenvectors(A, count)
@@ -178,36 +189,55 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     few = n_components <= FEW_COMPONENTS
     stride, blocks = (1, KRYLOV_READS) if few else (2, MORE_READS // 2)
     width = min(n_components + OVERSAMPLING, limit)
-    columns = min(blocks * width, limit)
+    most = blocks * (MORE_BLOCKS if min(n, m) <= EXACT_SIDE else 1)
+    columns, C = min(most * width, limit), None
     Q = _basis(problem, problem.random(width, rng))
     for _ in range(stride - 1):
         Q = _basis(problem, problem.covariance_times(Q))
     basis = np.empty((len(Q), columns), Q.dtype)
     T, k = np.zeros((columns, columns)), 0  # T = S'AS, of which the upper triangle is filled
-    for block in range(blocks):
+    for block in range(most):
         last, k = k, k + Q.shape[1]
         basis[:, last:k] = Q
         S, room = basis[:, :k], min(columns - k, width)
-        if block == blocks - 1 or room == 0:
+        if block == most - 1 or room == 0:
             T[:k, last:k] = problem.quadratic(S, Q)
             break
         Q = problem.covariance_times(Q)
         coordinates = inner(S, Q)
         T[:k, last:k] = coordinates
+        if (block + 1) % blocks == 0:
+            C, earlier = _leading_coordinates(T[:k, :k], n_components), C
+            if earlier is not None and _angle(earlier, C) <= SMALL_ANGLE:
+                break
         for _ in range(stride - 1):
             Q = problem.covariance_times(_basis(problem, Q))
             coordinates = inner(S, Q)
         R = Q - product(S, coordinates)
-        if isinstance(problem, RowSpace) and _is_rounding(problem, R, Q):
+        rounding = isinstance(problem, RowSpace) and _is_rounding(problem, R, Q)
+        if not rounding:
+            Q = _outside(problem, S, R)[:, -room:]
+        if block >= blocks and (rounding or Q.shape[1] < room):
+            break  # little is left outside
+        if rounding:
             raise LeavesRowSpace
-        Q = _outside(problem, S, R)[:, -room:]
         Q = _filled(problem, Q, room, S, rng)
-    _, E = np.linalg.eigh(T[:k, :k], UPLO="U")
-    C = E[:, ::-1][:, :n_components].astype(S.dtype)
+    C = _leading_coordinates(T[:k, :k], n_components).astype(S.dtype)
     U = product(S, C)
     if isinstance(problem, RowSpace):  # from there a better start is found, and made orthonormal
         return Start(U, is_svd=True, span=S, coordinates=C)
     return Start(refined(U, inner), is_svd=True, coordinates=C)
+
+
+def _leading_coordinates(T: Array, n_components: int) -> Array:
+    """Leading eigenvectors of a matrix whose upper triangle is given."""
+    return np.linalg.eigh(T, UPLO="U")[1][:, ::-1][:, :n_components]
+
+
+def _angle(earlier: Array, later: Array) -> float:
+    """The angle between spans of coordinates, of which later ones are longer."""
+    shared = later[: len(earlier)].T @ earlier
+    return frobenius(np.pad(earlier, ((0, len(later) - len(earlier)), (0, 0))) - later @ shared)
 
 
 def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
