@@ -246,5 +246,12 @@ def fix_signs(U: Array) -> Array:
 
 
 def principal_angles(A: Array, B: Array) -> Array:
-    """Angles in radians, increasing, between the column spans of A and B."""
-    return np.asarray(scipy.linalg.subspace_angles(orthonormal(A), orthonormal(B))[::-1])
+    """Angles in radians, increasing, between the column spans of A and B.
+
+    From sines and cosines together: either alone loses small or right angles.
+    """
+    Q, P = orthonormal(A), orthonormal(B)
+    C = Q.T @ P
+    cosines = np.linalg.svd(C, compute_uv=False)
+    sines = np.linalg.svd(P - Q @ C, compute_uv=False)[::-1]
+    return np.asarray(np.arctan2(sines[: len(cosines)], cosines))
