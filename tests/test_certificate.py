@@ -113,9 +113,10 @@ def test_no_subspace_beats_the_bound(name, run):
         assert certify(run("alternating", name)[1], solution.U).bound >= best * (1 - 1e-12)
 
 
-def test_the_bound_is_that_of_the_formula_at_the_lengths(zoo, make_problem, random_U):
-    case, U = zoo["weighted"], random_U(6, 2)
+def test_the_bound_is_that_of_the_formula_at_the_lengths(zoo, make_problem):
+    case = zoo["weighted"]
     X = case.X / np.linalg.norm(case.X, axis=1, keepdims=True)
+    U = np.linalg.svd(X)[2][:2].T
     s = np.linalg.norm(X @ U, axis=1)
     top = np.linalg.eigvalsh(X.T @ ((case.w / s)[:, None] * X))[-2:].sum()
     found = certify(make_problem(case), U, max_bounds=1).bound
@@ -142,6 +143,14 @@ def test_a_subspace_that_sees_nothing_has_an_infinite_gap():
     assert found.value == 0.0
     assert found.bound >= np.sqrt(2**2 + 1**2)
     assert found.gap == np.inf
+
+
+@pytest.mark.parametrize("direct", [2048, 3])
+def test_no_bound_is_above_the_sum_of_all_lengths(direct, monkeypatch, rng, random_U):
+    monkeypatch.setattr(certificate, "DIRECT_SIZE", direct)
+    X = rng.standard_normal((6, 20)) @ np.diag([1.0] + 19 * [1e-3])
+    found = certify(Problem(as_rows(X)), np.eye(20)[:, 1:3], max_bounds=1)
+    assert found.bound == pytest.approx(6.0, rel=1e-12)
 
 
 @pytest.fixture

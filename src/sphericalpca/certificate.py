@@ -142,7 +142,8 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
         top = iterative.bound(_factors(w, best), _enough(bounds, value, allowance))
         probability = iterative.failure
         bound = 0.5 * float(w @ best) + 0.5 * top
-    return _certificate(heaviest, value, max(bound, value) + allowance, probability)
+    # No projection is longer than its row.
+    return _certificate(heaviest, value, max(min(bound, total), value) + allowance, probability)
 
 
 def _certificate(unit: float, value: float, bound: float, probability: float | None) -> Certificate:

@@ -26,6 +26,9 @@ __all__ = ["FAILURE", "LeadingEigenvalues", "Ritz", "tangent"]
 
 # A bound may fail with this probability.
 FAILURE = 1e-9
+# Of the random vectors.  Nobody else's seed, or a fit or data with `random_state=0` would draw the
+# same vectors, and not be independent of them.
+SEED = 0x2C1A_94F3_7B60_E85D_13D9_0A72_C64E_5F81
 # Vectors beyond the r that are asked for, so that the rest of A is far below the r-th eigenvalue.
 SPARE, SPARE_SHARE = 8, 0.5
 # Random vectors that Lanczos starts from, and products: more for eigenvalues that hardly differ.
@@ -68,10 +71,11 @@ class Ritz:
 
     @cached_property
     def _root(self) -> Array:
-        """(R'R)^(1/2) for R = AE - E Theta."""
+        """(R'R)^(1/2) for R = AE - E Theta, or more: R'R plus its largest rounding errors."""
         R = self.images - self.vectors * self.values
         squares, C = np.linalg.eigh(symmetric(inner_products(R, R)))
-        return np.asarray((C * np.sqrt(np.maximum(squares, 0.0))) @ C.T)
+        rounding = len(R) * float(np.finfo(np.float64).eps) * float(squares.sum())
+        return np.asarray((C * np.sqrt(np.maximum(squares, 0.0) + rounding)) @ C.T)
 
     def top_sum(self, r: int, rest: float) -> float:
         """Bound the sum of the r largest eigenvalues, if those outside E are at most `rest`."""
@@ -98,7 +102,7 @@ class LeadingEigenvalues:
         self._by_rows = self._rows.in_memory and n < m
         self._size = n if self._by_rows else m
         self._factor: Array = np.ones(n)
-        self._rng = np.random.default_rng(0)
+        self._rng = np.random.default_rng(SEED)
         count = min(math.ceil((1 + SPARE_SHARE) * self._r) + SPARE, self._size)
         # How many columns have room: two sets of `count` for each block, and some at work.
         self._columns = self._rows.room // (8 * self._size)
@@ -111,8 +115,8 @@ class LeadingEigenvalues:
     def estimate(self, factor: Array, enough: float) -> tuple[float, Array]:
         """The sum of r eigenvalues, about to `enough`, and lengths of rows in their span."""
         with parallel():
-            found = self._ritz(factor, enough)
-            top = found.top_sum(self._r, float(found.values[-1]))
+            trace, found = self._ritz(factor, enough)
+            top = trace * found.top_sum(self._r, float(found.values[-1]))
             if self._by_rows:
                 return top, row_norms(self._near[:, : self._r])
             return top, lengths_of_projections(self._problem, found.vectors[:, : self._r])
@@ -120,25 +124,30 @@ class LeadingEigenvalues:
     def bound(self, factor: Array, enough: float) -> float:
         """An upper bound of that sum, about as tight; it fails with probability `FAILURE`."""
         with parallel():
-            found = self._ritz(factor, enough)
+            trace, found = self._ritz(factor, enough)
             E, k = np.linalg.qr(found.vectors)[0], len(found.values)
             found = Ritz.within(E, self._times(E), k)
             rounding = sum(self._rows.shape) * float(np.finfo(np.float64).eps)
-            rounding *= float(np.square(factor * self._rows.stats.norm).sum())
             limit = (self._columns - 5 * k) // BLOCK - 4
             limit = int(np.clip(limit, FEW_PRODUCTS, MANY_PRODUCTS))
             top, allowance = math.inf, math.sqrt(k + BLOCK * limit) * rounding
-            for least, most in _largest_outside(self._times, found.vectors, self._rng, limit):
-                top = min(top, found.top_sum(self._r, most + allowance))
-                if top - found.top_sum(self._r, least) <= enough:
+            for least, ratio in _largest_outside(self._times, found.vectors, self._rng, limit):
+                top = min(top, found.top_sum(self._r, ratio * (least + allowance)))
+                if trace * (top - found.top_sum(self._r, least)) <= enough:
                     break
-            return top + 4 * math.sqrt(self._r * k) * rounding
+            return trace * (top + 4 * math.sqrt(self._r * k) * rounding)
 
-    def _ritz(self, factor: Array, enough: float) -> Ritz:
-        """Ritz vectors whose residuals matter no more than `enough`, or as good as they get."""
-        self._factor, column = factor, factor[:, None]
+    def _ritz(self, factor: Array, enough: float) -> tuple[float, Ritz]:
+        """The trace of A, and Ritz vectors of A over its trace, which is A from here on.
+
+        Their residuals matter no more than `enough`, or are as small as they get.
+        """
+        trace = float(np.square(factor * self._rows.stats.norm).sum())
+        self._factor = factor / math.sqrt(trace)
+        column, eps = self._factor[:, None], float(np.finfo(np.float64).eps)
         near: Array = self._near * column if self._by_rows else self._near
-        eps = float(np.finfo(np.float64).eps)
+        length = row_norms(near.T)  # rows may be long, and random vectors are not
+        near = near / np.where(length > 0, length, 1.0)
         S = column_basis(column_basis(near, eps, inner_products), 0.25, inner_products)
         found, before = Ritz.within(S, self._times(S), S.shape[1]), math.inf
         for hard in range(ROUNDS):
@@ -146,7 +155,7 @@ class LeadingEigenvalues:
             found = found.refined(self._times, self._depth if hard else 1)
             error = found.top_sum(self._r, float(found.values[-1]))
             error -= float(found.values[: self._r].sum())
-            if error <= enough or error > 0.9 * before:
+            if trace * error <= enough or error > 0.9 * before:
                 break
             before = error
         self._near = found.vectors
@@ -154,7 +163,7 @@ class LeadingEigenvalues:
             scale = column * np.sqrt(np.maximum(found.values, eps * found.values[0]))
             zeros = np.zeros_like(found.images)
             self._near = np.divide(found.images, scale, out=zeros, where=scale > 0)
-        return found
+        return trace, found
 
     def _times(self, Q: Array) -> Array:
         """A Q; one pass."""
@@ -178,14 +187,14 @@ def tangent(block: int, size: int, failure: float) -> float:
 def _largest_outside(
     times: Operator, E: Array, rng: np.random.Generator, limit: int
 ) -> Iterator[tuple[float, float]]:
-    """Bounds, from below and above, of the largest eigenvalue of A outside E.
+    """The largest eigenvalue of A outside E, from below, and how many times that it may be.
 
-    One pair for each product; those from above all hold, except with probability `FAILURE`.
+    One pair for each product; those factors all hold, except with probability `FAILURE`.
     """
     size, start = E.shape
     left, end = size - start, start
     if left == 0:
-        yield 0.0, 0.0
+        yield 0.0, 1.0
         return
     W, T = np.empty((size, min(start + BLOCK * limit, size))), np.zeros((0, 0))
     W[:, :start] = E
@@ -204,6 +213,6 @@ def _largest_outside(
         least = max(float(np.linalg.eigvalsh(T)[-1]), 0.0)
         whole = end == size
         factor = 1.0 if whole else math.cosh(angle / (2 * products - 1)) ** 2
-        yield least, least * factor
+        yield least, factor
         if whole:
             return

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from math import floor, isnan, nan
+from dataclasses import dataclass, field
+from math import floor, nan
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sphericalpca.estimators import SphericalPCA
+from sphericalpca.estimators.fitted import plain
 from sphericalpca.exceptions import Parameter, ShortfallWarning, warn_caller
 from sphericalpca.linalg import Array
 
@@ -121,8 +122,7 @@ class DimensionChoice:
             The attributes but the model; "curve" is a list of dicts.
         """
         found = {name: value for name, value in vars(self).items() if name != "model"}
-        unknown = {"svd_recall": None}
-        curve = [asdict(p) | (unknown if isnan(p.svd_recall) else {}) for p in self.curve]
+        curve = [{name: plain(value) for name, value in vars(p).items()} for p in self.curve]
         return found | {"curve": curve}
 
     def plot(self, ax: Any = None) -> DimensionsDisplay:

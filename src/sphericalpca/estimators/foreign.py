@@ -144,7 +144,7 @@ def lazy_components(estimator: Any, X: Any) -> Any:
     """Components of the rows of a Dask array or data frame, as a lazy Dask array."""
     dtype = check_dask(estimator, X, reset=False)
     estimator = model_on_host(estimator)
-    array = _in_one_column(X.to_dask_array() if is_frame(X) else X)
+    array = (X.to_dask_array() if is_frame(X) else X).rechunk({1: -1})
     r = len(estimator.components_)
     return array.map_blocks(
         _chunk_components,
@@ -158,30 +158,11 @@ def lazy_components(estimator: Any, X: Any) -> Any:
     )
 
 
-def _in_one_column(array: Any) -> Any:
-    """The array with all columns in each chunk, which may be sparse."""
-    if array.numblocks[1] == 1:
-        return array
-    return importlib.import_module("dask.array").blockwise(
-        *(_side_by_side, "ik", array, "ij"),
-        new_axes={"k": array.shape[1]},
-        concatenate=False,
-        dtype=array.dtype,
-        meta=array._meta,
-    )
-
-
-def _side_by_side(pieces: list[Any]) -> list[Any]:
-    """A chunk in pieces, still to be joined."""
-    return pieces
-
-
 def _chunk_components(
     chunk: Any, components_: Array, options: Any, kind: Any, block_id: Sequence[int] = (0, 0)
 ) -> Array:
     r, m = components_.shape
-    pieces = chunk if isinstance(chunk, list) else [chunk]
-    matrix = checked_chunk(pieces, m, kind, block_id[0], None)
+    matrix = checked_chunk([chunk], m, kind, block_id[0], None)
     if matrix.shape[0] == 0:
         return np.empty((0, r), dtype=kind)
     with parallel(1):  # Dask runs chunks side by side

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from numbers import Integral
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval
 
 from sphericalpca.baselines.dictionary import first_atoms, learn_dictionary
 from sphericalpca.baselines.pursuit import matching_pursuit
-from sphericalpca.estimators.fitted import keep_last_fit
-from sphericalpca.estimators.monitoring import warn_unfinished
 from sphericalpca.estimators.validation import LinearModel, check_at_most, check_lengths, generator
 from sphericalpca.linalg import Array
 from sphericalpca.rows import as_rows
@@ -89,7 +86,6 @@ class KSVD(LinearModel):
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         **LinearModel._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
         "n_nonzero_coefs": [Interval(Integral, 1, None, closed="left"), None],
     }
 
@@ -108,41 +104,22 @@ class KSVD(LinearModel):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
-        """Learn the atoms.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self : KSVD
-
-        Raises
-        ------
-        DataError
-            If X cannot be used: the message names the row.
-        """
-        with keep_last_fit(self):
-            X = self._loaded(X, reset=True)
-            check_at_most("n_components", self.n_components, X.shape[0], "number of rows")
-            r, s = int(self.n_components), self.n_nonzero_coefs
-            self.n_nonzero_coefs_ = min(r, max(1, r // 2) if s is None else int(s))
-            lengths = as_rows(X, normalize=False).stats.norm
-            check_lengths(lengths)
-            rows = X.astype(np.float64, copy=False)
-            D = first_atoms(rows, lengths, r, generator(self.random_state))
-            ends: Any = {"tol": self.tol, "max_iter": self.max_iter}
-            found = learn_dictionary(rows, lengths, D, self.n_nonzero_coefs_, **ends)
-            self.components_ = found.D.astype(X.dtype)
-            self.loss_, self.n_iter_ = float(found.losses[-1]), len(found.losses)
-            self.history_ = {"coded": found.coded, "loss": found.losses}
-        if self.tol > 0 and not found.converged:
-            warn_unfinished(self, "the loss still changed, relatively, by", found.change)
-        return self
+    def _learn(self, X: Any) -> tuple[str, float] | None:
+        check_at_most("n_components", self.n_components, X.shape[0], "number of rows")
+        r, s = int(self.n_components), self.n_nonzero_coefs
+        self.n_nonzero_coefs_ = min(r, max(1, r // 2) if s is None else int(s))
+        lengths = as_rows(X, normalize=False).stats.norm
+        check_lengths(lengths)
+        rows = X.astype(np.float64, copy=False)
+        D = first_atoms(rows, lengths, r, generator(self.random_state))
+        ends: Any = {"tol": self.tol, "max_iter": self.max_iter}
+        found = learn_dictionary(rows, lengths, D, self.n_nonzero_coefs_, **ends)
+        self.components_ = found.D.astype(X.dtype)
+        self.loss_, self.n_iter_ = float(found.losses[-1]), len(found.losses)
+        self.history_ = {"coded": found.coded, "loss": found.losses}
+        if self.tol == 0 or found.converged:
+            return None
+        return "the loss still changed, relatively, by", found.change
 
     def transform(self, X: Any) -> Array:
         """Codes of the rows of X, by orthogonal matching pursuit.

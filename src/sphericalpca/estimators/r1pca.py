@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
-from typing import Any, Self
+from numbers import Real
+from typing import Any
 
 import numpy as np
-from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 
 from sphericalpca.baselines.reweighted import Reweighted, canonical, median_distance
-from sphericalpca.estimators.fitted import keep_last_fit
-from sphericalpca.estimators.monitoring import warn_unfinished
 from sphericalpca.estimators.validation import LinearModel, check_lengths, check_rank, generator
 from sphericalpca.iterate import StopReason, iterate
 from sphericalpca.linalg import Array
@@ -92,7 +89,6 @@ class R1PCA(LinearModel):
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         **LinearModel._parameter_constraints,
-        "n_components": [Interval(Integral, 1, None, closed="left")],
         "cutoff": [StrOptions({"median"}), Interval(Real, 0, None, closed="right")],
         "center": ["boolean"],
     }
@@ -114,44 +110,25 @@ class R1PCA(LinearModel):
         self.max_iter = max_iter
         self.random_state = random_state
 
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
-        """Find the subspace.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : ignored
-
-        Returns
-        -------
-        self : R1PCA
-
-        Raises
-        ------
-        DataError
-            If X cannot be used: the message names the row.
-        """
-        with keep_last_fit(self):
-            X = self._loaded(X, reset=True)
-            check_rank(self.n_components, X.shape)
-            self.mean_ = weighted_mean(X).astype(X.dtype) if self.center else None
-            rows = self._rows(X)
-            empty = "zero after centring" if self.center else "zero"
-            check_lengths(rows.stats.norm, empty, dtype=X.dtype)
-            problem, rng = Problem(rows), generator(self.random_state)
-            start = svd_start(problem, int(self.n_components), rng)
-            given = self.cutoff != "median"
-            self.cutoff_ = float(self.cutoff) if given else median_distance(rows, start.U)
-            solver, most = Reweighted(self.cutoff_), self.max_iter
-            found = iterate(problem, solver, start, tol=self.tol, max_iter=most)
-            U, self.weights_ = canonical(rows, found.U, self.cutoff_)
-            self.components_ = np.ascontiguousarray(U.T, dtype=rows.dtype)
-            self.loss_, self.n_iter_, self.history_ = -found.value, found.n_iter, found.history
-            self.stop_reason_ = str(found.stop_reason)
-        if self.stop_reason_ == StopReason.MAX_ITER:
-            warn_unfinished(self, "the subspace still turned by", self.history_["residual"][-1])
-        return self
+    def _learn(self, X: Any) -> tuple[str, float] | None:
+        check_rank(self.n_components, X.shape)
+        self.mean_ = weighted_mean(X).astype(X.dtype) if self.center else None
+        rows = self._rows(X)
+        empty = "zero after centring" if self.center else "zero"
+        check_lengths(rows.stats.norm, empty, dtype=X.dtype)
+        problem, rng = Problem(rows), generator(self.random_state)
+        start = svd_start(problem, int(self.n_components), rng)
+        given = self.cutoff != "median"
+        self.cutoff_ = float(self.cutoff) if given else median_distance(rows, start.U)
+        solver, most = Reweighted(self.cutoff_), self.max_iter
+        found = iterate(problem, solver, start, tol=self.tol, max_iter=most)
+        U, self.weights_ = canonical(rows, found.U, self.cutoff_)
+        self.components_ = np.ascontiguousarray(U.T, dtype=rows.dtype)
+        self.loss_, self.n_iter_, self.history_ = -found.value, found.n_iter, found.history
+        self.stop_reason_ = str(found.stop_reason)
+        if found.stop_reason is not StopReason.MAX_ITER:
+            return None
+        return "the subspace still turned by", self.history_["residual"][-1]
 
     def transform(self, X: Any) -> Array:
         """Coordinates of the rows of X within the subspace.

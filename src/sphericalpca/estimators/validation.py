@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence, Set
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import (
+    BaseEstimator,
+    ClassNamePrefixFeaturesOutMixin,
+    TransformerMixin,
+    _fit_context,
+)
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval as SklearnInterval
 from sklearn.utils.validation import check_is_fitted
@@ -21,7 +27,9 @@ from sphericalpca.estimators.columns import (
     is_table,
     learn_columns,
 )
+from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.foreign import as_numpy_or_namespace, check_dask, is_dask, is_foreign
+from sphericalpca.estimators.monitoring import warn_unfinished
 from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.linalg import Array, real_array
 from sphericalpca.products import times
@@ -95,6 +103,39 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
 class LinearModel(MatrixTransformer):
     """What the estimators share whose `components_` map back what `transform` returns."""
+
+    _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
+        **MatrixTransformer._parameter_constraints,
+        "n_components": [Interval(Integral, 1, None, closed="left")],
+    }
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any = None) -> Self:  # noqa: ARG002 - scikit-learn passes it
+        """Learn the components.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : ignored
+
+        Returns
+        -------
+        self : estimator
+
+        Raises
+        ------
+        DataError
+            If X cannot be used: the message names the row.
+        """
+        with keep_last_fit(self):
+            unfinished = self._learn(self._loaded(X, reset=True))
+        if unfinished is not None:
+            warn_unfinished(self, *unfinished)
+        return self
+
+    @abstractmethod
+    def _learn(self, X: Any) -> tuple[str, float] | None:
+        """Set the fitted attributes; what was measured, in words, if the fit did not converge."""
 
     def inverse_transform(self, X: Any) -> Array:
         """Map coordinates or codes back to the original space.

@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal
 
-import numpy as np
-
+from sphericalpca.estimators.fitted import plain
 from sphericalpca.evaluation.drift import NEGLIGIBLE, Drift
 from sphericalpca.evaluation.methods import LABELS, REFIT
 from sphericalpca.linalg import Array
@@ -206,6 +205,4 @@ def _outcome(gap: PairedDifference, p: float) -> Outcome:
 
 def _plain(record: dict[str, Any]) -> dict[str, Any]:
     """With Python's own numbers, and None for those that are not finite."""
-    plain = {k: v.item() if isinstance(v, np.generic) else v for k, v in record.items()}
-    lost = {k for k, v in plain.items() if isinstance(v, float) and not math.isfinite(v)}
-    return plain | dict.fromkeys(lost)
+    return {name: plain(value) for name, value in record.items()}

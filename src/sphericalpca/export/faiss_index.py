@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from sphericalpca.exceptions import DataError, Parameter, import_extra
@@ -48,7 +49,7 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     >>> int(ids[0, 0])
     0
     """
-    faiss = _faiss()
+    faiss = import_extra("faiss", "An index of faiss", "faiss-cpu", "faiss")
     reducer = unit_map(model)
     try:
         metric = faiss.METRIC_INNER_PRODUCT
@@ -95,12 +96,8 @@ def factory_string(model: Any, index: str = "Flat") -> str:
 
 def faiss_bytes(model: Any, index: str) -> bytes:
     """The index of `to_faiss` for ``faiss.read_index``."""
-    content: bytes = _faiss().serialize_index(to_faiss(model, index)).tobytes()
-    return content
-
-
-def _faiss() -> Any:
-    return import_extra("faiss", "An index of faiss", "faiss-cpu", "faiss")
+    made = to_faiss(model, index)
+    return bytes(importlib.import_module("faiss").serialize_index(made))
 
 
 def _steps(faiss: Any, reducer: UnitMap) -> list[Any]:
