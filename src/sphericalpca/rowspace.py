@@ -36,8 +36,8 @@ __all__ = [
 # Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
 # than the passes of a randomized SVD.
 GRAM_FEATURES = 1024
-# Up to this many rows or features the SVD is exact.  Up to this many for each component, all products
-# of two of them cost no more than the passes that they save.
+# Up to this many rows or features the SVD is exact.  Up to this many for each component, all
+# products of two of them cost no more than the passes that they save.
 EXACT_SIDE, FEW_PER_COMPONENT = 2048, 20
 
 

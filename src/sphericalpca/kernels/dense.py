@@ -1,7 +1,7 @@
 """Dense products with few columns, in compiled code twice as fast as OpenBLAS.
 
-A library for products of all shapes copies both matrices into an order of its own first, which costs
-as much as a product with few columns.  These kernels read the tall matrix where it is.
+A library for products of all shapes copies both matrices into an order of its own first, which
+costs as much as a product with few columns.  These kernels read the tall matrix where it is.
 """
 
 from __future__ import annotations

@@ -26,11 +26,12 @@ from sphericalpca.iterate import (
     StopReason,
     iterate,
 )
+from sphericalpca.kernels import library
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
-from sphericalpca.rowspace import FewRows, LeavesRowSpace, RowSpace
+from sphericalpca.rowspace import GRAM_FEATURES, FewRows, LeavesRowSpace, RowSpace
 from sphericalpca.saddle import way_up
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
@@ -42,11 +43,14 @@ from sphericalpca.solvers.within import improved, with_best_start
 
 __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
-# A stored number of a sparse row costs as much as this many of a dense one.
-SPARSE_COST = 13
-# Subspace acceleration halves the passes, and looks at the projections some six times for
-# each: their rows must be this much shorter than those of the data.
-WORTH_IT = 5
+# Nanoseconds on two cores, of which only ratios count.  A pass takes the first for each stored
+# number, and the second for each of them and each component: dense, sparse, and sparse without
+# compiled kernels.  The rest of an iteration takes the first for each number of the projections,
+# and the second for each one of the basis.
+DENSE_PASS, SPARSE_PASS, PLAIN_PASS = (0.45, 0.02), (2.9, 0.04), (4.0, 0.23)
+ANDERSON_STEP, SUBSPACE_STEP = (3.0, 20.0), (12.0, 10.0)
+# Subspace acceleration needs this many times fewer iterations than Anderson's.
+FEWER_ITERATIONS = 2.0
 # A start is above the end by rounding if by less than this many rounding errors of the data's type.
 ROUNDING = 64
 # Below this residual Anderson acceleration slows down, and Newton's method arrives first.
@@ -76,22 +80,32 @@ class Outcome:
 
 
 def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
-    """The solver for these rows, ``solver="auto"``.
+    """The solver for these rows, ``solver="auto"``, by what an iteration costs.
 
-    Subspace acceleration needs the fewest passes.  It is used where passes are expensive: long
-    rows, few components, and room for the projections.  Elsewhere Anderson acceleration is as
-    fast or the only one that fits, and for very small `tol` Newton's method.
+    Subspace acceleration needs the fewest passes, and spends more time between them.  It is taken
+    where passes take so long that this pays: long dense rows, and few components.  Elsewhere
+    Anderson acceleration is as fast or the only one that fits, and for very small `tol` Newton's
+    method.  All parts of an iteration run on all threads, and take twice the time in float64, so
+    that neither changes the choice.
     """
     n, m = rows.shape
-    if RowSpace.suits(rows):
-        return Anderson()
     subspace = Subspace()
     columns = subspace.capacity(n_components)
-    length = rows.stored / n * (1 if rows.stored == n * m else SPARSE_COST)
     # A restart holds the new half of basis and projections beside the old ones.
     fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
-    if rows.local and fits and columns < m and WORTH_IT * columns <= length:
-        return subspace
+    knows_curvature = m <= GRAM_FEATURES or RowSpace.suits(rows)
+    if rows.local and fits and columns < m and not knows_curvature:
+        if rows.stored == n * m:
+            first, more = DENSE_PASS
+        else:
+            first, more = PLAIN_PASS if library() is None else SPARSE_PASS
+        one_pass = rows.stored * (first + more * n_components)
+        few, many = (
+            one_pass + (n * step[0] + m * step[1]) * width
+            for step, width in ((ANDERSON_STEP, n_components), (SUBSPACE_STEP, columns))
+        )
+        if many < FEWER_ITERATIONS * few:
+            return subspace
     return Newton() if 0 < tol < NEWTON_TOL and rows.dtype.itemsize == 8 else Anderson()
 
 

@@ -206,7 +206,7 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         Q = problem.covariance_times(Q)
         coordinates = inner(S, Q)
         T[:k, last:k] = coordinates
-        if (block + 1) % blocks == 0:
+        if most > blocks and (block + 1) % (blocks // 2) == 0:
             C, earlier = _leading_coordinates(T[:k, :k], n_components), C
             if earlier is not None and _angle(earlier, C) <= SMALL_ANGLE:
                 break
