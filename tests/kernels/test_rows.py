@@ -185,6 +185,32 @@ def test_unsorted_and_repeated_indices_are_added_up(csr, float_type, index_type)
     )
 
 
+@pytest.mark.usefixtures("instructions", "many_calls")
+@pytest.mark.parametrize("shape", [(300, 40), (3, 1000), (0, 5), (5, 0)])
+def test_a_transposed_copy_is_scipys(shape, float_type, index_type, rng):
+    X = sparse.random_array(shape, density=0.2, format="csr", rng=rng, dtype=float_type)
+    X.indices = X.indices.astype(index_type)
+    expected = X.T.tocsr()
+    with parallel(2):
+        turned = CompressedRows(X).transposed()
+    assert turned.shape == expected.shape
+    np.testing.assert_array_equal(turned.pointer, expected.indptr)
+    np.testing.assert_array_equal(turned.indices, expected.indices)
+    np.testing.assert_array_equal(turned.values, expected.data)
+
+
+@pytest.mark.usefixtures("instructions", "many_calls")
+def test_a_column_twice_in_a_row_is_seen(csr, float_type, index_type):
+    pointer, numbers = np.arange(0, 303, 3), np.ones(300, dtype=float_type)
+    indices = np.tile([7, 2, 5], 100)
+    shape = (100, 9)
+    assert not CompressedRows(csr(shape, pointer, indices, numbers, index_type)).repeats()
+    for k in (0, 150, 297):
+        again = indices.copy()
+        again[k + 2] = 7
+        assert CompressedRows(csr(shape, pointer, again, numbers, index_type)).repeats()
+
+
 @pytest.mark.usefixtures("instructions")
 def test_arrays_that_are_too_short_are_refused(text):
     """The kernels would read beyond them."""
