@@ -213,20 +213,27 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         for _ in range(stride - 1):
             Q = problem.covariance_times(_basis(problem, Q))
             coordinates = inner(S, Q)
-        R = Q - product(S, coordinates)
-        rounding = isinstance(problem, RowSpace) and _is_rounding(problem, R, Q)
-        if not rounding:
-            Q = _outside(problem, S, R)[:, -room:]
-        if block >= blocks and (rounding or Q.shape[1] < room):
-            break  # little is left outside
-        if rounding:
-            raise LeavesRowSpace
-        Q = _filled(problem, Q, room, S, rng)
+        try:
+            Q = _next_block(problem, S, Q, coordinates, room, rng)
+        except LeavesRowSpace:
+            if block < blocks:
+                raise
+            break  # next to nothing is left
     C = _leading_coordinates(T[:k, :k], n_components).astype(S.dtype)
     U = product(S, C)
     if isinstance(problem, RowSpace):  # from there a better start is found, and made orthonormal
         return Start(U, is_svd=True, span=S, coordinates=C)
     return Start(refined(U, inner), is_svd=True, coordinates=C)
+
+
+def _next_block(
+    problem: Problem, S: Array, Q: Array, coordinates: Array, columns: int, rng: np.random.Generator
+) -> Array:
+    """What Q, with these coordinates in S, adds to the span of S: orthonormal columns."""
+    R = Q - product(S, coordinates)
+    if isinstance(problem, RowSpace) and _is_rounding(problem, R, Q):
+        raise LeavesRowSpace
+    return _filled(problem, _outside(problem, S, R)[:, -columns:], columns, S, rng)
 
 
 def _leading_coordinates(T: Array, n_components: int) -> Array:
