@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.codec.learning import exact_cosines, interval, learn, project, sample
-from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, all_cosines, search_codes
+from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, search_codes
 from sphericalpca.codec.storing import fingerprint, load_codec, save_codec
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import keep_last_fit
@@ -152,7 +152,9 @@ class SphericalCodec(MatrixTransformer):
             A = self._subspace(X, weight)
             n_bytes = min(self.n_bytes, len(A))
             auto = self.n_components == "auto"
-            learned = learn(*sample(X, weight, rng), A.T, n_bytes, rng, choose=auto)
+            learned = learn(
+                *sample(X, weight, rng), A.T, n_bytes, rng, n=X.shape[0], choose=auto
+            )
             self.components_, self.bits_ = A[learned.order], learned.bits
             self.distortion_, self.error_quantiles_ = learned.distortion, learned.quantiles
             self._quantiser = learned.quantiser
@@ -258,7 +260,14 @@ class SphericalCodec(MatrixTransformer):
         -------
         cosines : ndarray of float32, shape (n_queries, n_samples)
         """
-        return all_cosines(self._quantiser, self._projected(queries), self._check_codes(codes))
+        V, codes = self._projected(queries).astype(np.float32), self._check_codes(codes)
+        cosines = np.empty((len(V), len(codes)), dtype=np.float32)
+
+        def fill(rows: slice) -> None:
+            cosines[:, rows] = times(V, self._quantiser.decode(codes[rows]).T)
+
+        _in_blocks(fill, len(codes))
+        return cosines
 
     def search(
         self,
@@ -373,12 +382,10 @@ class SphericalCodec(MatrixTransformer):
     def _encoded(self, X: Matrix) -> Codes:
         codes = np.empty((X.shape[0], self.n_bytes_), dtype=np.uint8)
 
-        def fill(first: int) -> None:
-            rows = slice(first, first + BLOCK)
+        def fill(rows: slice) -> None:
             codes[rows] = self._quantiser.encode(project(X[rows], self.components_.T)[1])
 
-        with parallel():
-            spread(fill, range(0, len(codes), BLOCK))
+        _in_blocks(fill, len(codes))
         return codes
 
     def _projected(self, X: Any) -> Array:
@@ -395,3 +402,8 @@ class SphericalCodec(MatrixTransformer):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _in_blocks(fill: Callable[[slice], None], n: int) -> None:
+    with parallel():
+        spread(fill, [slice(first, first + BLOCK) for first in range(0, n, BLOCK)])

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.preprocessing import normalize
@@ -22,7 +21,7 @@ __all__ = ["exact_cosines", "ideal_bits", "importance", "interval", "learn", "pa
 
 # Rows that levels are trained on; numbers in a sample of long rows; rows that are held out.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**25
-MOST_HELD_OUT, FROM_ROWS = 1000, 2000
+HELD_OUT, MOST_HELD_OUT, FROM_ROWS = 1000, 4000, 2000
 # A projection of a unit row that is shorter than this has no direction.
 VANISHING = 1e-13
 # Of how many rows how many neighbours are looked for, this many rows at a time; of few rows none.
@@ -37,11 +36,10 @@ LEAST_BITS = 0.05
 # What errors of cosines are calibrated on: neighbours by rank, and bins of estimates.
 NEIGHBOURS = 63
 RANKS = (0, 1, 3, 7, 15, 31, NEIGHBOURS)
-TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 200
+TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 400
 
 
-@dataclass(frozen=True)
-class Learned:
+class Learned(NamedTuple):
     """What a codec knows beside its subspace: see the attributes of `SphericalCodec`."""
 
     order: Labels  # of the components that are used, byte by byte
@@ -74,13 +72,14 @@ def sample(X: Any, weight: Array | None, rng: Any) -> tuple[Matrix, Array]:
 
 
 def learn(
-    matrix: Matrix, weight: Array, U: Array, n_bytes: int, rng: Any, *, choose: bool
+    matrix: Matrix, weight: Array, U: Array, n_bytes: int, rng: Any, *, n: int, choose: bool
 ) -> Learned:
-    """Choose the number of components, if asked to, and which of them share a byte; find levels."""
+    """From a sample of n rows: the number of components, if asked for, their bytes and levels."""
     Y, V = project(matrix, U)
     there = np.flatnonzero(V.any(axis=1) & (weight > 0))
-    aside, trained, others = _parts(there, rng)
-    counts, variance = importance(V[trained]), _variance(V[trained], weight[trained])
+    aside, trained, others = _parts(there, len(V) / n, rng)
+    counts, shares = importance(V[trained]), weight[trained] / weight[trained].sum()
+    variance = shares @ (V[trained] - shares @ V[trained]) ** 2
     bits = ideal_bits(variance * counts, 8.0 * n_bytes)
     r = max(n_bytes, int(np.flatnonzero(bits)[-1]) + 1) if choose else len(bits)
     packing = pack(bits[:r], n_bytes)
@@ -100,21 +99,20 @@ def learn(
     return Learned(order, bits, quantiser, levels, distortion, quantiles)
 
 
-def _parts(rows: Labels, rng: Any) -> tuple[Labels, Labels, Labels]:
+def _parts(rows: Labels, sampled: float, rng: Any) -> tuple[Labels, Labels, Labels]:
     """Rows that are held out, those to train on, and those to find the former's neighbours among.
 
-    Most rows will not be among those trained on if these are a sample.
+    Of the last as large a share was trained on as of all rows, since errors of others have longer
+    tails.  Rows that are not needed for training make the calibration more certain.
     """
     if len(rows) < FROM_ROWS:
-        return rows[:MOST_HELD_OUT], rows, rows
-    held_out = min(MOST_HELD_OUT, len(rows) // 10)
+        return rows[:HELD_OUT], rows, rows
+    spare = min((len(rows) - MOST_ROWS) // 4, MOST_HELD_OUT)
+    held_out = max(min(HELD_OUT, len(rows) // 10), spare)
     aside, trained, others = np.split(rng.permutation(rows), [held_out, held_out + MOST_ROWS])
-    return aside, trained, others if len(others) >= FEWEST_ROWS else trained
-
-
-def _variance(V: Array, weight: Array) -> Array:
-    mean, square = (np.average(power, axis=0, weights=weight) for power in (V, V**2))
-    return np.maximum(square - mean**2, 0)
+    untrained = len(rows) / sampled - held_out - len(trained)  # of all rows
+    known = int(len(trained) * (len(others) / untrained if untrained > 0 else 1))
+    return aside, trained, np.concatenate([others, trained[: max(known, FEWEST_ROWS - len(others))]])
 
 
 def importance(V: Array) -> Array:
