@@ -297,8 +297,8 @@ class SphericalCodec(MatrixTransformer):
             ids = search_codes(self._quantiser, vectors, codes, 4 * k)[0]
             scores = exact_cosines(self._loaded(queries), X, ids)
             order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-            ids, scores = (np.take_along_axis(part, order, 1) for part in (ids, scores))
-            ends = scores, scores
+            ids, scores = np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1)
+            ends = np.stack([scores, scores])
         return SearchResult(ids, scores, *(ends if return_interval else ()))
 
     def error_bound(self, X: Any) -> Array:
@@ -356,12 +356,12 @@ class SphericalCodec(MatrixTransformer):
 
     def _check_codes(self, codes: Any) -> Codes:
         check_is_fitted(self)
-        codes = np.ascontiguousarray(codes)
+        codes = np.asarray(codes, order="C")
         if codes.ndim != 2 or codes.dtype != np.uint8 or codes.shape[1] != self.n_bytes_:
             found = f"The codes have shape {codes.shape} and type {codes.dtype}"
             rule = f"this codec writes uint8 of shape (n_samples, {self.n_bytes_})"
             raise DataError(found, rule, "pass what encode returned")
-        return codes
+        return np.asarray(codes, dtype=np.uint8)
 
     def _encoded(self, X: Matrix) -> Codes:
         codes = np.empty((X.shape[0], self.n_bytes_), dtype=np.uint8)

@@ -158,7 +158,7 @@ def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:
         sums = [np.bincount(nearest, weights=weight * x, minlength=most) for x in X.T]
         # A centre without rows stays where it is.
         np.divide(np.stack(sums, axis=1), held, out=centres, where=held > 0)
-    return centres.astype(np.float32)
+    return np.asarray(centres, dtype=np.float32)
 
 
 def _filled(centres: Array) -> Array:
