@@ -6,8 +6,8 @@ centred PCA; 1,000 held-out queries ask for their 10 nearest rows by cosine, by 
 40 candidates were ranked with full vectors.  Bytes are those of a row, corrections and the like
 included; models, which all rows share, are not counted.  ``--data``, ``--only`` and ``--bytes``
 choose parts; ``--answers`` is a folder where answers of rivals are kept, so that OPQ, which takes
-minutes to train, need not be trained again when ours changes.  ``--untimed`` leaves out seconds, for
-machines that are busy.  ``draw`` only draws the picture.
+minutes to train, need not be trained again when ours changes.  ``--untimed`` leaves out seconds,
+for busy machines.  ``draw`` only draws the picture.
 """
 
 from __future__ import annotations
@@ -334,9 +334,8 @@ def main() -> None:
     if args.part == "race":
         parts = (args.bytes or SIZES, args.only or list(METHODS), args.answers)
         rows = itertools.chain.from_iterable(race_rows(name, *parts) for name in args.data or DATA)
-    for row in rows:
-        if args.untimed:
-            row |= dict.fromkeys(SECONDS, np.nan)
+    for found in rows:
+        row = found | (dict.fromkeys(SECONDS, np.nan) if args.untimed else {})
         codes_table(args.out).replace([row])
         names = ("data", "method", "bytes", "recall", "reranked", "behind_ours")
         numbers = (f"{v:.4f}" if isinstance(v := row.get(n, ""), float) else v for n in names)
