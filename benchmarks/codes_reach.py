@@ -87,11 +87,12 @@ def rivals() -> Iterator[Row]:
         return "; ".join(each)
 
     ahead = [row for row in rows if number(row, "high") < 0]
-    yield _row(f"rivals ahead, of {len(rows)} rows", len(ahead), most=0, note=told(ahead))
+    note = f"{len(rows)} rows; {told(ahead)}"
+    yield _row("rivals ahead in rows of the race", len(ahead), most=0, note=note)
     at = [row for row in rows if row["bytes"] in ("32", "64")]
     level = [row for row in at if number(row, "low") <= 0]
-    goal = f"rivals not behind at 32 and 64 bytes, of {len(at)} rows"
-    yield _row(goal, len(level), most=0, note=told(level))
+    note = f"{len(at)} rows; {told(level)}"
+    yield _row("rivals not behind at 32 and 64 bytes", len(level), most=0, note=note)
 
 
 def speed(name: str = "minilm", size: int = 64) -> Iterator[Row]:

@@ -7,6 +7,7 @@ from scipy import sparse
 from sphericalpca.codec import learning
 from sphericalpca.codec.learning import (
     NEIGHBOURS,
+    _parts,
     calibrate,
     exact_cosines,
     ideal_bits,
@@ -46,12 +47,12 @@ def test_projections_of_unit_rows_and_their_directions():
 
 def test_held_out_rows_have_larger_errors_than_those_trained_on():
     X = clustered(2500, 20)
-    learned = learn(X, np.ones(2500), np.eye(20), 6, np.random.default_rng(0), choose=False)
+    learned = learn(X, np.ones(2500), np.eye(20), 6, np.random.default_rng(0), n=2500, choose=False)
     V = project(X, np.eye(20)[:, learned.order])[1]
     decoded = learned.quantiser.decode(learned.quantiser.encode(V))
     assert learned.distortion > (2 - 2 * (V * decoded).sum(axis=1)).mean()
     assert len(learned.bits) == 20
-    fewer = learn(X, np.ones(2500), np.eye(20), 2, np.random.default_rng(0), choose=True)
+    fewer = learn(X, np.ones(2500), np.eye(20), 2, np.random.default_rng(0), n=2500, choose=True)
     assert len(fewer.bits) < 20
 
 
@@ -129,3 +130,25 @@ def test_no_neighbours_give_a_table_all_the_same():
     lower, upper = interval(table, np.full((2, 1), 0.5), 1)
     assert (lower == 0.5).all()
     assert (upper == 0.5).all()
+
+
+def test_cosines_do_not_depend_on_lengths():
+    X = clustered(40, 6).astype(np.float32)
+    ids = np.random.default_rng(0).integers(40, size=(5, 7))
+    expected = exact_cosines(X[:5], X, ids)
+    for scale in (1e-30, 1e30):  # where squares are not numbers
+        scaled = X * np.float32(scale)
+        np.testing.assert_allclose(exact_cosines(scaled[:5], scaled, ids), expected, atol=1e-6)
+
+
+def test_neighbours_are_looked_for_among_as_many_trained_rows_as_there_are_in_all():
+    for n, sampled in ((60_000, 1.0), (60_000, 0.25), (30_000, 1.0), (2000, 1.0), (5000, 0.01)):
+        aside, trained, others = _parts(np.arange(n), sampled, np.random.default_rng(0))
+        assert not np.isin(aside, trained).any()
+        assert not np.isin(aside, others).any()
+        share = np.isin(others, trained).mean()
+        expected = len(trained) / (n / sampled - len(aside))
+        if len(trained) + len(aside) < n or sampled == 1:
+            assert share == pytest.approx(expected, abs=1e-3)
+        assert len(others) >= min(n - len(aside), 4096)
+        assert len(aside) >= min(n // 10, 1000)

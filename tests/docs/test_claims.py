@@ -168,6 +168,28 @@ def test_how_many_dimensions_and_bytes_keep_the_neighbours():
     assert "half of the 384 dimensions keep 90%" in text_of("docs/guide/dimensions.rst")
     assert abs(r - 192) < 10
 
+    def kept(size, rows=codes, column="recall"):
+        return f"{float(rows[size][column]):.3f}".removeprefix("0")
+
+    first = f"32 bytes keep {kept(32)} of the neighbours by code alone and"
+    assert f"{first} {kept(32, column='reranked')} after 40 candidates" in shown
+    assert f"64 bytes keep {kept(64)}, 128 bytes {kept(128)}." in shown
+
+
+def test_what_codes_lose_in_faiss_and_keep_on_other_subspaces():
+    shown = text_of("docs/guide/bytes.rst")
+    rows = [row for row in read("benchmarks/results/codes.csv") if row["data"] == "minilm"]
+    found = {(row["method"], row["bytes"]): float(row["recall"]) for row in rows}
+    pairs = [
+        f"from {found['ours', size]:.3f} to {found['ours, exported to faiss', size]:.3f} in {size}"
+        for size in ("16", "32", "64")
+    ]
+    said = shown.replace(" .", " 0.")
+    assert all(pair in said for pair in pairs), pairs
+    gaps = [float(row["behind_ours"]) for row in rows if row["method"].startswith("coder on")]
+    assert "up to .006 more or less" in shown
+    assert max(map(abs, gaps)) < 0.0065
+
 
 def test_how_repeatable_groups_are():
     shown = text_of("docs/guide/text.rst")

@@ -27,6 +27,7 @@ MEANINGS = {
     "centred": "whether a mean is subtracted first",
     "feature_names": "whether columns have names",
     "n_bytes": "bytes per vector",
+    "n_codes": "vectors in the folder",
     "distortion": "mean squared error of decoded unit vectors",
     "fingerprint": "ties codes to their codec",
     "fit mean_cosine": "mean cosine between a row and its projection; 1 is perfect",
@@ -125,7 +126,7 @@ def _codec_facts(path: Path) -> dict[str, Any]:
     folder = open_folder(path) if path.is_dir() else None
     codec = folder.codec if folder else sphericalpca.SphericalCodec.load(path)
     names = ("n_features_in_", "n_components_", "n_bytes_", "distortion_", "fingerprint_")
-    codes = {"n_samples": len(folder.codes)} if folder else {"bytes": path.stat().st_size}
+    codes = {"n_codes": len(folder.codes)} if folder else {"bytes": path.stat().st_size}
     facts = {"file": str(path), "class": "SphericalCodec", **codes}
     return facts | {name.rstrip("_").removesuffix("_in"): getattr(codec, name) for name in names}
 

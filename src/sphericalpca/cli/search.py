@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -16,8 +15,6 @@ from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import open_files, reading_options
 
 __all__ = ["search"]
-
-HEADER = ("query", "rank", "row", "cosine", "lower", "upper")
 
 
 @click.command(
@@ -57,12 +54,12 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
     check_width(codec, source)
     found: Any = codec.search(load_rows(source, source.shape[0]), codes, k, return_interval=True)
     n, k = found.ids.shape
-    places = zip(*itertools.product(range(n), range(k)), strict=True)
-    numbers: list[Any] = [*map(list, places), *(np.ravel(part).tolist() for part in found)]
-    columns: dict[str, Any] = dict(zip(HEADER, numbers, strict=True))
+    names = ("query", "rank", "row", "cosine", "lower", "upper")
+    numbers = [np.ravel(part).tolist() for part in (*np.indices((n, k)), *found)]
+    columns: dict[str, Any] = dict(zip(names, numbers, strict=True))
     if table is not None:
         carried = table.take(columns["row"]).to_pydict()
-        columns |= {f"{name}{'_' * (name in HEADER)}": values for name, values in carried.items()}
+        columns |= {f"{name}{'_' * (name in names)}": values for name, values in carried.items()}
     with replacing(output) as file:
         if output.suffix == ".csv":
             write_csv(file, columns, zip(*columns.values(), strict=True))
@@ -71,6 +68,6 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
             arrow = import_extra("pyarrow", *wanted).table(columns)
             import_extra("pyarrow.parquet", *wanted).write_table(arrow, file)
     facts = {"output": str(output), "n_queries": n, "k": k, "n_samples": len(codes)}
-    queries = counted(n, "query", "queries")
-    line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {queries}."
+    asked = counted(n, "query", "queries")
+    line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {asked}."
     console.write_line(json.dumps(facts) if options["as_json"] else line)

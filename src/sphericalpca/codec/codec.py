@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -13,7 +13,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.codec.learning import exact_cosines, interval, learn, project, sample
-from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, all_cosines, search_codes
+from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, search_codes
 from sphericalpca.codec.storing import fingerprint, load_codec, save_codec
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import keep_last_fit
@@ -45,11 +45,7 @@ TOLERANCE = 1e-3
 
 
 class SearchResult(NamedTuple):
-    """Rows found for each query, best first; arrays of shape (n_queries, k).
-
-    Cosines are estimated, or exact after re-ranking; `lower` and `upper`, if asked for, are the
-    ends of 95 % intervals of the true ones.
-    """
+    """Rows found for each query, best first, with cosines and, if asked for, their intervals."""
 
     ids: Labels
     cosines: Array
@@ -62,8 +58,7 @@ class SphericalCodec(MatrixTransformer):
 
     `SphericalPCA` turns rows into unit vectors.  Their components share bytes, so that all bytes
     carry about as much; each byte names one of 256 levels, found by k-means.  Decoded vectors are
-    scaled to unit length.  Queries need no code: their cosines with codes are sums over a table
-    of 256 numbers per byte.
+    scaled to unit length.  Queries need no code.
 
     Parameters
     ----------
@@ -95,9 +90,7 @@ class SphericalCodec(MatrixTransformer):
     Notes
     -----
     The coder makes the difference: with a plain SVD in place of Spherical PCA it keeps as many
-    neighbours.  The error of a cosine is at most the distance of a row from its decoded vector
-    (`error_bound`), which is far too large to prove a ranking.  Errors behave like noise, so
-    `search` offers intervals that are calibrated on neighbours of held-out rows.
+    neighbours.
 
     Examples
     --------
@@ -127,15 +120,13 @@ class SphericalCodec(MatrixTransformer):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:  # noqa: ARG002
-        """Find the subspace and the levels.
+        """Find the subspace and the levels, these from a sample of at most 32,768 rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features), rows, or Dask
-            As for `SphericalPCA`.  Levels are trained on a sample of at most 32,768 rows.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            Non-negative.
 
         Returns
         -------
@@ -149,10 +140,9 @@ class SphericalCodec(MatrixTransformer):
         with keep_last_fit(self):
             X = self._checked(X, reset=True)
             weight, rng = check_weights(sample_weight, X.shape[0]), generator(self.random_state)
-            A = self._subspace(X, weight)
+            A, auto = self._subspace(X, weight), self.n_components == "auto"
             n_bytes = min(self.n_bytes, len(A))
-            auto = self.n_components == "auto"
-            learned = learn(*sample(X, weight, rng), A.T, n_bytes, rng, choose=auto)
+            learned = learn(*sample(X, weight, rng), A.T, n_bytes, rng, n=X.shape[0], choose=auto)
             self.components_, self.bits_ = A[learned.order], learned.bits
             self.distortion_, self.error_quantiles_ = learned.distortion, learned.quantiles
             self._quantiser = learned.quantiser
@@ -174,9 +164,7 @@ class SphericalCodec(MatrixTransformer):
         return np.asarray(model.components_[share > NO_SHARE * share[0]])
 
     def encode(self, X: Any) -> Any:
-        """Codes of the rows of X; `transform` is the same.
-
-        They do not depend on the number of threads, nor on the linear algebra library.
+        """Codes of the rows of X; `transform` is the same.  Zero rows have a code of their own.
 
         Parameters
         ----------
@@ -184,8 +172,7 @@ class SphericalCodec(MatrixTransformer):
 
         Returns
         -------
-        codes : ndarray of uint8, shape (n_samples, n_bytes_)
-            For Dask input a lazy Dask array.  Zero rows have a code of their own.
+        codes : ndarray of uint8, shape (n_samples, n_bytes_), or a Dask array
         """
         X = self._checked(X)
         if is_dask(X):
@@ -204,7 +191,6 @@ class SphericalCodec(MatrixTransformer):
         Parameters
         ----------
         X : RowSource
-            From `open_rows`.
 
         Yields
         ------
@@ -217,7 +203,7 @@ class SphericalCodec(MatrixTransformer):
             yield self._encoded(matrix)
 
     def decode(self, codes: Any) -> Array:
-        """Unit vectors in the original space; `inverse_transform` is the same.
+        """Unit vectors in the original space, or zero; `inverse_transform` is the same.
 
         Parameters
         ----------
@@ -226,10 +212,9 @@ class SphericalCodec(MatrixTransformer):
         Returns
         -------
         X_original : ndarray of float32, shape (n_samples, n_features)
-            Zero where a zero row was encoded.
         """
-        V = self.decode_components(codes)
-        return np.asarray(times(V, self.components_.astype(np.float32)))
+        U = self.components_.astype(np.float32)
+        return np.asarray(times(self.decode_components(codes), U))
 
     inverse_transform = decode
 
@@ -258,7 +243,14 @@ class SphericalCodec(MatrixTransformer):
         -------
         cosines : ndarray of float32, shape (n_queries, n_samples)
         """
-        return all_cosines(self._quantiser, self._projected(queries), self._check_codes(codes))
+        V, codes = self._projected(queries).astype(np.float32), self._check_codes(codes)
+        cosines = np.empty((len(V), len(codes)), dtype=np.float32)
+
+        def fill(rows: slice) -> None:
+            cosines[:, rows] = times(V, self._quantiser.decode(codes[rows]).T)
+
+        _in_blocks(fill, len(codes))
+        return cosines
 
     def search(
         self,
@@ -269,14 +261,13 @@ class SphericalCodec(MatrixTransformer):
         *,
         return_interval: bool = False,
     ) -> SearchResult:
-        """The rows of the largest cosines with each query.
+        """The k rows of the largest cosines with each query.
 
         Parameters
         ----------
         queries : {array-like, sparse matrix} of shape (n_queries, n_features)
         codes : ndarray of uint8, shape (n_samples, n_bytes_)
         k : int, default=10
-            Rows to find for each query.
         rerank : {array-like, sparse matrix} of shape (n_samples, n_features), optional
             The rows that were encoded: the best 4 k by code are re-ranked by their exact cosines.
         return_interval : bool, default=False
@@ -285,7 +276,7 @@ class SphericalCodec(MatrixTransformer):
         Returns
         -------
         found : SearchResult
-            With `ids`, `cosines`, `lower` and `upper`.
+            With `ids`, `cosines`, `lower` and `upper`, of shape (n_queries, k).
 
         Raises
         ------
@@ -296,23 +287,25 @@ class SphericalCodec(MatrixTransformer):
         check_k(k, "the rows to find for each query")
         if rerank is None:
             ids, scores = search_codes(self._quantiser, vectors, codes, k)
-            known = (self.error_quantiles_, scores, len(codes))
-            return SearchResult(ids, scores, *(interval(*known) if return_interval else ()))
-        X = self._loaded(rerank)
-        if X.shape[0] != len(codes):
-            given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
-            raise DataError(given, f"there are {counted(len(codes), 'code')}", "pass those rows")
-        ids = search_codes(self._quantiser, vectors, codes, 4 * k)[0]
-        exact = exact_cosines(self._loaded(queries), X, ids)
-        order = np.argsort(-exact, axis=1, kind="stable")[:, :k]
-        ids, exact = np.take_along_axis(ids, order, 1), np.take_along_axis(exact, order, 1)
-        return SearchResult(ids, exact, *((exact, exact) if return_interval else ()))
+            ends = interval(self.error_quantiles_, scores, len(codes))
+        else:
+            X = self._loaded(rerank)
+            if X.shape[0] != len(codes):
+                given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
+                rule = f"there are {counted(len(codes), 'code')}"
+                raise DataError(given, rule, "pass those rows")
+            ids = search_codes(self._quantiser, vectors, codes, 4 * k)[0]
+            scores = exact_cosines(self._loaded(queries), X, ids)
+            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
+            ids, scores = np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1)
+            ends = np.stack([scores, scores])
+        return SearchResult(ids, scores, *(ends if return_interval else ()))
 
     def error_bound(self, X: Any) -> Array:
         """Distance of each row, scaled to length 1, from what its code decodes to.
 
-        No cosine with a unit vector is wrong by more.  This is a diagnostic only: it is many times
-        the gap between neighbours, so it proves no ranking.
+        No cosine is wrong by more, but this is many times the gap between neighbours: it proves no
+        ranking, and is a diagnostic only.
 
         Parameters
         ----------
@@ -363,22 +356,20 @@ class SphericalCodec(MatrixTransformer):
 
     def _check_codes(self, codes: Any) -> Codes:
         check_is_fitted(self)
-        codes = np.asarray(codes)
+        codes = np.asarray(codes, order="C")
         if codes.ndim != 2 or codes.dtype != np.uint8 or codes.shape[1] != self.n_bytes_:
             found = f"The codes have shape {codes.shape} and type {codes.dtype}"
             rule = f"this codec writes uint8 of shape (n_samples, {self.n_bytes_})"
             raise DataError(found, rule, "pass what encode returned")
-        return np.ascontiguousarray(codes)
+        return np.asarray(codes, dtype=np.uint8)
 
     def _encoded(self, X: Matrix) -> Codes:
         codes = np.empty((X.shape[0], self.n_bytes_), dtype=np.uint8)
 
-        def fill(first: int) -> None:
-            rows = slice(first, first + BLOCK)
+        def fill(rows: slice) -> None:
             codes[rows] = self._quantiser.encode(project(X[rows], self.components_.T)[1])
 
-        with parallel():
-            spread(fill, range(0, len(codes), BLOCK))
+        _in_blocks(fill, len(codes))
         return codes
 
     def _projected(self, X: Any) -> Array:
@@ -395,3 +386,8 @@ class SphericalCodec(MatrixTransformer):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
+
+
+def _in_blocks(fill: Callable[[slice], None], n: int) -> None:
+    with parallel():
+        spread(fill, [slice(first, first + BLOCK) for first in range(0, n, BLOCK)])

@@ -21,7 +21,6 @@ def codes_to_faiss(codec: Any, codes: Any) -> Any:
     Parameters
     ----------
     codec : SphericalCodec
-        Fitted.
     codes : ndarray of uint8, shape (n_samples, n_bytes_)
 
     Returns

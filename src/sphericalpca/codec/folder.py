@@ -52,7 +52,7 @@ def write_folder(
     parts = rows.parts if isinstance(rows, ChainedRows) else [rows]
     table = all(isinstance(part, TableRows) for part in parts)
     carried, zero, checksum = carried_columns(rows, keep) if table else None, 0, 0
-    shape, name = (rows.shape[0], codec.n_bytes_), f"codes.{'parquet' if table else 'npy'}"
+    shape, name = (rows.shape[0], codec.n_bytes_), "codes.parquet" if table else "codes.npy"
     with replacing_folder(out, FILES) as folder:
         codec.save(folder / CODEC)
         with (

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.preprocessing import normalize
-from sklearn.utils.extmath import safe_sparse_dot
+from scipy import sparse
 
 from sphericalpca.codec.quantiser import Quantiser, search_codes
 from sphericalpca.estimators.foreign import is_dask
@@ -22,26 +20,25 @@ __all__ = ["exact_cosines", "ideal_bits", "importance", "interval", "learn", "pa
 
 # Rows that levels are trained on; numbers in a sample of long rows; rows that are held out.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**25
-MOST_HELD_OUT, FROM_ROWS = 1000, 2000
+HELD_OUT, MOST_HELD_OUT, FROM_ROWS = 1000, 4000, 2000
 # A projection of a unit row that is shorter than this has no direction.
 VANISHING = 1e-13
-# Of how many rows how many neighbours are looked for, this many rows at a time; of few rows none.
-QUERIES, NEAREST, BLOCK, FEWEST_FOR_NEIGHBOURS = 1500, 10, 250, 300
+# Of how many rows how many neighbours are looked for, this many rows at a time.
+QUERIES, NEAREST, BLOCK = 1500, 10, 250
 # Between 0 (errors count alike) and 1 (by what tells neighbours apart, which is right for small
 # errors); between 0.5 and 0.85 recall hardly differs.
 EXPONENT = 0.7
-# The least that an error may count, compared with the largest; and the least variance.
-FLOOR, NO_VARIANCE = 1e-4, 1e-12
+# The least that an error may count, compared with the largest; the least variance; and no zero.
+FLOOR, NO_VARIANCE, TINY = 1e-4, 1e-12, 1e-300
 # A component that deserves less than this is left out.
 LEAST_BITS = 0.05
 # What errors of cosines are calibrated on: neighbours by rank, and bins of estimates.
 NEIGHBOURS = 63
 RANKS = (0, 1, 3, 7, 15, 31, NEIGHBOURS)
-TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 200
+TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 400
 
 
-@dataclass(frozen=True)
-class Learned:
+class Learned(NamedTuple):
     """What a codec knows beside its subspace: see the attributes of `SphericalCodec`."""
 
     order: Labels  # of the components that are used, byte by byte
@@ -74,13 +71,14 @@ def sample(X: Any, weight: Array | None, rng: Any) -> tuple[Matrix, Array]:
 
 
 def learn(
-    matrix: Matrix, weight: Array, U: Array, n_bytes: int, rng: Any, *, choose: bool
+    matrix: Matrix, weight: Array, U: Array, n_bytes: int, rng: Any, *, n: int, choose: bool
 ) -> Learned:
-    """Choose the number of components, if asked to, and which of them share a byte; find levels."""
+    """From a sample of n rows: the number of components, if asked for, their bytes and levels."""
     Y, V = project(matrix, U)
     there = np.flatnonzero(V.any(axis=1) & (weight > 0))
-    aside, trained, others = _parts(there, rng)
-    counts, variance = importance(V[trained]), _variance(V[trained], weight[trained])
+    aside, trained, others = _parts(there, len(V) / n, rng)
+    counts, shares = importance(V[trained]), weight[trained] / weight[trained].sum()
+    variance = shares @ (V[trained] - shares @ V[trained]) ** 2
     bits = ideal_bits(variance * counts, 8.0 * n_bytes)
     r = max(n_bytes, int(np.flatnonzero(bits)[-1]) + 1) if choose else len(bits)
     packing = pack(bits[:r], n_bytes)
@@ -88,9 +86,9 @@ def learn(
     Y, bits, counts = Y[:, order], bits[order], counts[order]
     V = unit_rows(Y)[0]
     quantiser, levels = Quantiser.train(V[trained], weight[trained], counts, packing[order], rng)
-    bits *= np.log2(levels).sum() / max(bits.sum(), 1e-300)
+    bits *= np.log2(levels).sum() / max(bits.sum(), TINY)
     decoded = quantiser.decode(quantiser.encode(V[aside]))
-    distortion = float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded)))
+    distortion = max(float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded))), 0.0)
     # The row itself, which was not held out where rows are few, is not to be found.
     ids, scores = search_codes(quantiser, Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
     ids = others[ids]
@@ -100,21 +98,21 @@ def learn(
     return Learned(order, bits, quantiser, levels, distortion, quantiles)
 
 
-def _parts(rows: Labels, rng: Any) -> tuple[Labels, Labels, Labels]:
+def _parts(rows: Labels, sampled: float, rng: Any) -> tuple[Labels, Labels, Labels]:
     """Rows that are held out, those to train on, and those to find the former's neighbours among.
 
-    Most rows will not be among those trained on if these are a sample.
+    Of the last as large a share was trained on as of all rows, since errors of others have longer
+    tails.  Rows that are not needed for training make the calibration more certain.
     """
     if len(rows) < FROM_ROWS:
-        return rows[:MOST_HELD_OUT], rows, rows
-    held_out = min(MOST_HELD_OUT, len(rows) // 10)
+        return rows[:HELD_OUT], rows, rows
+    spare = min((len(rows) - MOST_ROWS) // 4, MOST_HELD_OUT)
+    held_out = max(min(HELD_OUT, len(rows) // 10), spare)
     aside, trained, others = np.split(rng.permutation(rows), [held_out, held_out + MOST_ROWS])
-    return aside, trained, others if len(others) >= FEWEST_ROWS else trained
-
-
-def _variance(V: Array, weight: Array) -> Array:
-    mean, square = (np.average(power, axis=0, weights=weight) for power in (V, V**2))
-    return np.maximum(square - mean**2, 0)
+    untrained = len(rows) / sampled - held_out - len(trained)  # of all rows
+    known = int(len(trained) * (len(others) / untrained if untrained > 0 else 1))
+    known = max(known, FEWEST_ROWS - len(others))
+    return aside, trained, np.concatenate([others, trained[:known]])
 
 
 def importance(V: Array) -> Array:
@@ -123,29 +121,23 @@ def importance(V: Array) -> Array:
     Neighbours x of a query q are ranked by <q, x>.  An error e along x is undone by the unit length
     of decoded vectors, so what is left is <q - x, e>: errors count where neighbours differ.
     """
-    n, spread = len(V), np.zeros(V.shape[1])
-    k = min(NEAREST, n // 30)
-    for first in range(0, min(QUERIES, n), BLOCK) if n >= FEWEST_FOR_NEIGHBOURS else ():
+    spread, few = np.zeros(V.shape[1]), len(V) < 30 * NEAREST
+    for first in () if few else range(0, min(QUERIES, len(V)), BLOCK):
         queries = V[first : min(first + BLOCK, QUERIES)]
         cosines = times(queries, V.T)
         cosines[cosines > 1 - 1e-6] = -2  # the row itself, and copies of it
-        nearest = np.argpartition(-cosines, k, axis=1)[:, :k]
-        for column in nearest.T:
-            spread += np.sum((queries - V[column]) ** 2, axis=0, dtype=np.float64)
-    if not spread.max() > 0:
-        return np.ones(V.shape[1])
-    counts = np.maximum(spread / spread.max(), FLOOR) ** EXPONENT
+        for column in np.argpartition(-cosines, NEAREST, axis=1)[:, :NEAREST].T:
+            spread += ((queries - V[column]) ** 2).sum(axis=0)
+    counts = np.maximum(spread / max(spread.max(), TINY), FLOOR) ** EXPONENT
     return np.asarray(counts / counts.mean())
 
 
 def ideal_bits(variance: Array, bits: float) -> Array:
     """How many of the bits each component deserves: equal errors, or none (water-filling)."""
-    top = float(variance.max())
-    log = np.log2(np.maximum(variance, NO_VARIANCE * top) if top > 0 else np.ones(len(variance)))
+    log = np.log2(np.maximum(variance, max(NO_VARIANCE * variance.max(), TINY)))
     order = np.sort(log)[::-1]
     level = (np.cumsum(order) - 2 * bits) / np.arange(1, len(log) + 1)
-    used = int(np.flatnonzero(order >= level)[-1])
-    found = np.maximum(0, (log - level[used]) / 2)
+    found = np.maximum(0, (log - level[np.flatnonzero(order >= level)[-1]]) / 2)
     return np.asarray(np.where(found >= LEAST_BITS, found, 0))
 
 
@@ -158,18 +150,17 @@ def pack(bits: Array, n_bytes: int) -> Labels:
     full = [(0.0, 0, byte) for byte in range(n_bytes)]
     found = np.empty(len(bits), dtype=np.int64)
     for component in np.argsort(-bits, kind="stable"):
-        carried, held, byte = heapq.heappop(full)
-        found[component] = byte
-        heapq.heappush(full, (carried + float(bits[component]), held + 1, byte))
+        carried, held, found[component] = full[0]
+        heapq.heapreplace(full, (carried + bits[component], held + 1, found[component]))
     return found
 
 
 def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
-    """Cosines of each query with rows of its own, by their numbers."""
+    """Cosines of each query with rows of its own, by their numbers, whatever their lengths."""
     found = np.empty(ids.shape)
     for i, own in enumerate(ids if ids.size else ()):
-        pair = normalize(X[own]), normalize(queries[[i]]).T
-        found[i] = safe_sparse_dot(*pair, dense_output=True).ravel()
+        query = queries[[i]].toarray() if sparse.issparse(queries) else queries[[i]]
+        found[i] = as_rows(X[own]).project(unit_rows(query)[0].T).ravel()
     return found
 
 
@@ -180,26 +171,22 @@ def calibrate(estimates: Array, truths: Array, n: int) -> Array:
     because their estimates are high, so estimates are too high on average, most of all for the best
     of many: quantiles depend on the estimate, and on the rank as a share of all rows.
     """
-    lines = [(0.0, 0.0, 0.0, 0.0)]
-    for first, end in itertools.pairwise(RANKS):
-        found = estimates[:, first:end].ravel()
-        order = np.argsort(found, kind="stable")
-        errors = truths[:, first:end].ravel() - found
-        count = int(np.clip(len(order) // FEWEST_IN_BIN, 1, BINS))
-        for part in np.array_split(order, count) if len(order) else ():
-            ends = np.quantile(errors[part], TAILS, method="weibull")
+    lines = []
+    for first, end in itertools.pairwise(rank for rank in RANKS if rank <= estimates.shape[1]):
+        found, true = (part[:, first:end].ravel() for part in (estimates, truths))
+        count = int(np.clip(len(found) // FEWEST_IN_BIN, 1, BINS))
+        for part in np.array_split(np.argsort(found, kind="stable"), count):
+            ends = np.quantile((true - found)[part], TAILS, method="weibull")
             lines.append(((first + end) / 2 / n, found[part].mean(), *ends))
-    return np.array(lines[1:] or lines, dtype=np.float64)
+    return np.array(lines or [(0, 0, 0, 0)], dtype=np.float64)
 
 
 def interval(quantiles: Array, estimates: Array, n: int) -> Array:
     """Lower and upper ends for the cosines of neighbours, best first, that were found in n rows."""
     shares = np.unique(quantiles[:, 0])
-    middle = np.sqrt(shares[:-1] * shares[1:])
-    groups = np.searchsorted(middle, (np.arange(estimates.shape[1]) + 0.5) / n)
-    ends = np.empty((2, *estimates.shape))
-    for column, group in enumerate(groups):
-        _, knots, *errors = quantiles[quantiles[:, 0] == shares[group]].T
-        for end, error in zip(ends, errors, strict=True):
-            end[:, column] = estimates[:, column] + np.interp(estimates[:, column], knots, error)
-    return np.clip(ends, -1, 1)
+    middle, ends = np.sqrt(shares[:-1] * shares[1:]), np.empty((*estimates.T.shape, 2))
+    for rank, found in enumerate(estimates.T):
+        share = shares[np.searchsorted(middle, (rank + 0.5) / n)]
+        _, knots, *errors = quantiles[quantiles[:, 0] == share].T
+        ends[rank] = np.transpose([found + np.interp(found, knots, error) for error in errors])
+    return np.clip(ends.T, -1, 1)

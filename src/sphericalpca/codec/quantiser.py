@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.cluster import kmeans_plusplus
 
 from sphericalpca.kernels import library
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.products import Labels, times
 
-__all__ = ["LEVELS", "ZERO", "Codes", "Quantiser", "all_cosines", "kmeans", "search_codes"]
+__all__ = ["BLOCK", "LEVELS", "ZERO", "Codes", "Quantiser", "kmeans", "search_codes"]
 
 LEVELS = 256
 ZERO = 255  # in the first byte: the code of a zero row
@@ -66,20 +67,19 @@ class Quantiser:
     ) -> tuple[Quantiser, Labels]:
         """Levels by k-means on unit vectors, for each byte by itself, and how many each has."""
         scale = np.sqrt(importance).astype(np.float32)
-        empty = cls(packing, scale**2, np.empty((LEVELS, len(packing)), dtype=np.float32))
-        seeds = rng.integers(2**31, size=len(empty.groups))
+        new = cls(packing, scale**2, np.empty((LEVELS, len(packing)), dtype=np.float32))
+        seeds = rng.integers(2**31, size=len(new.groups))
 
         def trained(byte: int) -> int:
-            group = empty.groups[byte]
+            group = new.groups[byte]
             X = np.ascontiguousarray(V[:, group] * scale[group], dtype=np.float32)
-            centres = kmeans(X, weight, LEVELS - (byte == 0), np.random.default_rng(seeds[byte]))
-            empty.levels[:, group] = centres[0] / scale[group]
-            empty.levels[: len(centres), group] = centres / scale[group]
+            centres = kmeans(X, weight, LEVELS - (byte == 0), int(seeds[byte]))
+            new.levels[:, group] = _filled(centres) / scale[group]
             return len(centres)
 
         with parallel():
-            counts = spread(trained, range(len(empty.groups)))
-        return empty, np.array(counts)
+            counts = spread(trained, range(len(new.groups)))
+        return new, np.array(counts)
 
     @cached_property
     def ends(self) -> Labels:
@@ -135,45 +135,35 @@ class Quantiser:
     def decode(self, codes: Codes) -> Array:
         """Unit vectors, float32 of shape (n, r)."""
         V = self.levels[codes[:, self.packing], np.arange(len(self.packing))]
-        lengths = np.sqrt(np.einsum("ij,ij->i", V, V, dtype=np.float64))
-        zero = (codes[:, 0] == ZERO) | (lengths == 0)
-        scale = np.divide(1, lengths, out=np.zeros(len(V)), where=~zero)
-        return np.asarray(V * scale[:, None].astype(np.float32))
+        V[codes[:, 0] == ZERO] = 0
+        return unit_rows(V, overwrite=True)[0]
 
 
-def kmeans(X: Array, weight: Array, most: int, rng: Any) -> Array:
+def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:
     """At most this many centres of float32 rows: all distinct rows, if there are no more."""
-    centres = _first_centres(X, weight, most, rng)
-    if len(centres) < most:
-        return np.unique(np.round(centres / GRID) * GRID, axis=0).astype(np.float32)
+    rng = np.random.RandomState(seed)  # which is what scikit-learn takes
+    drawn = rng.permutation(np.flatnonzero(weight > 0))[:STARTING_ROWS]
+    distinct = np.unique(np.round(X[drawn] / GRID) + 0.0, axis=0)
+    if len(distinct) <= most:
+        return (distinct * GRID).astype(np.float32)
+    # k-means++ reaches into the tails, which some iterations from rows drawn by weight alone do
+    # not: with one component in a byte, errors would be several times as large.
+    options = {"sample_weight": weight[drawn], "random_state": rng, "n_local_trials": 1}
+    centres = kmeans_plusplus(X[drawn], most, **options)[0].astype(np.float64)
+    packing, one = np.zeros(X.shape[1], dtype=np.int64), np.ones(X.shape[1], dtype=np.float32)
     for _ in range(ITERATIONS):
-        levels = np.tile(centres[0], (LEVELS, 1))
-        levels[: len(centres)] = centres
-        one = np.ones(X.shape[1], dtype=np.float32)
-        nearest = Quantiser(np.zeros(X.shape[1], dtype=np.int64), one, levels).nearest(X)[:, 0]
-        held = np.bincount(nearest, weights=weight, minlength=len(centres))[:, None]
-        sums = [np.bincount(nearest, weights=weight * x, minlength=len(centres)) for x in X.T]
+        levels = _filled(centres).astype(np.float32)
+        nearest = Quantiser(packing, one, levels).nearest(X)[:, 0]
+        held = np.bincount(nearest, weights=weight, minlength=most)[:, None]
+        sums = [np.bincount(nearest, weights=weight * x, minlength=most) for x in X.T]
         # A centre without rows stays where it is.
-        centres = np.divide(np.stack(sums, axis=1), held, out=centres.astype(float), where=held > 0)
-    return centres.astype(np.float32)
+        np.divide(np.stack(sums, axis=1), held, out=centres, where=held > 0)
+    return np.asarray(centres, dtype=np.float32)
 
 
-def _first_centres(X: Array, weight: Array, most: int, rng: Any) -> Array:
-    """Rows drawn by weight and squared distance from those drawn before (k-means++).
-
-    They reach into the tails, which twelve iterations from rows drawn by weight alone do not: with
-    one component in a byte, errors would be several times as large.
-    """
-    drawn = rng.permutation(len(X))[:STARTING_ROWS]
-    rows, chance = X[drawn], weight[drawn].astype(np.float64)
-    centres: list[Array] = []
-    distance = np.full(len(rows), np.inf)
-    while len(centres) < most and chance.any():
-        total = np.cumsum(chance)
-        centres.append(rows[np.searchsorted(total, total[-1] * rng.random(), side="right")])
-        distance = np.minimum(distance, np.sum((rows - centres[-1]) ** 2, axis=1))
-        chance = weight[drawn] * np.where(distance > GRID**2, distance, 0)
-    return np.array(centres)
+def _filled(centres: Array) -> Array:
+    """256 levels, of which the first stands for those that are missing."""
+    return np.concatenate([centres, np.repeat(centres[:1], LEVELS - len(centres), axis=0)])
 
 
 def search_codes(
@@ -181,22 +171,24 @@ def search_codes(
 ) -> tuple[Labels, Array]:
     """The k rows of the largest inner product with each query; ties go to the first row."""
     k, queries = min(k, len(codes)), queries.astype(np.float32)
-    if library() is None:
-        starts = range(0, len(codes), BLOCK)
-        decoded = (quantiser.decode(codes[first : first + BLOCK]) for first in starts)
-        found = [
-            nearest_neighbours(rows, queries, min(k, len(rows)), metric="inner") for rows in decoded
-        ]
-        ids = [best.ids + first for first, best in zip(starts, found, strict=True)]
-        scores = [best.scores for best in found]
-    else:
-        ids, scores = _by_tables(quantiser, queries, codes, k)
-    places, values = np.concatenate(ids, axis=1), np.concatenate(scores, axis=1)
+    find = _by_decoding if library() is None else _by_tables
+    places, values = (np.concatenate(found, axis=1) for found in find(quantiser, queries, codes, k))
     order = np.lexsort((places, -values), axis=1)[:, :k]
     return np.take_along_axis(places, order, 1), np.take_along_axis(values, order, 1)
 
 
-def _by_tables(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> tuple[Any, Any]:
+def _by_decoding(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Any:
+    """The best of each block of codes."""
+    ids, scores = [], []
+    for first in range(0, len(codes), BLOCK):
+        rows = quantiser.decode(codes[first : first + BLOCK])
+        best = nearest_neighbours(rows, queries, min(k, len(rows)), metric="inner")
+        ids.append(best.ids + first)
+        scores.append(best.scores)
+    return ids, scores
+
+
+def _by_tables(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Any:
     """The best of each part of the codes, by compiled kernels."""
     compiled: Any = library()
     one = len(queries) == 1
@@ -205,7 +197,13 @@ def _by_tables(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> tu
 
     def look(job: tuple[int, int]) -> None:
         part, rows = job[0], slice(job[1], job[1] + lanes - 1)
-        some, table = codes[ends[part] : ends[part + 1]], _table(quantiser, queries[rows], lanes)
+        # Inner products with all levels, and squared lengths beside them.
+        table = np.zeros((*quantiser.squares.shape, lanes), dtype=np.float32)
+        table[..., -1] = quantiser.squares
+        for line, group in zip(table, quantiser.groups, strict=True):
+            asked = queries[rows, group]
+            line[:, : len(asked)] = times(quantiser.levels[:, group], asked.T)
+        some = codes[ends[part] : ends[part + 1]]
         call(find, some, *some.shape, table, ends[part], k, scores[part, rows], ids[part, rows])
 
     with parallel():
@@ -214,25 +212,3 @@ def _by_tables(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> tu
         ids, scores = np.full(shape, NOBODY), np.full(shape, -np.inf, dtype=np.float32)
         spread(look, list(itertools.product(range(len(ids)), batches)))
     return ids[:, : len(queries)], scores[:, : len(queries)]
-
-
-def all_cosines(quantiser: Quantiser, queries: Array, codes: Codes) -> Array:
-    """Inner products of all queries with all rows, float32."""
-    out = np.empty((len(queries), len(codes)), dtype=np.float32)
-
-    def fill(first: int) -> None:
-        rows = slice(first, first + BLOCK)
-        out[:, rows] = times(queries.astype(np.float32), quantiser.decode(codes[rows]).T)
-
-    with parallel():
-        spread(fill, range(0, len(codes), BLOCK))
-    return out
-
-
-def _table(quantiser: Quantiser, queries: Array, lanes: int) -> Array:
-    """Inner products with all levels, and squared lengths beside them: (n_bytes, 256, lanes)."""
-    table = np.zeros((*quantiser.squares.shape, lanes), dtype=np.float32)
-    table[..., -1] = quantiser.squares
-    for byte, group in enumerate(quantiser.groups):
-        table[byte, :, : len(queries)] = quantiser.levels[:, group] @ queries[:, group].T
-    return table

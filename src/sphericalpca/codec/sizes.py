@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -42,8 +41,7 @@ class BytePoint(NamedTuple):
     reranked: float
 
 
-@dataclass(frozen=True)
-class ByteChoice:
+class ByteChoice(NamedTuple):
     """The curve, by increasing bytes, and the fewest bytes of codes that reach the target."""
 
     curve: list[BytePoint]
@@ -59,7 +57,7 @@ class ByteChoice:
         -------
         numbers : dict
         """
-        return {**vars(self), "curve": [point._asdict() for point in self.curve]}
+        return {**self._asdict(), "curve": [point._asdict() for point in self.curve]}
 
 
 def choose_bytes(
@@ -112,8 +110,7 @@ def choose_bytes(
         raise ParameterError(Parameter("recall", recall), "must be between 0 and 1")
     X = check_matrix(SphericalCodec(), X, reset=True, on_host=True)
     held, limit = HeldOut.draw(X, queries, k, generator(random_state)), min(X.shape)
-    base, asked = np.setdiff1d(np.arange(held.n_rows), held.ids), take_rows(X, held.ids)
-    known: dict[int, BytePoint] = {}
+    asked, known = take_rows(X, held.ids), dict[int, BytePoint]()
 
     def measure(n_bytes: int) -> BytePoint:
         if n_bytes not in known:
@@ -121,8 +118,9 @@ def choose_bytes(
             with silently(CapacityWarning, NoDirectionWarning):
                 codes = codec.fit(X, sample_weight=held.weight).encode(X)
             codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
-            found = codec.search(asked, codes[base], SECOND_STAGE * k).ids
-            known[n_bytes] = _point("codes", n_bytes, held, base[found])
+            base = np.delete(np.arange(held.n_rows), held.ids)
+            found = base[codec.search(asked, codes[base], SECOND_STAGE * k).ids]
+            known[n_bytes] = _point("codes", n_bytes, held, found)
             progress(known[n_bytes])
         return known[n_bytes]
 
@@ -154,11 +152,10 @@ def _full(X: Any, held: HeldOut) -> Iterator[BytePoint]:
     yield BytePoint("float32", 4 * m, 1.0, 1.0, 1.0, 1.0)
     if n * m <= MOST_NUMBERS:
         Z = as_rows(X).project(np.eye(m))
-        peak = np.maximum(np.abs(Z).max(axis=1, keepdims=True), 1e-30)
-        rounded = {"float16": (2, Z.astype(np.float16)), "int8": (1, np.rint(127 * (Z / peak)))}
-        for kind, (width, rows) in rounded.items():
+        unit = Z / np.maximum(np.abs(Z).max(axis=1, keepdims=True), 1e-30)
+        for kind, rows in (("float16", unit.astype(np.float16)), ("int8", np.rint(127 * unit))):
             found = held.search(rows.astype(Z.dtype), SECOND_STAGE * held.k)
-            yield _point(kind, width * m, held, found)
+            yield _point(kind, m * (2 if kind == "float16" else 1), held, found)
 
 
 def _point(kind: str, n_bytes: int, held: HeldOut, found: Ids) -> BytePoint:

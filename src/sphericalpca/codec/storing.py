@@ -17,18 +17,14 @@ from sphericalpca.version import __version__
 
 __all__ = ["fingerprint", "load_codec", "save_codec"]
 
-CODING = ("components", "packing", "importance", "levels")  # all that codes depend on
-
-
-def _arrays(codec: Any) -> dict[str, Array]:
-    own = {name: getattr(codec, f"{name}_") for name in ("components", "bits", "error_quantiles")}
-    return own | {name: getattr(codec._quantiser, name) for name in CODING[1:]}
+FITTED = ("components", "bits", "error_quantiles")
+LEARNED = ("packing", "importance", "levels")
 
 
 def fingerprint(codec: Any) -> str:
     """A checksum of all that codes depend on."""
-    parts = (np.ascontiguousarray(_arrays(codec)[name]).tobytes() for name in CODING)
-    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+    parts = (codec.components_, *(getattr(codec._quantiser, name) for name in LEARNED))
+    return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:16]
 
 
 def save_codec(codec: Any, path: Path) -> None:
@@ -42,7 +38,8 @@ def save_codec(codec: Any, path: Path) -> None:
         "fingerprint": fingerprint(codec),
         "feature_names": list(getattr(codec, "feature_names_in_", [])),
     }
-    write_model(path, _arrays(codec), header)
+    arrays = {name: getattr(codec, f"{name}_") for name in FITTED}
+    write_model(path, arrays | {name: getattr(codec._quantiser, name) for name in LEARNED}, header)
 
 
 def load_codec(codec: Any, path: Path) -> None:
@@ -52,10 +49,12 @@ def load_codec(codec: Any, path: Path) -> None:
         _require(header["class"] == "SphericalCodec", f"it holds a {header['class']}")
         _check_arrays(**arrays)
         codec.set_params(**header["parameters"])
-        codec.components_, codec.bits_ = arrays["components"], arrays["bits"]
-        codec.n_features_in_ = codec.components_.shape[1]
-        codec.error_quantiles_, codec.distortion_ = arrays["error_quantiles"], header["distortion"]
-        codec._quantiser = Quantiser(*(arrays[name] for name in CODING[1:]))  # type: ignore[arg-type]
+        vars(codec).update({f"{name}_": arrays[name] for name in FITTED})
+        codec._quantiser = Quantiser(*(arrays[name] for name in LEARNED))  # type: ignore[arg-type]
+        codec.n_features_in_, codec.distortion_ = (
+            arrays["components"].shape[1],
+            header["distortion"],
+        )
         names = names_from(header["feature_names"], codec.n_features_in_)
         if names is not None:
             codec.feature_names_in_ = names
