@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sphericalpca import DataError
 from sphericalpca.groups.partition import directions
-from sphericalpca.groups.words import WordVectorizer, distinctive
+from sphericalpca.groups.texts import WordVectorizer, distinctive
 
 
 @pytest.mark.parametrize(("n", "least"), [(100, 1), (399, 1), (400, 2), (1000, 5), (3000, 5)])
