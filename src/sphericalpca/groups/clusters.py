@@ -39,7 +39,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     """Groups of texts by angle: the same ones every time, and every text in one of them.
 
     Texts become tf-idf rows, and these `SphericalPCA` components.  Many runs of spherical k-means
-    in these vote on which texts belong together; the outcome is refined in the space of the rows.
+    in these, or of k-means if rows are dense vectors, vote on which texts belong together; the
+    outcome is refined in the space of the rows.
 
     Parameters
     ----------
