@@ -12,6 +12,7 @@ import gzip
 import itertools
 import json
 import re
+import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -50,6 +51,9 @@ LEAST, FEW = 5, 1000
 # Words of more than this share of the texts are left out, unless more than this share would lose
 # all of theirs.
 COMMON, LOST = 0.5, 0.01
+# Words may have marks, as vowels of Indic scripts are, and joiners; scikit-learn's end there.
+MARKS = "".join(chr(k) for k in range(0x300, 0x10000) if unicodedata.category(chr(k))[0] == "M")
+WORD = rf"\b\w[\w{MARKS}\u200c\u200d]+"
 VECTORS = ("pass a list of texts, or ", Parameter("vectorizer", "passthrough"), " for vectors")
 
 Record = tuple[int, dict[str, Any]]
@@ -246,8 +250,9 @@ class WordVectorizer(TfidfVectorizer):
 
     def __init__(self, *, stop_words: Any = "english", vocabulary: Any = None) -> None:
         # Rows are scaled where they are used.
-        options = {"sublinear_tf": True, "norm": None, "dtype": np.float32}
-        super().__init__(stop_words=stop_words, vocabulary=vocabulary, **options)
+        options: Any = {"sublinear_tf": True, "norm": None, "dtype": np.float32}
+        options |= {"token_pattern": WORD, "stop_words": stop_words, "vocabulary": vocabulary}
+        super().__init__(**options)
 
     def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> Any:
         """Learn the words of texts, which are read once, and return their rows."""
