@@ -65,7 +65,7 @@ def test_profiles_are_directions_of_sums():
 
 def test_words_of_every_script_stay_whole():
     """Vowels of Indic scripts are marks, and so are accents that are written apart."""
-    texts = ["हवा में पानी", "தமிழ் மொழி", "cafe\u0301 olé", "می\u200cخواهم کتاب", "dont_split a1 b"]
+    texts = ["हवा में पानी", "தமிழ் மொழி", "cafe\u0301 olé", "ab\u200ccd", "dont_split a1 b"]
     vectorizer = WordVectorizer(stop_words=None)
     vectorizer.fit_transform(texts)
     wanted = {word for text in texts for word in text.split()} - {"b"}
