@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.cluster.hierarchy import linkage
 
 from sphericalpca import TextClusters
-from sphericalpca.groups.page import PageData
 
 EVIL = "</script><img src=x onerror=alert(1)>{{ 7 * 7 }}&\"'<!--"
 ODD = "line\u2028paragraph\u2029 nul\0 half\ud800 right\u202eleft \x1b[31m \ufffe end"
@@ -28,7 +27,7 @@ def make(n=200, k=4, *, seed=0, **changes):
     excerpts = [f"needle{i} says number {i} of group {group[i]}" for i in range(n)]
     excerpts[:2] = [EVIL, ODD][:n]
     ids = [EVIL if i == 2 else f"id/{i}" for i in range(n)]
-    data = PageData(
+    data = SimpleNamespace(
         title=EVIL,
         source="texts.csv",
         groups=[described(i, ids, excerpts, np.flatnonzero(group == i), k) for i in range(k)],
@@ -50,7 +49,7 @@ def make(n=200, k=4, *, seed=0, **changes):
         problems={"malformed lines": {"count": 3, "lines": (7, 19)}},
         unassigned=[(ids[-1], excerpts[-1])],
     )
-    return replace(data, **changes)
+    return SimpleNamespace(**vars(data) | changes)
 
 
 def described(label, ids, excerpts, rows, k):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from sphericalpca import TextClusters
-from sphericalpca.groups.count import choose_count
+from sphericalpca.groups.partition import choose_count
 from sphericalpca.linalg import unit_rows
 
 

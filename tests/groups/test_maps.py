@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from sphericalpca.groups.maps import on_plane, on_sphere
+from sphericalpca.groups.page import on_plane, on_sphere
 from sphericalpca.linalg import unit_rows
 
 

@@ -6,8 +6,8 @@ import base64
 import json
 import re
 import zlib
-from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -16,6 +16,10 @@ pytest.importorskip("jinja2")
 
 from sphericalpca.groups import page as module
 from sphericalpca.groups.page import groups_page
+
+
+def replace(data, **changes):
+    return SimpleNamespace(**vars(data) | changes)
 
 
 class Reader(HTMLParser):

@@ -7,7 +7,7 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 from sphericalpca import DataError
 from sphericalpca.groups.partition import directions
-from sphericalpca.groups.words import WordVectorizer, distinctive
+from sphericalpca.groups.texts import WordVectorizer, distinctive
 
 
 @pytest.mark.parametrize(("n", "least"), [(100, 1), (399, 1), (400, 2), (1000, 5), (3000, 5)])
@@ -61,3 +61,12 @@ def test_profiles_are_directions_of_sums():
     dense = X.toarray()
     sums = np.array([dense[:2].sum(axis=0), dense[2]])
     assert np.allclose(directions(X, labels, 2), sums / np.linalg.norm(sums, axis=1, keepdims=True))
+
+
+def test_words_of_every_script_stay_whole():
+    """Vowels of Indic scripts are marks, and so are accents that are written apart."""
+    texts = ["हवा में पानी", "தமிழ் மொழி", "cafe\u0301 olé", "ab\u200ccd", "dont_split a1 b"]
+    vectorizer = WordVectorizer(stop_words=None)
+    vectorizer.fit_transform(texts)
+    wanted = {word for text in texts for word in text.split()} - {"b"}
+    assert set(vectorizer.get_feature_names_out()) == wanted

@@ -22,7 +22,7 @@ from sphericalpca.version import __version__
 __all__ = ["COMMANDS", "App", "app"]
 
 COMMANDS = {
-    name: f"sphericalpca.cli.{name}:{name}"
+    name: f"sphericalpca.cli.{'cluster' if name == 'assign' else name}:{name}"
     for name in (
         *("demo", "cluster", "assign", "fit", "choose", "evaluate", "info", "export"),
         *("transform", "compress", "search", "bench"),

@@ -1,7 +1,9 @@
-"""``sphericalpca cluster``: from a file of texts to groups, a page and a model."""
+"""``sphericalpca cluster``: texts to groups, a page and a model; ``assign``: new texts to these."""
 
 from __future__ import annotations
 
+import itertools
+import json
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,7 +20,7 @@ from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterErro
 if TYPE_CHECKING:
     from sphericalpca.groups.texts import Texts
 
-__all__ = ["cluster", "read_vectors", "reading_texts", "tell_of_unknown", "text_options"]
+__all__ = ["assign", "cluster"]
 
 TABLE, PARQUET, SUMMARY = "groups.csv", "groups.parquet", "summary.json"
 MODEL, PAGE = "model.safetensors", "index.html"
@@ -27,9 +29,14 @@ FILES = (TABLE, PARQUET, SUMMARY, MODEL, PAGE)
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
 # Texts between two signs of progress.
 EVERY = 1000
+SENTENCE = """\
+{output}: {n_texts:,} texts in {n_groups} groups.
+Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
+5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
+groups differ by {moved:.1%}."""
 
 # They say where the texts are.
-text_options = console.with_options(
+_text_options = console.with_options(
     click.option("--text", help="Column of texts.  Default: the only one."),
     click.option("--id", help="Column of identifiers.  Default: number of the line."),
     click.option("--encoding", default="utf-8", help="Encoding of the file."),
@@ -57,7 +64,7 @@ def _count(text: str) -> int | str:
 @click.argument("texts", type=click.Path(path_type=Path))
 @click.option("-k", "--clusters", type=_count, required=True, metavar="K", help="Number or 'auto'.")
 @click.option("--out", type=console.FOLDER, required=True, help="Folder to write.")
-@text_options
+@_text_options
 @click.option("--stop-words", default="english", help="Words to ignore: english, none, or a file.")
 @click.option("--parquet", is_flag=True, help=f"Also write {PARQUET}.")
 @reading.reading_options
@@ -75,7 +82,7 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
     sphericalpca.modelfile.require_library()
     status = console.showing_status("Reading ...", quiet=options["quiet"])
-    with reading_texts(texts, options) as source, status as show:
+    with _reading_texts(texts, options) as source, status as show:
         model, notes, words = _grouped(texts, source, options, show)
         title = f"{model.merged_.max() + 1} groups in {texts.name}"
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
@@ -90,7 +97,7 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
             model.save(folder / MODEL)
             for name, content in files.items():
                 (folder / name).write_text(content, encoding="utf-8")
-    tell_of_unknown(model.labels_)
+    _tell_of_unknown(model.labels_)
     if options["as_json"]:
         click.echo(files[SUMMARY])
         return
@@ -108,7 +115,7 @@ def _grouped(
     """The fitted groups, ids and beginnings of the texts, and what tells words of a group."""
     from sphericalpca.groups.page import clean  # noqa: PLC0415 - slow to import
     from sphericalpca.groups.partition import directions  # noqa: PLC0415
-    from sphericalpca.groups.words import WordVectorizer, distinctive  # noqa: PLC0415
+    from sphericalpca.groups.texts import WordVectorizer, distinctive  # noqa: PLC0415
 
     notes = list[tuple[str, str]]()
 
@@ -121,7 +128,7 @@ def _grouped(
 
     say = show or partial(console.write_line, err=True)
     tell = None if options["quiet"] else lambda stage: say(f"{stage} ...")
-    vectors = read_vectors(path, options) if options["vectors"] else None
+    vectors = _read_vectors(path, options) if options["vectors"] else None
     vectorizer = WordVectorizer(stop_words=_stop_words(options["stop_words"]))
     how: Any = {"vectorizer": vectorizer if vectors is None else "passthrough"}
     model = sphericalpca.TextClusters(options["clusters"], random_state=options["seed"], **how)
@@ -150,8 +157,69 @@ def _stop_words(given: str) -> Any:
         return Path(given).read_text("utf-8-sig").lower().split()
 
 
+@click.command(
+    short_help="Assign new texts to the groups of 'cluster'.",
+    epilog=console.examples(
+        "sphericalpca assign groups/model.safetensors new.csv -o new-groups.csv",
+        "sphericalpca assign groups/model.safetensors new.jsonl --text body -o new.parquet --json",
+    ),
+)
+@click.argument("model", type=console.FILE)
+@click.argument("texts", type=click.Path(path_type=Path))
+@click.option("-o", "--output", type=console.FILE, required=True, help="A .csv or .parquet file.")
+@_text_options
+@reading.reading_options
+@console.common_options("force", "json", "quiet")
+def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
+    """Assign new texts to the groups found by 'cluster'.
+
+    Texts are streamed, and texts of the first run keep their groups.  Also reports how well the
+    new texts fit the groups, compared with the first run.
+    """
+    from sphericalpca.groups.partition import drift, joined  # noqa: PLC0415 - slow to import
+    from sphericalpca.groups.storing import open_table  # noqa: PLC0415
+
+    if output.suffix.lower() not in (".csv", ".parquet"):
+        raise ParameterError(f"{output} is neither .csv nor .parquet", remedy="rename it")
+    outputs.check_output(output, force=options["force"], reads=[model, texts])
+    clusters = sphericalpca.TextClusters.load(model)
+    if (clusters.vectorizer_ is None) != options["vectors"]:
+        kind = "texts, not vectors" if options["vectors"] else "vectors"
+        remedy = ("leave out " if options["vectors"] else "pass ", Parameter("vectors"))
+        raise ParameterError(f"{model} has groups of {kind}", remedy=remedy)
+    if options["merge"] is not None:
+        clusters = clusters.merge(options["merge"])
+    parts = list[Any]()
+    with (
+        _reading_texts(texts, options) as source,
+        silently(NoDirectionWarning),  # they are counted below
+        console.showing_status("Reading ...", quiet=options["quiet"]) as show,
+        sphericalpca.files.replacing(output) as temporary,
+        open_table(temporary, output.suffix) as add,
+    ):
+        for ids, X in _portions(texts, source, options):
+            parts.append(clusters.assign(X))
+            add(ids, parts[-1])
+            if show is not None:
+                show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
+    found = {"output": str(output), **drift(joined(parts), clusters)}
+    _tell_of_unknown(joined(parts).labels)
+    console.write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
+
+
+def _portions(path: Path, source: Texts | None, options: dict[str, Any]) -> Iterator[Any]:
+    """Names and texts, as many at a time as the first run took; or all vectors."""
+    if options["vectors"]:
+        X = _read_vectors(path, options)
+        yield [name for name, _ in source] if source else list(map(str, range(X.shape[0]))), X
+        return
+    texts = iter(source or ())
+    while chunk := list(itertools.islice(texts, sphericalpca.groups.partition.CHUNK)):
+        yield tuple(zip(*chunk, strict=True))
+
+
 @contextmanager
-def reading_texts(path: Path, options: dict[str, Any]) -> Iterator[Texts | None]:
+def _reading_texts(path: Path, options: dict[str, Any]) -> Iterator[Texts | None]:
     """The texts named on the command line, None of vectors without texts.
 
     At the end, also of an error, it says which column was read and what is wrong with which lines.
@@ -177,13 +245,13 @@ def reading_texts(path: Path, options: dict[str, Any]) -> Iterator[Texts | None]
             console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
 
 
-def read_vectors(path: Path, options: dict[str, Any]) -> Any:
+def _read_vectors(path: Path, options: dict[str, Any]) -> Any:
     """The vectors of a file, in memory."""
     source = reading.open_files([str(path)], options)
     return sphericalpca.rows.reading.load_rows(source, source.shape[0])
 
 
-def tell_of_unknown(labels: Any) -> None:
+def _tell_of_unknown(labels: Any) -> None:
     """How many texts have no group."""
     if missing := int((labels < 0).sum()):
         console.warn(f"texts without a known word, in group -1: {missing:,}.")

@@ -21,9 +21,8 @@ from sphericalpca.estimators.monitoring import warn_of_zero_rows
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.groups import partition
-from sphericalpca.groups.count import choose_count
 from sphericalpca.groups.storing import load_clusters, save_clusters
-from sphericalpca.groups.words import WordVectorizer, checked_texts, distinctive
+from sphericalpca.groups.texts import WordVectorizer, checked_texts, distinctive
 from sphericalpca.linalg import Array, Labels
 from sphericalpca.parallel import parallel
 from sphericalpca.rows import as_rows
@@ -40,7 +39,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     """Groups of texts by angle: the same ones every time, and every text in one of them.
 
     Texts become tf-idf rows, and these `SphericalPCA` components.  Many runs of spherical k-means
-    in these vote on which texts belong together; the outcome is refined in the space of the rows.
+    in these, or of k-means if rows are dense vectors, vote on which texts belong together; the
+    outcome is refined in the space of the rows.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         k, r, self.curve_ = self.n_clusters, self.n_components, None
         if k == "auto":
             tell("counting groups")
-            k, self.curve_ = choose_count(Z, rng)
+            k, self.curve_ = partition.choose_count(Z, rng)
         validation.check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
         if r == "auto":
             r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
@@ -176,14 +176,12 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     def _number(self, found: partition.Nearest) -> None:
         """Number groups as they appear, not counting doubtful texts."""
         k = len(self.merged_)
-        certain = np.where(found.margins >= partition.UNCERTAIN, found.labels, -1)
-        seen = np.concatenate([certain, found.labels, np.arange(k)])
-        order = np.argsort([int(np.argmax(seen == label)) for label in range(k)])
+        certain = found.labels[found.margins >= partition.UNCERTAIN]
+        seen = np.concatenate([certain, found.labels, np.arange(k)]).tolist()
+        order = sorted(range(k), key=seen.index)
         place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
-        self.cluster_centers_, self.summary_ = (
-            self.cluster_centers_[order],
-            partition.summary_of(found),
-        )
+        self.cluster_centers_ = self.cluster_centers_[order]
+        self.summary_ = partition.summary_of(found)
         self._keep(found._replace(labels=place[found.labels], second=place[found.second]))
         self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
 

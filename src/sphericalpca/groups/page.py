@@ -1,4 +1,9 @@
-"""What is written about groups: a page that needs no network and no other file, and its summary."""
+"""What is written about groups: a page that needs no network and no other file, and its summary.
+
+Texts are drawn on the sphere of three components, and in a plane with room for all: a group is a
+disc whose area is its share, near discs are near in angle, typical texts are in the middle of
+theirs, and a text lies towards the groups that it is nearest to.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +12,20 @@ import json
 import re
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sphericalpca.groups.maps import on_plane, on_sphere
-from sphericalpca.groups.partition import UNCERTAIN
+from sphericalpca.estimators.spherical_pca import SphericalPCA
+from sphericalpca.exceptions import NoDirectionWarning, silently
+from sphericalpca.groups.partition import UNCERTAIN, directions
 from sphericalpca.groups.storing import VERSIONS
+from sphericalpca.linalg import Array, Labels, fix_signs, unit_rows
 from sphericalpca.pages import document
 from sphericalpca.pages.tables import share
 
-__all__ = ["PageData", "clean", "groups_page", "page_data", "summary_of_page"]
+__all__ = ["clean", "groups_page", "on_plane", "on_sphere", "page_data", "summary_of_page"]
 
 # The longest text, id and word in characters; the largest page in bytes.
 EXCERPT, ID, WORD = 300, 120, 40
@@ -39,42 +45,19 @@ SCALE, PLANE_SCALE = 32767, 8191
 NO_GROUP = 65535
 # What is said of a typical or borderline text.
 TEXT = ("id", "excerpt", "cosine", "margin", "other")
+# Rows that three components are fitted to.
+FITTED = 20_000
+# How strongly a text is drawn to the groups that are near to it.
+PULL = 8.0
 # Of what the page shows, what belongs to single texts.
 POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
 
-@dataclass(frozen=True)
-class PageData:
-    """What the page shows.  Arrays and lists of points have one entry for each text on the map.
+def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> Any:
+    """What the page shows of fitted groups; notes are ids and beginnings of their texts.
 
-    A group has a label, its distinctive words with weights, a size, the mean cosine, and typical
-    and borderline texts: id, excerpt, cosine, margin and label of the second-best group.
+    Arrays and lists of points have an entry for each text on the map, groups come in order of size.
     """
-
-    title: str
-    source: str  # the name of the file or folder
-    groups: Sequence[Mapping[str, Any]]  # in order of size
-    sphere: NDArray[Any]  # n x 3, unit rows; zeros for texts without a known word
-    plane: NDArray[Any]  # n x 2
-    group: NDArray[Any]  # n labels, -1 for texts without a known word
-    cosine: NDArray[Any]  # n, to the centre of the group
-    margin: NDArray[Any]  # n, over the second-best centre
-    excerpts: Sequence[str]  # the page cuts them at 300 characters, with a sign
-    ids: Sequence[str]
-    n_texts: int  # all of them, also where the points are a sample
-    mean_cosine: float  # of all texts to the centres of their groups
-    svd_ratio: float
-    uncertain: float  # texts whose margin is below this are marked
-    tree: NDArray[Any] | None = None  # scipy's linkage in degrees; leaves in order of labels
-    curve: Sequence[tuple[int, float, float, float]] | None = None  # of `-k auto`
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    problems: Mapping[str, Any] = field(default_factory=dict)  # with count and first lines
-    unassigned: Sequence[tuple[str, str]] = ()  # id and excerpt of texts without a known word
-
-
-def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> PageData:
-    """What the page shows of fitted groups; notes are ids and beginnings of their texts."""
     n, k, found = len(notes), int(model.merged_.max()) + 1, model.nearest_
     sizes = np.bincount(found.labels + 1, minlength=k + 1)[1:]
     totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
@@ -84,61 +67,127 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
         each = ((*notes[row], *more) for row, more in zip(rows, numbers, strict=True))
         return [dict(zip(TEXT, values, strict=True)) for values in each]
 
-    def group(label: int) -> dict[str, Any]:
-        both = [model.examples(label, EXAMPLES, borderline=last) for last in (False, True)]
-        chosen = {"label": label, "words": words(label, WORDS), "size": int(sizes[label])}
-        chosen["mean_cosine"] = float(totals[label] / max(sizes[label], 1))
-        return chosen | dict(zip(("typical", "borderline"), map(texts, both), strict=True))
-
     rows = sample(n, POINTS)
     V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
-    points: Any = {"group": labels, "cosine": cosines, "margin": margins}
-    points |= {"sphere": on_sphere(V), "plane": on_plane(V, labels, cosines)}
-    points["ids"], points["excerpts"] = zip(*(notes[row] for row in rows), strict=True)
-    known = {"mean_cosine": model.summary_["mean_cosine"], "svd_ratio": model.svd_ratio_}
-    return PageData(
-        groups=[group(label) for label in np.argsort(-sizes, kind="stable").tolist()],
+    ids, excerpts = zip(*(notes[row] for row in rows), strict=True)
+    return SimpleNamespace(
+        groups=[
+            {
+                "label": label,
+                "words": words(label, WORDS),
+                "size": int(sizes[label]),
+                "mean_cosine": float(totals[label] / max(sizes[label], 1)),
+                "typical": texts(model.examples(label, EXAMPLES)),
+                "borderline": texts(model.examples(label, EXAMPLES, borderline=True)),
+            }
+            for label in np.argsort(-sizes, kind="stable").tolist()
+        ],
+        sphere=on_sphere(V),
+        plane=on_plane(V, labels, cosines),
+        group=labels,
+        cosine=cosines,
+        margin=margins,
+        ids=ids,
+        excerpts=excerpts,
         n_texts=n,
+        mean_cosine=model.summary_["mean_cosine"],
+        svd_ratio=model.svd_ratio_,
         uncertain=UNCERTAIN,
         tree=model._tree() if k > 1 else None,
         curve=model.curve_,
         versions=VERSIONS,
         unassigned=[notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]],
-        **points | known | others,
+        **others,  # title, source, settings and problems
     )
 
 
-def summary_of_page(data: PageData) -> str:
+def on_sphere(V: Array) -> Array:
+    """Unit vectors in three dimensions of unit vectors in more; zero rows stay zero."""
+    some = V[:: -(-len(V) // FITTED)]
+    model = SphericalPCA(min(3, *some.shape), tol=1e-3, random_state=0)
+    with silently(NoDirectionWarning):
+        found = model.fit(some).transform(V)
+    return np.pad(found, ((0, 0), (0, 3 - found.shape[1])))
+
+
+def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
+    """Points in two dimensions for unit vectors V with groups; (0, 0) without a group."""
+    inside = [np.flatnonzero(labels == group) for group in range(labels.max(initial=0) + 1)]
+    C, radii = directions(V, labels, len(inside)), np.sqrt([len(r) / len(V) for r in inside])
+    U, lengths, _ = np.linalg.svd(np.pad(C - C.mean(axis=0), ((0, 2), (0, 2))))
+    anchors = _apart(fix_signs(U[: len(C), :2]) * lengths[:2], radii)
+    points = np.zeros((len(V), 2))
+    for group, rows in enumerate(inside):
+        near = np.exp(PULL * (V[rows] @ C.T))
+        near[:, group] = 0
+        towards = near @ anchors / np.maximum(near.sum(axis=1, keepdims=True), 1e-9)
+        rank = np.argsort(np.argsort(-cosines[rows], kind="stable"))
+        lengths = radii[group] * np.sqrt((rank + 0.5) / max(len(rows), 1))
+        points[rows] = anchors[group] + lengths[:, None] * _round(towards)
+    return points
+
+
+def _round(points: Array) -> Array:
+    """Directions from the middle of the points, as many to each side."""
+    centred = np.round(points - points.sum(axis=0) / max(len(points), 1), 9)  # no rounding errors
+    values, axes = np.linalg.eigh(centred.T @ centred)
+    return unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
+
+
+def _apart(anchors: Array, radii: Array) -> Array:
+    """Discs of these radii that do not overlap, drawn together as far as they can be."""
+    turn = 2.4 * np.arange(len(radii))  # a spiral, where centres fall together
+    points = anchors + 1e-3 * np.column_stack([np.cos(turn), np.sin(turn)])
+    needed = 1.06 * (radii[:, None] + radii)
+    for step in range(2000):
+        gaps = points[:, None] - points
+        distances = np.maximum(np.linalg.norm(gaps, axis=2), 1e-9)
+        pushed = np.einsum("ij,ijk->ik", np.maximum(needed / distances - 1, 0), gaps)
+        points = (0.99 if step % 4 == 0 else 1) * points + 0.25 * pushed
+    return points
+
+
+def summary_of_page(data: Any) -> str:
     """All that the page shows, but single texts, as JSON."""
     shown = {name: value for name, value in vars(data).items() if name not in POINTWISE}
     return json.dumps(shown, indent=1, default=np.ndarray.tolist)
 
 
-def groups_page(data: PageData) -> str:
+def groups_page(data: Any) -> str:
     """The page as text; where it would be too large, the points become a sample, and it says so."""
     keep = len(data.ids)
-    while True:
-        page = _render(data, sample(len(data.ids), keep))
-        size = len(page.encode())
-        if size <= PAGE_BYTES or not keep:
-            return page
-        keep = int(0.95 * keep * PAGE_BYTES / size)
+    while len(page := _render(data, sample(len(data.ids), keep)).encode()) > PAGE_BYTES and keep:
+        keep = int(0.95 * keep * PAGE_BYTES / len(page))
+    return page.decode()
 
 
-def sample(count: int, keep: int) -> NDArray[np.int64]:
+def sample(count: int, keep: int) -> Labels:
     """Indices of `keep` texts: all of them, or a random sample that is always the same."""
     if keep >= count:
         return np.arange(count)
     return np.sort(np.random.default_rng(0).choice(count, keep, replace=False))
 
 
-def _render(data: PageData, rows: NDArray[np.int64]) -> str:
+def _render(data: Any, rows: Labels) -> str:
     from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
 
     index = {group["label"]: position for position, group in enumerate(data.groups)}
     packed = {"points": _points(data, rows, index)}
     for name, texts, limit in (("ids", data.ids, ID), ("excerpts", data.excerpts, EXCERPT)):
         packed[name] = "\n".join(clean(texts[row], limit) for row in rows).encode()
+    encoded = {k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()}
+    labels = list(index)
+    facts = {
+        "count": len(rows),
+        "scales": [SCALE, PLANE_SCALE, SCALE],
+        "labels": labels,
+        "words": [[clean(word, WORD) for word, _ in g["words"][:3]] for g in data.groups],
+        "colours": COLOURS,
+        "uncertain": data.uncertain,
+        "leaves": np.argsort(labels).tolist(),
+        "tree": [] if data.tree is None else data.tree[:, :3].tolist(),
+        "curve": [[x if np.isfinite(x) else None for x in point] for point in data.curve or ()],
+    }
     script = "\n".join(document.template_text(__package__, f"{name}.js") for name in SCRIPTS)
     margins = data.margin[data.group >= 0]
     return document.render(
@@ -148,11 +197,8 @@ def _render(data: PageData, rows: NDArray[np.int64]) -> str:
         finalize=lambda value: _sound(value, EXCERPT) if type(value) is str else value,
         data=data,
         index=index,
-        packed={
-            name: Markup(base64.b64encode(zlib.compress(c, 9)).decode())
-            for name, c in packed.items()
-        },
-        facts=Markup(json.dumps(_facts(data, len(rows))).replace("<", "\\u003c")),
+        packed={name: Markup(content) for name, content in encoded.items()},
+        facts=Markup(json.dumps(facts).replace("<", "\\u003c")),
         shown=len(rows),
         n_uncertain=int(np.sum(margins < data.uncertain)),
         n_margins=len(margins),
@@ -165,23 +211,7 @@ def _render(data: PageData, rows: NDArray[np.int64]) -> str:
     )
 
 
-def _facts(data: PageData, count: int) -> dict[str, Any]:
-    """What the script knows beside the points."""
-    labels = [group["label"] for group in data.groups]
-    return {
-        "count": count,
-        "scales": [SCALE, PLANE_SCALE, SCALE],
-        "labels": labels,
-        "words": [[clean(word, WORD) for word, _ in g["words"][:3]] for g in data.groups],
-        "colours": COLOURS,
-        "uncertain": data.uncertain,
-        "leaves": np.argsort(labels).tolist(),
-        "tree": [] if data.tree is None else data.tree[:, :3].tolist(),
-        "curve": [[x if np.isfinite(x) else None for x in point] for point in data.curve or ()],
-    }
-
-
-def _points(data: PageData, rows: NDArray[np.int64], index: Mapping[int, int]) -> bytes:
+def _points(data: Any, rows: Labels, index: Mapping[int, int]) -> bytes:
     """Sphere, plane, cosine and margin as int16, one column after the other; groups as uint16."""
     plane = np.nan_to_num(data.plane[rows].astype(np.float64))
     known = data.group[rows] >= 0

@@ -3,24 +3,36 @@
 One start ends in one of many partitions, and which number of components suits differs from corpus
 to corpus.  So starts in two, three and five components for each group vote: two texts are near if
 many of the partitions put them together.  Work is divided alike on any number of threads.
+
+How many groups there are is where two halves of the rows, grouped on their own, agree most (by the
+adjusted Rand index of all rows).  Few groups agree for no reason, so the same is done with Gaussian
+rows of the same mean and covariance, and subtracted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
 from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.linalg import qr, svd
 from scipy.spatial.distance import squareform
+from sklearn.cluster import KMeans
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
 
 from sphericalpca.baselines.lloyd import Assignment, lloyd, starts
 from sphericalpca.estimators.spherical_pca import SphericalPCA
+from sphericalpca.exceptions import silently
 from sphericalpca.linalg import Array, Labels, unit_rows
+from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix, as_rows, dense
 
-__all__ = ["Nearest", "centre_tree", "cut", "directions", "drift", "find_centres", "nearest"]
+__all__ = ["Nearest", "centre_tree", "choose_count", "cut", "drift", "find_centres", "nearest"]
 
 # Into this many parts work is divided, see `parallel`.
 PARTS = 4
@@ -34,6 +46,16 @@ SAMPLE, SAMPLE_PER_GROUP = 20_000, 200
 CHUNK = 4096
 # Texts whose margin is below this could as well be in the next group.
 UNCERTAIN = 0.01
+# Components for each group: noise may come before the direction of a group.
+WIDER = 1.5
+# The largest number that is tried; pairs of halves; rows of a half.
+MOST, PAIRS, HALF = 30, 5, 1000
+# Numbers for which rows without groups are tried; between them a line is drawn.
+NULLS = (2, 3, 4, 6, 9, 14, 20, 30)
+# Half the width of a 95 % interval, in standard errors.
+WIDTH = 1.96
+
+Curve = list[tuple[int, float, float, float]]
 
 
 class Nearest(NamedTuple):
@@ -52,19 +74,26 @@ def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array
     """
     n, size = len(V), max(SAMPLE, SAMPLE_PER_GROUP * k)
     chosen = np.sort(rng.permutation(n)[:size]) if n > size else slice(None)
-    votes = sparse.hstack(list(_votes(V[chosen], k, rng)), format="csr")
+    # What all dense vectors share moves angles between them, but no differences.
+    found = _votes(V[chosen], k, rng, by_angle=sparse.issparse(Z))
+    votes = sparse.hstack([_members(labels, k) for labels in found], format="csr")
     W = SphericalPCA(min(k, *votes.shape), tol=1e-3, random_state=0).fit_transform(votes)
     runs = (run_from(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
     best = min(runs, key=lambda run: run.inertia)
     return run_from(Z, directions(Z[chosen], best.labels, k), 1e-5).centers
 
 
-def _votes(V: Array, k: int, rng: np.random.Generator) -> Iterator[Matrix]:
-    """Which rows are together, from each start in the first components."""
+def _votes(V: Array, k: int, rng: np.random.Generator, *, by_angle: bool) -> Iterator[Labels]:
+    """Groups from each start in the first components: of spherical k-means, or of k-means."""
     for width in sorted({min(multiple * k, V.shape[1]) for multiple in MULTIPLES}):
         W = unit_rows(V[:, :width])[0]
         for centers in starts(W, np.ones(len(W)), k, STARTS, rng):
-            yield _members(run_from(W, centers, 1e-2).labels, k)
+            if by_angle:
+                yield run_from(W, centers, 1e-2).labels
+                continue
+            # On one thread sums have one order; equal rows leave clusters empty.
+            with threadpool_limits(1, "openmp"), silently(ConvergenceWarning):
+                yield KMeans(k, init=centers, n_init=1, tol=1e-3).fit(W).labels_
 
 
 def run_from(Z: Matrix, centers: Array, tol: float) -> Assignment:
@@ -125,10 +154,15 @@ def drift(found: Nearest, clusters: Any) -> dict[str, float]:
     then = np.bincount(clusters.merged_, clusters.sizes_)
     sizes = np.bincount(found.labels[known], minlength=len(then))
     moved = np.abs(then / max(then.sum(), 1) - sizes / max(sizes.sum(), 1)).sum() / 2
-    below = np.mean(found.cosines[known] < first["low_cosine"]) if known.any() else 0
-    counts = {"n_texts": len(known), "n_groups": len(then), "below": float(below)}
-    earlier = {f"first_{name}": first[name] for name in ("mean_cosine", "unknown")}
-    return counts | {"moved": float(moved)} | summary_of(found) | earlier
+    below = (found.cosines < first["low_cosine"])[known].sum() / max(known.sum(), 1)
+    return {
+        "n_texts": len(known),
+        "n_groups": len(then),
+        "below": float(below),
+        "moved": float(moved),
+        **summary_of(found),
+        **{f"first_{name}": first[name] for name in ("mean_cosine", "unknown")},
+    }
 
 
 def centre_tree(centers: Array) -> Array:
@@ -139,6 +173,49 @@ def centre_tree(centers: Array) -> Array:
 
 def cut(tree: Array, n_groups: int) -> Labels:
     """The group of each centre where the tree has this many branches, in order of appearance."""
-    branches = cut_tree(tree, n_groups)[:, 0]
-    _, first, found = np.unique(branches, return_index=True, return_inverse=True)
-    return np.asarray(np.argsort(np.argsort(first))[found], dtype=np.int32)
+    return np.asarray(cut_tree(tree, n_groups)[:, 0], dtype=np.int32)
+
+
+def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:
+    """The number of groups of unit rows; and the score of each number, with an interval."""
+    most = min(MOST, Z.shape[0] // 8, Z.shape[1])
+    if most < 2:
+        return 1, []
+    r = min(int(WIDER * most), *Z.shape)
+    V = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31))).fit_transform(Z)
+    seeds, counts = rng.integers(2**31, size=(2, most + 1)), range(2, most + 1)
+    tried = sorted({*(k for k in NULLS if k < most), most})
+    found = np.array(spread(partial(_stability, V, seeds[0], shapeless=False), counts))
+    null = np.array(spread(partial(_stability, V, seeds[1], shapeless=True), tried))
+    means, errors = (np.interp(counts, tried, null[:, column]) for column in (0, 1))
+    score, half = found[:, 0] - means, WIDTH * np.hypot(found[:, 1], errors)
+    points = np.column_stack([score, score - half, score + half]).tolist()
+    return counts[int(np.argmax(score))], [(k, *p) for k, p in zip(counts, points, strict=True)]
+
+
+def _stability(V: Array, seeds: Labels, k: int, *, shapeless: bool) -> tuple[float, float]:
+    """Mean agreement of pairs of halves, and its standard error."""
+    rng = np.random.default_rng(seeds[k])
+    Z = unit_rows(V[:, : int(WIDER * k)])[0]
+    half, found = min(HALF, len(Z) // 2), []
+    root = np.linalg.cholesky(np.cov(Z.T) + 1e-12 * np.eye(Z.shape[1]))
+    for _ in range(PAIRS):
+        rows = Z[rng.permutation(len(Z))[: 2 * half]]
+        if shapeless:
+            rows = unit_rows(Z.mean(axis=0) + rng.standard_normal(rows.shape) @ root.T)[0]
+        halves = [_centres(part, k, rng) for part in (rows[:half], rows[half:])]
+        found.append(adjusted_rand_score(*((rows @ C.T).argmax(axis=1) for C in halves)))
+    return float(np.mean(found)), float(np.std(found, ddof=1) / np.sqrt(PAIRS))
+
+
+def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
+    """Spherical k-means of unit rows, from two starts.
+
+    One is k-means++.  For the other, pivoted QR finds rows that are as different as can be, and the
+    rotation nearest to them turns each group to an axis (Damle, Minden and Ying, 2019).
+    """
+    chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
+    U, _, Vt = svd(Z[chosen].T, full_matrices=False)
+    apart = directions(Z, np.abs(Z @ (U @ Vt)).argmax(axis=1), k)
+    begun = [apart, *starts(Z, np.ones(len(Z)), k, 1, rng)]
+    return min((run_from(Z, C, 1e-4) for C in begun), key=lambda run: run.inertia).centers

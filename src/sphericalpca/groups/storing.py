@@ -17,7 +17,7 @@ import sklearn
 
 from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.groups.partition import UNCERTAIN, Nearest
-from sphericalpca.groups.words import WordVectorizer
+from sphericalpca.groups.texts import WordVectorizer
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.rows.sources.filesource import optional
@@ -84,11 +84,8 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
 def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -> None:
     """Refuse arrays that do not agree with each other, or would be read out of bounds."""
     (r, m), k = arrays["components"].shape, len(arrays["cluster_centers"])
-    shapes: dict[str, tuple[int, ...]] = {
-        "components": (min(r, m), m),
-        "cluster_centers": (k, m if refine else r),
-    }
-    shapes |= {"merged": (k,), "sizes": (k,)}
+    shapes: dict[str, tuple[int, ...]] = {"merged": (k,), "sizes": (k,)}
+    shapes |= {"components": (min(r, m), m), "cluster_centers": (k, m if refine else r)}
     if words:
         shapes["idf"] = (m,) if len(set(words)) == m else ()
     for name, shape in shapes.items():
