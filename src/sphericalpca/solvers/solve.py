@@ -45,9 +45,9 @@ __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
 # Nanoseconds on two cores, of which only ratios count.  A pass takes the first for each stored
 # number, and the second for each of them and each component: dense, sparse, and sparse without
-# compiled kernels.  The rest of an iteration takes the first for each number of the projections,
+# compiled kernels; a number that is read from a file takes this much longer.  The rest of an iteration takes the first for each number of the projections,
 # and the second for each one of the basis.
-DENSE_PASS, SPARSE_PASS, PLAIN_PASS = (0.45, 0.02), (2.9, 0.04), (4.0, 0.23)
+DENSE_PASS, SPARSE_PASS, PLAIN_PASS, READ = (0.45, 0.02), (2.9, 0.04), (4.0, 0.23), 3.0
 ANDERSON_STEP, SUBSPACE_STEP = (3.0, 20.0), (12.0, 10.0)
 # Subspace acceleration needs this many times fewer iterations than Anderson's.
 FEWER_ITERATIONS = 2.0
@@ -95,11 +95,11 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
     fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
     knows_curvature = m <= GRAM_FEATURES or RowSpace.suits(rows)
     if rows.local and fits and columns < m and not knows_curvature:
-        if rows.stored == n * m:
-            first, more = DENSE_PASS
-        else:
-            first, more = PLAIN_PASS if library() is None else SPARSE_PASS
-        one_pass = rows.stored * (first + more * n_components)
+        compiled = library() is not None and rows.in_memory
+        sparse_pass = SPARSE_PASS if compiled else PLAIN_PASS
+        first, more = DENSE_PASS if rows.stored == n * m else sparse_pass
+        reading = 0.0 if rows.in_memory else READ
+        one_pass = rows.stored * (first + more * n_components + reading)
         few, many = (
             one_pass + (n * step[0] + m * step[1]) * width
             for step, width in ((ANDERSON_STEP, n_components), (SUBSPACE_STEP, columns))

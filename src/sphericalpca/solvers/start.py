@@ -214,7 +214,8 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
             Q = problem.covariance_times(_basis(problem, Q))
             coordinates = inner(S, Q)
         try:
-            Q = _next_block(problem, S, Q, coordinates, room, rng)
+            Q = _outside_of(problem, S, Q, coordinates)[:, -room:]
+            Q = _filled(problem, Q, room, S, rng)
         except LeavesRowSpace:
             if block < blocks:
                 raise
@@ -226,14 +227,12 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     return Start(refined(U, inner), is_svd=True, coordinates=C)
 
 
-def _next_block(
-    problem: Problem, S: Array, Q: Array, coordinates: Array, columns: int, rng: np.random.Generator
-) -> Array:
-    """What Q, with these coordinates in S, adds to the span of S: orthonormal columns."""
+def _outside_of(problem: Problem, S: Array, Q: Array, coordinates: Array) -> Array:
+    """Orthonormal columns that Q, with these coordinates in S, adds to the span of S."""
     R = Q - product(S, coordinates)
     if isinstance(problem, RowSpace) and _is_rounding(problem, R, Q):
         raise LeavesRowSpace
-    return _filled(problem, _outside(problem, S, R)[:, -columns:], columns, S, rng)
+    return _outside(problem, S, R)
 
 
 def _leading_coordinates(T: Array, n_components: int) -> Array:
