@@ -190,7 +190,7 @@ def test_few_long_rows_have_the_same_fit_by_all_their_products(kind, options, rn
     X, weight = _few_long_rows(rng, kind), rng.random(40) + 0.1
     fits = []
     for suits in (True, False):
-        monkeypatch.setattr(FewRows, "suits", staticmethod(lambda _rows, suits=suits: suits))
+        monkeypatch.setattr(FewRows, "suits", staticmethod(lambda *_, suits=suits: suits))
         model = SphericalPCA(3, init="svd", tol=1e-6, max_iter=2000, random_state=0, **options)
         fits.append(model.fit(X, sample_weight=weight))
     few, long = fits

@@ -25,6 +25,7 @@ from sphericalpca.linalg import (
     fix_signs,
     frobenius,
     polar,
+    refined,
     row_norms,
 )
 from sphericalpca.products import inner_products, product, scalar_products, times
@@ -210,10 +211,9 @@ class Problem:
     def canonical_form(self, U: Array, sums: FinalSums) -> CanonicalForm:
         """The canonical form of U, from its final sums."""
         Q, eigenvalues = canonical_rotation(sums.moment)
-        # A Newton-Schulz step, and the rotation, in one product.
-        Q = Q - 0.5 * (inner_products(U, U).astype(np.float64) - np.eye(len(Q))) @ Q
+        rotated = fix_signs(product(U, Q.astype(U.dtype)))
         return CanonicalForm(
-            U=fix_signs(self._cast(product(U, Q.astype(U.dtype)))),
+            U=self._cast(refined(rotated)),
             shares=eigenvalues / eigenvalues.sum(),
             value=sums.value,
             # Where all rows lie in the subspace, rounding may step over the end.

@@ -46,6 +46,12 @@ def suits_gram(count: int, n_components: int) -> bool:
     return count <= min(EXACT_SIDE, FEW_PER_COMPONENT * n_components)
 
 
+def _are_wide(rows: Rows) -> bool:
+    """Whether rows are wide, and at hand; their lengths are squared, and squared again."""
+    (n, m), longest = rows.shape, rows.totals.longest
+    return rows.in_memory and n < m and m > GRAM_FEATURES and 1e-3 < longest < 1e3
+
+
 class LeavesRowSpace(np.linalg.LinAlgError):
     """The way leads to a U without coordinates, or the rows span too few dimensions (None)."""
 
@@ -62,9 +68,12 @@ class RowSpace(Problem):
 
     @staticmethod
     def suits(rows: Rows) -> bool:
-        """Whether it is worth it, and safe: lengths of rows are squared, and squared again."""
-        (n, m), longest = rows.shape, rows.totals.longest
-        return rows.in_memory and n < m and m > GRAM_FEATURES and 1e-3 < longest < 1e3
+        """Whether it is worth it, and safe.
+
+        An exact SVD would need float64 here, and few dense rows take less time as they are.
+        """
+        n, m = rows.shape
+        return _are_wide(rows) and (n > EXACT_SIDE or rows.stored < n * m)
 
     @property
     def _n(self) -> int:
@@ -78,8 +87,8 @@ class RowSpace(Problem):
         return stacked
 
     def basis(self, U: Array) -> Array:
-        """Columns that span the subspace, orthonormal but for rounding errors; half a pass."""
-        return self.rows.correlate(U[: self._n]).astype(self.rows.dtype, copy=False)
+        """Orthonormal columns that span the subspace, shape (m, r); half a pass."""
+        return refined(self.rows.correlate(U[: self._n]).astype(self.rows.dtype, copy=False))
 
     @property
     def inner(self) -> Inner:
@@ -96,9 +105,7 @@ class RowSpace(Problem):
 
     def random(self, columns: int, rng: np.random.Generator) -> Array:
         """Random sums of rows; one pass."""
-        # Sums of many: which distribution the factors have makes no difference.
-        factors = rng.random((self._n, columns), dtype=self.rows.dtype.type)
-        return self.pair(np.subtract(factors, 0.5, out=factors))
+        return self.pair(rng.standard_normal((self._n, columns), dtype=self.rows.dtype.type))
 
     def covariance_times(self, Q: Array, factor: Array | None = None) -> Array:
         """X'WX U, without the heaviest weight; one pass."""
@@ -157,7 +164,7 @@ class FewRows(Problem):
     @staticmethod
     def suits(rows: Rows, n_components: int) -> bool:
         """Whether it is cheaper than passes over the rows."""
-        return suits_gram(rows.shape[0], n_components) and RowSpace.suits(rows)
+        return suits_gram(rows.shape[0], n_components) and _are_wide(rows)
 
     def basis(self, C: Array) -> Array:
         """U, shape (m, r); half a pass."""

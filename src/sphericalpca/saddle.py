@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from sphericalpca.curvature import Model
-from sphericalpca.linalg import Array, polar, refined
+from sphericalpca.linalg import Array, polar
 from sphericalpca.problem import Problem, symmetric
 from sphericalpca.products import inner_products
 from sphericalpca.rows import as_rows
@@ -37,7 +37,7 @@ def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | Non
         With the better subspace, for which that problem has no coordinates.
     """
     if isinstance(problem, RowSpace):
-        up = way_up(Problem(problem.rows), refined(U))
+        up = way_up(Problem(problem.rows), U)
         if up is not None:
             raise LeavesRowSpace(up)
         return None

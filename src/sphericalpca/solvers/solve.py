@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -31,7 +31,15 @@ from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
-from sphericalpca.rowspace import GRAM_FEATURES, FewRows, LeavesRowSpace, RowSpace
+from sphericalpca.rows.memory import SparseRows
+from sphericalpca.rowspace import (
+    EXACT_SIDE,
+    GRAM_FEATURES,
+    FewRows,
+    LeavesRowSpace,
+    RowSpace,
+    suits_gram,
+)
 from sphericalpca.saddle import way_up
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
@@ -45,8 +53,9 @@ __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
 # Nanoseconds on two cores, of which only ratios count.  A pass takes the first for each stored
 # number, and the second for each of them and each component: dense, sparse, and sparse without
-# compiled kernels; a number that is read from a file takes this much longer.  The rest of an iteration takes the first for each number of the projections,
-# and the second for each one of the basis.
+# compiled kernels; a number that is read from a file takes this much longer.  The rest of an
+# iteration takes the first for each number of the projections, and the second for each one of the
+# basis.
 DENSE_PASS, SPARSE_PASS, PLAIN_PASS, READ = (0.45, 0.02), (2.9, 0.04), (4.0, 0.23), 3.0
 ANDERSON_STEP, SUBSPACE_STEP = (3.0, 20.0), (12.0, 10.0)
 # Subspace acceleration needs this many times fewer iterations than Anderson's.
@@ -93,8 +102,9 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
     columns = subspace.capacity(n_components)
     # A restart holds the new half of basis and projections beside the old ones.
     fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
-    knows_curvature = m <= GRAM_FEATURES or RowSpace.suits(rows)
-    if rows.local and fits and columns < m and not knows_curvature:
+    in_row_space = RowSpace.suits(rows) or FewRows.suits(rows, n_components)
+    knows_curvature = m <= GRAM_FEATURES or suits_gram(m, n_components)
+    if rows.local and fits and columns < m and not (in_row_space or knows_curvature):
         compiled = library() is not None and rows.in_memory
         sparse_pass = SPARSE_PASS if compiled else PLAIN_PASS
         first, more = DENSE_PASS if rows.stored == n * m else sparse_pass
@@ -171,7 +181,7 @@ def solve(
     -------
     outcome : Outcome
     """
-    if checkpoint is None and _suits_row_space(problem, solver, init):
+    if checkpoint is None and _suits_row_space(problem, n_components, solver, init):
         options = {"solver": solver, "n_init": n_init, "tol": tol, "max_iter": max_iter, "rng": rng}
         found = _in_row_space(problem, n_components, init=init, monitor=monitor, **options)
         if isinstance(found, Outcome):
@@ -227,7 +237,13 @@ def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcom
     rows = problem.rows
     try:
         if not FewRows.suits(rows, n_components):
-            return solve(RowSpace(rows), n_components, **options)
+            # Many sums of few rows, for an exact SVD, lose too many digits in float32.
+            exact = rows.shape[0] <= EXACT_SIDE and rows.dtype == np.float32
+            own = cast("SparseRows", rows).in_double() if exact else rows
+            found = solve(RowSpace(own), n_components, **options)
+            if own is not rows:
+                rows.passes, rows.flops = rows.passes + own.passes, rows.flops + own.flops
+            return found
         space = FewRows(rows)
         if n_components > space.rows.shape[1]:
             raise LeavesRowSpace
@@ -248,11 +264,14 @@ def _may_choose(solver: Solver[StateT], init: Any) -> bool:
     return isinstance(init, str) and init == "auto" and isinstance(solver, fast)
 
 
-def _suits_row_space(problem: Problem, solver: Solver[StateT], init: Any) -> bool:
+def _suits_row_space(
+    problem: Problem, n_components: int, solver: Solver[StateT], init: Any
+) -> bool:
     """Whether to search in coordinates of the rows; the solver must leave them to the problem."""
     svd = isinstance(init, str) and init in ("auto", "svd")
     able = isinstance(solver, (Anderson, Alternating)) and not isinstance(problem, RowSpace)
-    return svd and able and RowSpace.suits(problem.rows)
+    few = FewRows.suits(problem.rows, n_components)
+    return svd and able and (few or RowSpace.suits(problem.rows))
 
 
 def _resumable(solver: Solver[StateT]) -> Resumable[StateT]:

@@ -60,9 +60,6 @@ OVERSAMPLING = 8
 # Where rows or features are few, blocks are added, up to this many times as many, until the last
 # ones turn the SVD by no more than this angle: it is then exact for all purposes.
 MORE_BLOCKS, SMALL_ANGLE = 6, 1e-4
-# The columns of a block are even if the smallest square along any direction is at least this share
-# of the largest.
-UNEVEN = 1e-4
 
 
 def leading(start: Start, count: int) -> Start:
@@ -214,25 +211,23 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
             Q = problem.covariance_times(_basis(problem, Q))
             coordinates = inner(S, Q)
         try:
-            Q = _outside_of(problem, S, Q, coordinates)[:, -room:]
+            Q = _outside(problem, S, Q, coordinates)[:, -room:]
             Q = _filled(problem, Q, room, S, rng)
         except LeavesRowSpace:
             if block < blocks:
                 raise
             break  # next to nothing is left
     C = _leading_coordinates(T[:k, :k], n_components).astype(S.dtype)
-    U = product(S, C)
-    if isinstance(problem, RowSpace):  # from there a better start is found, and made orthonormal
-        return Start(U, is_svd=True, span=S, coordinates=C)
-    return Start(refined(U, inner), is_svd=True, coordinates=C)
+    span = S if isinstance(problem, RowSpace) else None
+    return Start(refined(product(S, C), inner), is_svd=True, span=span, coordinates=C)
 
 
-def _outside_of(problem: Problem, S: Array, Q: Array, coordinates: Array) -> Array:
+def _outside(problem: Problem, S: Array, Q: Array, coordinates: Array) -> Array:
     """Orthonormal columns that Q, with these coordinates in S, adds to the span of S."""
     R = Q - product(S, coordinates)
     if isinstance(problem, RowSpace) and _is_rounding(problem, R, Q):
         raise LeavesRowSpace
-    return _outside(problem, S, R)
+    return _basis(problem, R, S)
 
 
 def _leading_coordinates(T: Array, n_components: int) -> Array:
@@ -262,29 +257,14 @@ def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.G
     return np.hstack([Q, R])
 
 
-def _basis(problem: Problem, Q: Array) -> Array:
-    """An orthonormal basis of Q's columns."""
-    dtype = problem.rows.dtype
-    cutoff = float(np.finfo(dtype).eps) ** 0.75
-    return column_basis(Q.astype(dtype, copy=False), cutoff, problem.inner)
-
-
-def _outside(problem: Problem, S: Array, R: Array) -> Array:
-    """An orthonormal basis, longest directions last, of R, from which S S'R was taken once.
-
-    What rounding left of S is taken away, and columns are made orthonormal, at one go: the first
-    is measured before, and lengths without it follow from Pythagoras.  Where the columns differ
-    too much for that in single precision, `orthonormal_outside` takes one after the other.
-    """
-    inner, R = problem.inner, R.astype(S.dtype, copy=False)
-    within = np.asarray(inner(S, R), dtype=np.float64)
-    squares, E = np.linalg.eigh(np.asarray(inner(R, R), dtype=np.float64) - within.T @ within)
-    if not squares[0] > max(UNEVEN * squares[-1], 100.0 * np.square(within).sum()):
-        return orthonormal_outside(S, R, inner)
-    C = E / np.sqrt(squares)
-    D = product(R, C.astype(S.dtype))
-    D -= product(S, (within @ C).astype(S.dtype))
-    return D
+def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
+    """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
+    inner, dtype = problem.inner, problem.rows.dtype
+    Q = column_basis(Q.astype(dtype, copy=False), float(np.finfo(dtype).eps) ** 0.75, inner)
+    # 1e-5 in single precision: what is left does no harm.
+    if S is not None and frobenius(inner(S, Q)) > float(np.finfo(dtype).eps) ** 0.7:
+        return orthonormal_outside(S, Q, inner)
+    return Q
 
 
 def _is_rounding(problem: Problem, R: Array, Q: Array) -> bool:
