@@ -81,7 +81,7 @@ CASES = {
     "isotropic": (_isotropic, Limit(2, passes=69, flops=81, ratio=2)),
     # Blocks of the SVD have eight columns more than there are components.
     "text": (_text, Limit(10, passes=14.5, flops=18.5, ratio=3.5)),
-    "random start": (_power_law, Limit(10, passes=15.5, flops=15.5, ratio=3.5, init="random")),
+    "random start": (_power_law, Limit(10, passes=19.5, flops=19.5, ratio=2.5, init="random")),
 }
 
 
@@ -138,11 +138,13 @@ def full_text(texts):
 
 @pytest.mark.filterwarnings("ignore::sphericalpca.NoDirectionWarning")
 def test_drawn_newsgroups_stay_within_their_passes(texts):
-    """Starts included; 20 components to a residual of 1e-4."""
-    model = _fit(_drawn_text(texts), Limit(20, 25, np.inf, 1))
-    assert model.n_features_in_ == 2000
-    assert model.stop_reason_ == "converged"
-    assert model.n_passes_ <= 25
+    """20 components to a residual of 1e-4; twelve reads are for an exact SVD."""
+    X = _drawn_text(texts)
+    for solver, limit in (("auto", 48), ("subspace", 28)):
+        model = _fit(X, Limit(20, limit, np.inf, 1), solver)
+        assert model.n_features_in_ == 2000
+        assert model.stop_reason_ == "converged"
+        assert model.n_passes_ <= limit
 
 
 @pytest.mark.filterwarnings("ignore::sphericalpca.NoDirectionWarning")

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.decomposition import TruncatedSVD
 
+from sphericalpca import SphericalPCA
+from sphericalpca.estimators.monitoring import UnfinishedFitWarning
 from sphericalpca.exceptions import DataError
 from sphericalpca.iterate import iterate
-from sphericalpca.linalg import principal_angles
+from sphericalpca.linalg import principal_angles, unit_rows
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers import (
@@ -38,6 +42,12 @@ def X(rng):
 @pytest.fixture(params=[M, M - 1], ids=["gram", "randomized"])
 def svd_method(request, monkeypatch):
     monkeypatch.setattr(start, "GRAM_FEATURES", request.param)
+
+
+@pytest.fixture
+def all_are_many(monkeypatch):
+    """No rows and features are so few that the SVD must be exact."""
+    monkeypatch.setattr(start, "EXACT_SIDE", 0)
 
 
 @pytest.fixture
@@ -90,6 +100,7 @@ def test_wide_data_with_a_gap_start_from_numpys_vectors(rng, float_type, r):
 @pytest.mark.parametrize(
     ("rank", "r", "noise"), [(1, 10, 1e-4), (1, 10, 0.3), (3, 40, 1e-4), (3, 40, 1e-2)]
 )
+@pytest.mark.usefixtures("all_are_many")
 def test_few_strong_directions_cost_no_reads_and_hide_no_others(rng, float_type, rank, r, noise):
     """As exact as scikit-learn's TruncatedSVD, from as many reads."""
     X = _wide(rng, rank, float_type, noise=noise)
@@ -100,6 +111,23 @@ def test_few_strong_directions_cost_no_reads_and_hide_no_others(rng, float_type,
     # Single precision has lost the squares of what is 1e-4 of the rest.
     assert left <= (1.15 if noise**2 < np.finfo(float_type).eps else 1.02) * expected
     assert problem.rows.passes <= _reads(r) + 1
+
+
+@pytest.mark.parametrize("shape", [(3000, 1200), (700, 3000)])
+@pytest.mark.parametrize("spectrum", ["flat", "falling"])
+def test_the_svd_is_exact_where_rows_or_features_are_few(rng, float_type, shape, spectrum, layout):
+    X = rng.standard_normal(shape)
+    X = X if spectrum == "flat" else X * np.geomspace(1, 0.01, shape[1])
+    X = np.where(rng.random(shape) < 0.1, X, 0.0) if layout == "csr" else X
+    X = unit_rows(X)[0].astype(float_type)
+    model = SphericalPCA(8, max_iter=5, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnfinishedFitWarning)
+        model.fit(sparse.csr_array(X) if layout == "csr" else X)
+    E = np.linalg.svd(X.astype(np.float64), full_matrices=False)[2][:8]
+    svd, found = (np.linalg.norm(X @ C.T, axis=1).mean() for C in (E, model.components_))
+    assert model.mean_cosine_ == pytest.approx(found, rel=1e-6)
+    assert model.svd_ratio_ == pytest.approx(svd / found, rel=5e-6)
 
 
 @pytest.mark.parametrize(("rank", "r"), [(1, 1), (1, 2), (2, 5), (3, 40), (3, 50), (50, 70)])

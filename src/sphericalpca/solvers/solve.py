@@ -269,7 +269,8 @@ def _suits_row_space(
 ) -> bool:
     """Whether to search in coordinates of the rows; the solver must leave them to the problem."""
     svd = isinstance(init, str) and init in ("auto", "svd")
-    able = isinstance(solver, (Anderson, Alternating)) and not isinstance(problem, RowSpace)
+    able = isinstance(solver, (Anderson, Alternating))
+    able = able and not isinstance(problem, (RowSpace, FewRows))
     few = FewRows.suits(problem.rows, n_components)
     return svd and able and (few or RowSpace.suits(problem.rows))
 

@@ -58,8 +58,8 @@ KRYLOV_READS, MORE_READS = 6, 8
 # Columns of a block beyond the components that are asked for.
 OVERSAMPLING = 8
 # Where rows or features are few, blocks are added, up to this many times as many, until the last
-# ones turn the SVD by no more than this angle: it is then exact for all purposes.
-MORE_BLOCKS, SMALL_ANGLE = 6, 1e-4
+# ones turn the SVD by no more than this angle.  What remains is far less, and f is good to 1e-6.
+MORE_BLOCKS, SMALL_ANGLE = 6, 0.05
 
 
 def leading(start: Start, count: int) -> Start:
@@ -101,8 +101,9 @@ def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> 
     From all products of two features, where these are few, they come with the curvature; else the
     SVD is randomized, and exact up to 2,048 rows or features.
     """
-    few, m = isinstance(problem, FewRows), problem.rows.shape[1]
-    if few or m <= max(GRAM_FEATURES, 3 * n_components) or suits_gram(m, n_components):
+    rows, m = problem.rows, problem.rows.shape[1]
+    enough = max(GRAM_FEATURES if rows.in_memory else EXACT_SIDE, 3 * n_components)
+    if isinstance(problem, FewRows) or m <= enough or suits_gram(m, n_components):
         A = problem.gram().astype(problem.rows.dtype, copy=False)
         count = min(max(KNOWN_DIRECTIONS * n_components, LEAST_DIRECTIONS), len(A))
         values, vectors = leading_eigenvectors(A, count)
