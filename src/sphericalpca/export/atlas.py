@@ -45,13 +45,12 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> from sphericalpca import open_rows
     >>> from sphericalpca.export import write_atlas
+    >>> V, texts = [[0.6, 0.8], [1.0, 0.0]], ["a cat", "a dog"]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "reduced.parquet"
-    ...     write_atlas(file, [[0.6, 0.8], [1.0, 0.0]], {"text": ["a cat", "a dog"]})
-    ...     open_rows(file, column="vector").shape
+    ...     write_atlas(f"{folder}/reduced.parquet", V, {"text": texts})
+    ...     open_rows(f"{folder}/reduced.parquet", column="vector").shape
     (2, 2)
     """
     arrow = import_extra("pyarrow", "A Parquet file", "pyarrow", "files")

@@ -52,14 +52,12 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import write_sentence_transformers
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     reducer = Path(folder) / "reducer"
-    ...     write_sentence_transformers(SphericalPCA(n_components=2).fit(X), reducer)
-    ...     sorted(file.name for file in reducer.iterdir())
+    ...     write_sentence_transformers(model, Path(folder) / "reducer")
+    ...     sorted(file.name for file in (Path(folder) / "reducer").iterdir())
     ['0_Dense', '1_Normalize', 'modules.json']
     """
     safetensors = import_extra("safetensors.numpy", "A folder of modules", "safetensors", "files")

@@ -73,9 +73,7 @@ def factory_string(model: Any, index: str = "Flat") -> str:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
-    index : str, default="Flat"
+    model, index
         As in `to_faiss`.
 
     Returns
@@ -84,11 +82,9 @@ def factory_string(model: Any, index: str = "Flat") -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import factory_string
-    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
-    >>> factory_string(model, "HNSW32")
+    >>> factory_string(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]]), "HNSW32")
     'PCA2,L2norm,HNSW32'
     """
     return f"PCA{unit_map(model).n_components},L2norm,{index}"
