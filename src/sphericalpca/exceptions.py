@@ -50,10 +50,7 @@ class _Unset(Enum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter named in a message: ``tol``, or with its value ``tol=0.1``.
-
-    The value ``...`` stands for one that the reader is to choose.
-    """
+    """A parameter in a message: ``tol``, or ``tol=0.1``; ``...`` if the reader is to choose."""
 
     name: str
     value: Any = _Unset.UNSET

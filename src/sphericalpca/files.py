@@ -133,10 +133,7 @@ def beside(path: Path, ending: str = "tmp") -> Path:
 
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
-    """Take away what killed processes left beside `path`; of folders those of `ours` only.
-
-    A folder that was put aside for a new one which never came gets its name back.
-    """
+    """Take away what killed processes left, of folders those of `ours`; or put it back."""
     # Whatever cannot be read or removed is not in the way: what is written has another name.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -103,16 +104,12 @@ def _print(choice: Any) -> None:
     header = ("", "dimensions", "recall", "95 % interval", "SVD", *sizes)
     lines = [
         (
-            "*" if point.n_components == choice.n_components else "",
-            *(f"{point.n_components}", f"{point.recall:.3f}", point.interval),
-            f"{point.svd_recall:.3f}" if point.svd_recall == point.svd_recall else "",
-            *(
-                f"{point.mean_cosine:.4f}",
-                f"{point.bytes_per_vector:,}",
-                decimal(point.index_bytes),
-            ),
+            "*" if p.n_components == choice.n_components else "",
+            *(f"{p.n_components}", f"{p.recall:.3f}", p.interval),
+            "" if math.isnan(p.svd_recall) else f"{p.svd_recall:.3f}",
+            *(f"{p.mean_cosine:.4f}", f"{p.bytes_per_vector:,}", decimal(p.index_bytes)),
         )
-        for point in choice.curve
+        for p in choice.curve
     ]
     print_table(header, lines, numbers=header[1:], spare=("in all", "mean cosine", "SVD"))
     click.echo()

@@ -6,7 +6,7 @@ import math
 import shlex
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -220,8 +220,6 @@ def printing_warnings() -> Iterator[None]:
 def showing_status(text: str, *, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     """A callable that changes the text of a spinner on a terminal; None if there is no terminal."""
     console = open_console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    with console.status(text) as status:
-        yield status.update
+    shown = console.is_terminal and not quiet
+    with console.status(text) if shown else nullcontext() as status:
+        yield None if status is None else status.update

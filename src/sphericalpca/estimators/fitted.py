@@ -1,7 +1,6 @@
 """The fitted attributes of SphericalPCA: one record, which fits fill and files hold.
 
-They stay plain attributes of the estimator, where scikit-learn looks for them.  Anybody may have
-written a file: a name is set only if it is known, and only to a value of its kind.
+Anybody may have written a file: a name is set only if it is known, and only to a value of its kind.
 """
 
 from __future__ import annotations

@@ -43,10 +43,7 @@ STYLES = {
 def render(
     found: Evaluation, *, model: str, data: str, certificate: Mapping[str, Any] | None = None
 ) -> str:
-    """The page as text; `model` and `data` are what to call the model and the rows.
-
-    A certificate of the model is given by its gap, kind and probability.
-    """
+    """The page as text; `model` and `data` are names, of the certificate some facts are shown."""
     row = found.row(MODEL, k=found.k)
     return document.render(
         "sphericalpca.evaluation",

@@ -1,7 +1,4 @@
-"""sentence-transformers: a linear layer and a normalisation, to be appended to an encoder.
-
-The folder is in that library's format, JSON and safetensors: neither it nor torch is needed.
-"""
+"""A linear layer and a normalisation for sentence-transformers; neither it nor torch is needed."""
 
 from __future__ import annotations
 

@@ -73,10 +73,7 @@ class UnitMap:
 
     @property
     def offset(self) -> Array | None:
-        """``-U' mean`` in float32: the bias of a linear layer.
-
-        It loses digits where the mean is much longer than centred rows, which `centre` does not.
-        """
+        """``-U' mean`` in float32, the bias of a layer; `centre` keeps digits that it loses."""
         if (centre := self.centre) is None:
             return None
         return -(centre.astype(np.float64) @ self.matrix.T).astype(np.float32)

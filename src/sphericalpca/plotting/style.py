@@ -1,7 +1,4 @@
-"""One look for all pictures, how they are saved, and the only import of matplotlib's pyplot.
-
-Nothing here changes matplotlib's global settings: they belong to the user.
-"""
+"""One look for all pictures, which leaves matplotlib's settings alone; the only pyplot import."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The file formats of rows, and which suffix belongs to which kind of file.
-
-A new format is an entry in `FORMATS`, which all others read.  Nothing here is slow to import.
-"""
+"""The file formats of rows, each an entry in `FORMATS`, and which suffix belongs to which file."""
 
 from __future__ import annotations
 

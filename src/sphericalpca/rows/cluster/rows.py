@@ -23,11 +23,10 @@ FAN_IN = 8
 
 
 class ClusterRows(Rows):
-    """The rows of a `ClusterMatrix`.
+    """The rows of a `ClusterMatrix`; parameters as of `MemoryRows`.
 
     In a pass every worker gets its tasks one after the other, and one copy of the kernel.  When
-    workers come or go, groups are assigned anew; Dask makes lost ones again.  Parameters are those
-    of `MemoryRows`.
+    workers come or go, groups are assigned anew; Dask makes lost ones again.
     """
 
     local = False

@@ -151,10 +151,7 @@ def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:
 
 
 def find_paths(path: Any) -> list[Path]:
-    """The files of a path, a pattern, or a list of those, in the order given.
-
-    The files of a pattern come in natural order: ``part-2`` before ``part-10``.
-    """
+    """The files of a path, a pattern (in natural order) or a list of those, in the order given."""
     if isinstance(path, (str, os.PathLike)):
         return _matches(os.fspath(path))
     if not isinstance(path, Iterable) or isinstance(path, (bytes, dict)):
