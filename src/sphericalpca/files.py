@@ -1,8 +1,4 @@
-"""Files and folders that appear whole or not at all.
-
-What is being written has a hidden name beside the final one.  A process that is killed
-leaves it there; the next that writes the same file takes it away.
-"""
+"""Files and folders that appear whole or not at all: until then they have hidden names beside."""
 
 from __future__ import annotations
 

@@ -33,12 +33,10 @@ def allowed_threads() -> int:
 
 @contextmanager
 def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterator[None]:
-    """Within this context `spread` runs on all allowed threads, and BLAS on one.
+    """Within this context `spread` runs on all allowed threads, and BLAS on one; it may be nested.
 
-    The threads end with the context.  A context within another changes nothing.  There are as many
-    `threads` as BLAS may use, unless somebody else knows, as Dask does on its workers.  Work is
-    divided into as many `parts`: with a fixed number, results are the same bit by bit on any number
-    of threads.
+    There are as many `threads` as BLAS may use, unless somebody else knows, as Dask does on its
+    workers.  With a fixed number of `parts` results are the same on any number of threads.
     """
     if _current() is not None:
         yield

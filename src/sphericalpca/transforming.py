@@ -28,8 +28,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
     rows : RowSource
         From `open_rows`.
 
@@ -113,8 +112,6 @@ def transform_file(
     ------
     DataError
         If the files do not suit the model, or `keep` does not suit the files or the output.
-    MissingExtraError
-        If a table is asked for, and pyarrow is not installed.
 
     Warns
     -----

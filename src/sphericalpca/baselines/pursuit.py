@@ -32,11 +32,7 @@ def matching_pursuit(gram: Array, correlations: Array, n_nonzero: int) -> Array:
 
 
 def _pursue(gram: Array, correlations: Array, n_nonzero: int) -> Array:
-    """Gram-Schmidt in coordinates.
-
-    Each row has its own orthonormal basis q_1, ..., q_t of the atoms chosen so far, known
-    only by its products with all atoms and with the row.
-    """
+    """Gram-Schmidt in coordinates; bases of rows are known by their products with atoms only."""
     n, k = correlations.shape
     each = np.arange(n)
     remaining = correlations.copy()  # <d, residual> for every atom d

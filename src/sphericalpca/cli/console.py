@@ -35,6 +35,7 @@ __all__ = [
     "harmless",
     "in_options",
     "open_console",
+    "output_option",
     "printing_warnings",
     "say",
     "showing_status",
@@ -79,6 +80,11 @@ COMMAND = "sphericalpca.command"  # where a context keeps the command that runs
 def examples(*lines: str) -> str:
     """The end of a help text: lines to type."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def output_option(what: str, kind: click.Path = FILE) -> Decorator:
+    """The file that a command cannot do without."""
+    return click.option("-o", "--output", type=kind, required=True, help=what)
 
 
 def with_options(*options: Decorator) -> Decorator:

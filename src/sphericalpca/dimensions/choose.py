@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -21,6 +21,7 @@ from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar, row_norms
 from sphericalpca.metrics import HeldOut, Share, mean_share
+from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.products import product
@@ -103,10 +104,8 @@ def choose_components(
     >>> bool(8 < choice.n_components < 64)
     True
     """
-    for name, share in (("recall", recall), ("confidence", confidence)):
-        if not isinstance(share, Real) or not 0 < share < 1:
-            rule = "must be between 0 and 1, both excluded, such as 0.95"
-            raise ParameterError(Parameter(name, share), rule)
+    check_confidence(recall, "recall")
+    check_confidence(confidence)
     for name, count in (("k", k), ("queries", queries)):
         if not isinstance(count, Integral) or count < 1:
             raise ParameterError(Parameter(name, count), "must be a positive integer")

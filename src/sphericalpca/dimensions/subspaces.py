@@ -1,8 +1,4 @@
-"""Subspaces of all dimensions: of singular vectors, and from one fit.
-
-Below a fit: its leading components, which are near the best of their number; where they are
-few, they are improved within the span of some more of them.  Above: singular vectors join.
-"""
+"""Subspaces of all dimensions: below a fit its leading components, above it singular vectors."""
 
 from __future__ import annotations
 

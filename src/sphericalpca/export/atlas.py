@@ -39,8 +39,6 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     ------
     DataError
         If V is not a matrix, or a column has another number of values or a name that is taken.
-    MissingExtraError
-        If pyarrow is not installed.
 
     Examples
     --------

@@ -33,8 +33,7 @@ def pgvector_snippet(model: Any) -> str:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
 
     Returns
     -------
@@ -64,8 +63,7 @@ def qdrant_snippet(model: Any, model_file: str = SAVED) -> str:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
     model_file : str, default="model.safetensors"
         Where the text loads the model from.
 

@@ -42,8 +42,6 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     ------
     FileExistsError
         If the folder holds anything else.
-    MissingExtraError
-        If safetensors is not installed.
 
     Examples
     --------

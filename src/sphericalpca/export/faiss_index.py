@@ -18,8 +18,7 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
     index : str, default="Flat"
         Factory string of the index of reduced vectors, such as "HNSW32" or "IVF256,PQ16".  Train
         it, if it must be trained, on full vectors.
@@ -34,8 +33,6 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     ------
     DataError
         If `index` is not a factory string for the reduced dimension.
-    MissingExtraError
-        If faiss is not installed.
 
     Examples
     --------

@@ -24,19 +24,13 @@ def to_onnx(model: Any) -> Any:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
 
     Returns
     -------
     graph : onnx.ModelProto
         From "vectors", float32 of shape (batch, n_features), to "components", float32 of
         shape (batch, n_components).  The batch is of any size; zero rows stay zero.
-
-    Raises
-    ------
-    MissingExtraError
-        If onnx is not installed.
 
     Examples
     --------

@@ -44,8 +44,7 @@ def export_model(
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
     path : str or Path
         A file, or for "sentence-transformers" a folder.  Suffixes of other files are refused.
     to : {"faiss", "onnx", "sentence-transformers", "npy", "npz", "json", "pgvector", \
@@ -71,8 +70,6 @@ def export_model(
         If something is there, and `force` is False; a ``FileExistsError``.
     DataError
         If the target cannot hold this model.
-    MissingExtraError
-        If a package is missing that the target needs.
 
     Examples
     --------

@@ -86,8 +86,7 @@ def unit_map(model: Any) -> UnitMap:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
 
     Returns
     -------
@@ -118,8 +117,7 @@ def matrix_record(model: Any) -> dict[str, Any]:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
 
     Returns
     -------
