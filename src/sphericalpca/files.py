@@ -129,7 +129,7 @@ def beside(path: Path, ending: str = "tmp") -> Path:
 
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
-    """Take away what killed processes left, of folders those of `ours`; or put it back."""
+    """Remove what killed processes left (of folders `ours`); put back what was not replaced."""
     # Whatever cannot be read or removed is not in the way: what is written has another name.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."

@@ -57,7 +57,7 @@ def first_atoms(X: Matrix, lengths: Array, k: int, rng: np.random.Generator) -> 
 def learn_dictionary(
     X: Matrix, lengths: Array, D: Array, n_nonzero: int, *, tol: float, max_iter: int
 ) -> Dictionary:
-    """Alternate until the loss changes by at most `tol` times itself, 0 for never; X in float64."""
+    """Alternate until the loss changes by at most `tol` times itself, if not 0; X in float64."""
     D = D.copy()
     products = np.asarray(X @ D.T)
     coded, losses = [], [float((lengths**2).sum())]

@@ -62,7 +62,7 @@ def starts(
 
 
 def lloyd(Z: Matrix, weight: Array, centers: Array, *, tol: float, max_iter: int) -> Clustering:
-    """Centres to the mean directions of their clusters, until little changes; Z: unit rows."""
+    """Move centres to the mean directions of clusters of unit rows Z until little changes."""
     rows = as_rows(Z, weight=weight, normalize=False)
     found = assign(rows, centers)
     inertias: list[float] = []

@@ -32,7 +32,7 @@ def matching_pursuit(gram: Array, correlations: Array, n_nonzero: int) -> Array:
 
 
 def _pursue(gram: Array, correlations: Array, n_nonzero: int) -> Array:
-    """Gram-Schmidt in coordinates; bases of rows are known by their products with atoms only."""
+    """Gram-Schmidt in coordinates: a row's own basis is known by its products with all atoms."""
     n, k = correlations.shape
     each = np.arange(n)
     remaining = correlations.copy()  # <d, residual> for every atom d

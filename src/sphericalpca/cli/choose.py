@@ -21,7 +21,6 @@ from sphericalpca.registry.formats import PICTURE_FORMATS, joined
 __all__ = ["choose"]
 
 SHARE = Number(0, 1, min_open=True, max_open=True)
-QUERIES = click.IntRange(min=2)
 
 
 @click.command(
@@ -35,7 +34,7 @@ QUERIES = click.IntRange(min=2)
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option("--recall", type=SHARE, default=0.95, help="Recall to keep.")
 @click.option("--k", type=COUNT, default=10, help="Neighbours of each query.")
-@click.option("--queries", type=QUERIES, default=1000, help="Rows to hold out.")
+@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
 @click.option("--largest", type=COUNT, help="Maximum number of components.")
 @click.option("-o", "--output", type=FILE, help="Model file to write, fitted without the queries.")
 @click.option("--plot", type=FILE, help=f"Picture of the curve: {joined(PICTURE_FORMATS, 'or')}.")

@@ -57,9 +57,7 @@ def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
             remedy = ("choose another folder, or pass ", FORCE)
             raise ExistsError(f"{out / name} exists", remedy=remedy)
     resolved(out)
-    there = out
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    there = next(folder for folder in (out, *out.parents) if folder.exists())
     with _writing(out):
         check_writable(there / names[0])
 

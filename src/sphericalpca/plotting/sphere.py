@@ -33,7 +33,8 @@ class SphereDisplay:
     ----------
     V : ndarray of shape (n_samples, n_components)
     labels : ndarray of shape (n_samples,) or None
-    ax_, figure_ : matplotlib Axes, three-dimensional for r = 3, and Figure
+    ax_, figure_ : matplotlib Axes and Figure
+        Three-dimensional for r = 3.
     points_ : matplotlib PathCollection
         The samples drawn.
 

@@ -84,7 +84,7 @@ INNER = {"Subspace": "small_iterations", "Newton": "hessian_products"}
 
 
 def with_current_names(content: Mapping[str, T], solver: str) -> dict[str, T]:
-    """The content of a file of a solver (class name or repr) under today's names."""
+    """Content of a model file or checkpoint in today's names; `solver` is class name or repr."""
     renamed = RENAMED | {"inner": INNER.get(solver.partition("(")[0], "inner")}
     found = {}
     for name, value in content.items():

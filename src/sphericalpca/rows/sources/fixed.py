@@ -1,4 +1,4 @@
-"""Dense rows at known places of a file, by positioned reads: a map would die of a cut file."""
+"""Dense rows at known places of a file, by positioned reads: maps do not survive cut files."""
 
 from __future__ import annotations
 
