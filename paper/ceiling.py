@@ -18,15 +18,15 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 from numbers import Integral
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import entr
 
-from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.exceptions import Parameter, ParameterError, check_choice
 from sphericalpca.linalg import Array
-from sphericalpca.metrics.clustering import Normalisation, check_normalisation
+from sphericalpca.metrics.clustering import Normalisation
 
 __all__ = ["nmi_ceiling"]
 
@@ -80,7 +80,7 @@ def nmi_ceiling(
     >>> round(nmi_ceiling(0.832, (500, 268), normalisation="arithmetic", mean=True), 3)
     0.71
     """
-    check_normalisation(normalisation)
+    check_choice("normalisation", normalisation, get_args(Normalisation))
     n_1, n_2 = _check_sizes(class_sizes)
     accuracies, ceilings = _ceilings(n_1, n_2, normalisation)
     if not (math.isfinite(rounding) and rounding >= 0):

@@ -1,8 +1,4 @@
-"""Spherical PCA: components of unit length, so that distance is angle.
-
-Names are imported when they are first asked for, so that the command line can tell its version
-without scikit-learn.
-"""
+"""Spherical PCA: components of unit length, so that distance is angle."""
 
 from __future__ import annotations
 

@@ -98,17 +98,13 @@ def analyse(history: Mapping[str, Array], constants: Mapping[str, float]) -> Con
 
     Examples
     --------
-    >>> import warnings
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.convergence import analyse
     >>> from sphericalpca.datasets import make_toy
     >>> from sphericalpca.solvers import Linearized
     >>> X, _ = make_toy(random_state=0)
-    >>> solver = Linearized(lam="theory", mu="theory")
-    >>> model = SphericalPCA(n_components=2, solver=solver, tol=0, max_iter=50)
-    >>> with warnings.catch_warnings():
-    ...     warnings.simplefilter("ignore")  # all 50 steps are spent, as tol=0 asks for
-    ...     theory = analyse(model.fit(X).history_, model.constants_)
+    >>> model = SphericalPCA(2, solver=Linearized(lam="theory", mu="theory")).fit(X)
+    >>> theory = analyse(model.history_, model.constants_)
     >>> theory.applies, bool(theory.sufficient_decrease.all())
     (True, True)
     """
@@ -168,15 +164,9 @@ def fit_rate(steps: Array) -> Rate:
     if tail.sum() < 3:
         return Rate("linear", math.nan, math.nan, math.nan)
     target = np.log(steps[tail])
-    (slope, _), linear = _line(k[tail].astype(float), target)
-    (power, _), sublinear = _line(np.log(k[tail]), target)
+    (slope, _), linear, *_ = np.polyfit(k[tail], target, 1, full=True)
+    (power, _), sublinear, *_ = np.polyfit(np.log(k[tail]), target, 1, full=True)
     exponent = float(-power - 1.0)
     theta = (1 + exponent) / (1 + 2 * exponent) if exponent > 0 else math.nan
-    kind: Literal["linear", "sublinear"] = "linear" if linear <= sublinear else "sublinear"
+    kind: Literal["linear", "sublinear"] = "linear" if linear[0] <= sublinear[0] else "sublinear"
     return Rate(kind, math.exp(slope), exponent, theta)
-
-
-def _line(x: Array, y: Array) -> tuple[Array, float]:
-    """Least-squares line through (x, y): coefficients and squared error."""
-    coefficients = np.polyfit(x, y, 1)
-    return coefficients, float(((np.polyval(coefficients, x) - y) ** 2).sum())

@@ -7,13 +7,13 @@ sentence; parameters in them are a `Parameter`, which the command line prints as
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import Enum
 from typing import Any
 
 __all__ = [
@@ -44,21 +44,14 @@ __all__ = [
 ]
 
 
-class _Unset(Enum):
-    UNSET = 0  # no value; unlike an object(), it stays itself when copied or pickled
-
-
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter named in a message: ``tol``, or with its value ``tol=0.1``.
-
-    The value ``...`` stands for one that the reader is to choose.
-    """
+    """A parameter in a message: ``tol``, or ``tol=0.1``; ``...`` if the reader is to choose."""
 
     name: str
-    value: Any = _Unset.UNSET
+    value: Any = inspect.Parameter.empty  # no value, also when it was copied or pickled
 
-    has_value = property(lambda self: self.value is not _Unset.UNSET)
+    has_value = property(lambda self: self.value is not inspect.Parameter.empty)
 
     def __str__(self) -> str:
         if not self.has_value:
@@ -173,11 +166,8 @@ class MissingExtraError(Explained, ImportError):
 
     Parameters
     ----------
-    feature : str
-        What needs the package; the beginning of the message.
-    package : str
-    extra : str
-        The extra of sphericalpca that installs it.
+    feature, package, extra : str
+        What needs which package, and the extra of sphericalpca that installs it.
     """
 
     _end = ""  # the message ends in a command to copy

@@ -1,8 +1,4 @@
-"""Files and folders that appear whole or not at all.
-
-What is being written has a hidden name beside the final one.  A process that is killed
-leaves it there; the next that writes the same file takes it away.
-"""
+"""Files and folders that appear whole or not at all: until then they have hidden names beside."""
 
 from __future__ import annotations
 
@@ -133,10 +129,7 @@ def beside(path: Path, ending: str = "tmp") -> Path:
 
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
-    """Take away what killed processes left beside `path`; of folders those of `ours` only.
-
-    A folder that was put aside for a new one which never came gets its name back.
-    """
+    """Remove what killed processes left (of folders `ours`); put back what was not replaced."""
     # Whatever cannot be read or removed is not in the way: what is written has another name.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."

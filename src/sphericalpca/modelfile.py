@@ -1,7 +1,4 @@
-"""Models in files: safetensors, with a header in JSON.  Nothing in it is executed.
-
-The library checks names, shapes and places against the size of the file before it reserves memory.
-"""
+"""Models in files: safetensors, with a header in JSON.  Nothing in it is executed."""
 
 from __future__ import annotations
 

@@ -33,12 +33,10 @@ def allowed_threads() -> int:
 
 @contextmanager
 def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterator[None]:
-    """Within this context `spread` runs on all allowed threads, and BLAS on one.
+    """Within this context `spread` runs on all allowed threads, and BLAS on one; it may be nested.
 
-    The threads end with the context.  A context within another changes nothing.  There are as many
-    `threads` as BLAS may use, unless somebody else knows, as Dask does on its workers.  Work is
-    divided into as many `parts`: with a fixed number, results are the same bit by bit on any number
-    of threads.
+    There are as many `threads` as BLAS may use, unless somebody else knows, as Dask does on its
+    workers.  With a fixed number of `parts` results are the same on any number of threads.
     """
     if _current() is not None:
         yield
@@ -58,10 +56,7 @@ def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterato
 def spread(
     function: Callable[[Item], Result], items: Sequence[Item], stop: Event | None = None
 ) -> list[Result]:
-    """The function of every item, in their order; each item on a thread if there are any.
-
-    Any error, or Ctrl-C, sets `stop`, for functions that look at it.
-    """
+    """The function of every item, in their order, on threads; errors and Ctrl-C set `stop`."""
     pool, stop = _current(), stop or Event()
     if pool is None or pool.size < 2 or len(items) < 2:
         return list(map(function, items))
@@ -97,10 +92,7 @@ def spread(
 def spread_runs(
     function: Callable[[Item], Result], runs: Sequence[Sequence[Item]]
 ) -> list[list[Result]]:
-    """The function of every item of each run, one after the other; each run on a thread.
-
-    An error or Ctrl-C, in any thread, ends all of them after the item at hand.
-    """
+    """The function of every item, each run on a thread; an error or Ctrl-C ends all of them."""
     stop = Event()
 
     def results(run: Sequence[Item]) -> list[Result]:

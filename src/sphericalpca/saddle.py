@@ -1,7 +1,4 @@
-"""The way up from a saddle, where the gradient of f vanishes and no first-order step moves.
-
-Symmetric data put the SVD on saddles: every solver would stay there, and call it converged.
-"""
+"""The way up from a saddle, where no first-order step moves; symmetric data put the SVD on one."""
 
 from __future__ import annotations
 

@@ -111,10 +111,7 @@ class Writer:
 def open_writer(
     path: Path, shape: tuple[int, int], dtype: Any, *, name: str = "vector", carried: Any = None
 ) -> Iterator[Writer]:
-    """A writer whose file appears under its name when all went well.
-
-    A table calls the column of vectors `name`, and has those that are `carried` beside it.
-    """
+    """A writer whose file appears when all went well; a table has `name` and what is `carried`."""
     known = format_of(path)
     if known is None or not known.writer:
         raise DataError(

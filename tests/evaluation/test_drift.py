@@ -140,7 +140,7 @@ def test_confidence(X):
     wide, narrow = (check_drift(model, X, confidence=c) for c in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.high < wide.high
     for confidence in (0, 1, 2, -1, math.nan, "high"):
-        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        with pytest.raises(ValueError, match="must be between 0 and 1"):
             check_drift(model, X, confidence=confidence)
 
 

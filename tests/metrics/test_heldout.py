@@ -127,7 +127,7 @@ def test_what_is_no_share_no_number_and_no_confidence(rng):
         with pytest.raises(ValueError, match="positive integer"):
             mean_share([0.5, 0.6], k)
     for confidence in (0, 1, 1.5, -1, np.nan, "high"):
-        with pytest.raises(ValueError, match="must lie between 0 and 1"):
+        with pytest.raises(ValueError, match="must be between 0 and 1"):
             mean_share([0.5, 0.6], 10, confidence)
     held = drawn(rng.standard_normal((60, 3)), 10, 5)
     for k in (0, 6, 2.0):  # more neighbours than were looked for

@@ -1,6 +1,3 @@
-"""Algorithms of the methods that the paper compares with, one per file.
-
-Their estimators are `sphericalpca.R1PCA`, `sphericalpca.KSVD` and `sphericalpca.SphericalKMeans`.
-"""
+"""Algorithms of the paper's rivals, one per file; their estimators are in `estimators`."""
 
 __all__: list[str] = []

@@ -57,10 +57,7 @@ def first_atoms(X: Matrix, lengths: Array, k: int, rng: np.random.Generator) -> 
 def learn_dictionary(
     X: Matrix, lengths: Array, D: Array, n_nonzero: int, *, tol: float, max_iter: int
 ) -> Dictionary:
-    """Alternate until the loss changes by at most `tol` times itself; X in float64.
-
-    With ``tol=0`` all `max_iter` iterations are made.
-    """
+    """Alternate until the loss changes by at most `tol` times itself, if not 0; X in float64."""
     D = D.copy()
     products = np.asarray(X @ D.T)
     coded, losses = [], [float((lengths**2).sum())]

@@ -62,10 +62,7 @@ def starts(
 
 
 def lloyd(Z: Matrix, weight: Array, centers: Array, *, tol: float, max_iter: int) -> Clustering:
-    """Move centres to the mean directions of their clusters until that changes little.
-
-    Z holds unit rows with positive weights.  Neither step raises the inertia.
-    """
+    """Move centres to the mean directions of clusters of unit rows Z until little changes."""
     rows = as_rows(Z, weight=weight, normalize=False)
     found = assign(rows, centers)
     inertias: list[float] = []

@@ -1,8 +1,7 @@
-"""Orthogonal matching pursuit for all rows at once.
+"""Orthogonal matching pursuit for blocks of rows; `benchmarks/bench_baselines.py` measures it.
 
-The steps of scikit-learn's `orthogonal_mp_gram`, made for a block of rows at a time: forty to
-eighty times faster on thousands of rows with 20 atoms (``python benchmarks/bench_baselines.py``).
-Where atoms depend on each other a row just gets fewer non-zeros.
+The steps of scikit-learn's `orthogonal_mp_gram`, forty to eighty times faster on thousands of rows
+with 20 atoms.  Where atoms depend on each other a row just gets fewer non-zeros.
 """
 
 from __future__ import annotations
@@ -22,10 +21,7 @@ BLOCK_ENTRIES = 200_000
 
 
 def matching_pursuit(gram: Array, correlations: Array, n_nonzero: int) -> Array:
-    """Codes (n x k) with at most `n_nonzero` entries per row, chosen greedily, fitted jointly.
-
-    `gram` is D D' (k x k) for atoms D of unit length, and `correlations` is X D' (n x k).
-    """
+    """Codes (n x k), `n_nonzero` entries per row, from D D' and X D' for atoms D of unit length."""
     n, k = correlations.shape
     codes = np.zeros((n, k))
     height = max(1, BLOCK_ENTRIES // (k * n_nonzero))
@@ -36,11 +32,7 @@ def matching_pursuit(gram: Array, correlations: Array, n_nonzero: int) -> Array:
 
 
 def _pursue(gram: Array, correlations: Array, n_nonzero: int) -> Array:
-    """Gram-Schmidt in coordinates.
-
-    Each row has its own orthonormal basis q_1, ..., q_t of the atoms chosen so far, known
-    only by its products with all atoms and with the row.
-    """
+    """Gram-Schmidt in coordinates: a row's own basis is known by its products with all atoms."""
     n, k = correlations.shape
     each = np.arange(n)
     remaining = correlations.copy()  # <d, residual> for every atom d

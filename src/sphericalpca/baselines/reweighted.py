@@ -77,11 +77,7 @@ def distances(rows: Rows, U: Array) -> Array:
 
 
 def median_distance(rows: Rows, U: Array) -> float:
-    """Median of the distances of the rows outside the subspace, infinity if there are none.
-
-    Were rows within the subspace counted, half of them would make the cutoff zero, and
-    the rows that alone can turn the subspace would have no weight.
-    """
+    """Median distance of the rows outside the subspace, inf for none: others could make it zero."""
     s = distances(rows, U)
     # By Pythagoras the rounding of a length comes out as its square root.
     outside = s > np.sqrt(WITHIN * np.finfo(rows.dtype).eps) * rows.stats.norm

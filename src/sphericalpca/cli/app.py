@@ -1,7 +1,4 @@
-"""The program ``sphericalpca``: its commands, and the one place where errors become lines.
-
-A command's module is imported when the command is used, and what is slow to import when it runs.
-"""
+"""The program ``sphericalpca``: commands, imported on use, and where errors become lines."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,6 @@ from sphericalpca.registry.formats import PICTURE_FORMATS, joined
 __all__ = ["choose"]
 
 SHARE = Number(0, 1, min_open=True, max_open=True)
-QUERIES = click.IntRange(min=2)
 
 
 @click.command(
@@ -34,7 +34,7 @@ QUERIES = click.IntRange(min=2)
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option("--recall", type=SHARE, default=0.95, help="Recall to keep.")
 @click.option("--k", type=COUNT, default=10, help="Neighbours of each query.")
-@click.option("--queries", type=QUERIES, default=1000, help="Rows to hold out.")
+@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
 @click.option("--largest", type=COUNT, help="Maximum number of components.")
 @click.option("-o", "--output", type=FILE, help="Model file to write, fitted without the queries.")
 @click.option("--plot", type=FILE, help=f"Picture of the curve: {joined(PICTURE_FORMATS, 'or')}.")
@@ -103,16 +103,12 @@ def _print(choice: Any) -> None:
     header = ("", "dimensions", "recall", "95 % interval", "SVD", *sizes)
     lines = [
         (
-            "*" if point.n_components == choice.n_components else "",
-            *(f"{point.n_components}", f"{point.recall:.3f}", point.interval),
-            f"{point.svd_recall:.3f}" if point.svd_recall == point.svd_recall else "",
-            *(
-                f"{point.mean_cosine:.4f}",
-                f"{point.bytes_per_vector:,}",
-                decimal(point.index_bytes),
-            ),
+            "*" if p.n_components == choice.n_components else "",
+            *(f"{p.n_components}", f"{p.recall:.3f}", p.interval),
+            "" if math.isnan(p.svd_recall) else f"{p.svd_recall:.3f}",
+            *(f"{p.mean_cosine:.4f}", f"{p.bytes_per_vector:,}", decimal(p.index_bytes)),
         )
-        for point in choice.curve
+        for p in choice.curve
     ]
     print_table(header, lines, numbers=header[1:], spare=("in all", "mean cosine", "SVD"))
     click.echo()

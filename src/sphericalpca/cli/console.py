@@ -6,7 +6,7 @@ import math
 import shlex
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,6 +35,7 @@ __all__ = [
     "harmless",
     "in_options",
     "open_console",
+    "output_option",
     "printing_warnings",
     "say",
     "showing_status",
@@ -79,6 +80,11 @@ COMMAND = "sphericalpca.command"  # where a context keeps the command that runs
 def examples(*lines: str) -> str:
     """The end of a help text: lines to type."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
+
+
+def output_option(what: str, kind: click.Path = FILE) -> Decorator:
+    """The file that a command cannot do without."""
+    return click.option("-o", "--output", type=kind, required=True, help=what)
 
 
 def with_options(*options: Decorator) -> Decorator:
@@ -220,8 +226,6 @@ def printing_warnings() -> Iterator[None]:
 def showing_status(text: str, *, quiet: bool) -> Iterator[Callable[[str], None] | None]:
     """A callable that changes the text of a spinner on a terminal; None if there is no terminal."""
     console = open_console(stderr=True)
-    if quiet or not console.is_terminal:
-        yield None
-        return
-    with console.status(text) as status:
-        yield status.update
+    shown = console.is_terminal and not quiet
+    with console.status(text) if shown else nullcontext() as status:
+        yield None if status is None else status.update

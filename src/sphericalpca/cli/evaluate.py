@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,10 +59,11 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     if out is not None:
         for package in ("jinja2", "matplotlib"):
             import_extra(package, "The page", package, "pages")
-    found = _evaluate(fitted, source, at, options)
-    settings = {"queries": options["queries"], "random_state": options["seed"], "k": found.k}
+    settings = {"queries": options["queries"], "random_state": options["seed"]}
+    found = _evaluate(fitted, source, options["quiet"], at=at, **settings)
+    tell_of_cut(options["queries"], found.n_queries)
     with console.printing_warnings():
-        sizes = sphericalpca.codec.choose_bytes(source, sizes=SIZES, **settings)
+        sizes = sphericalpca.codec.choose_bytes(source, sizes=SIZES, k=found.k, **settings)
     numbers = found.to_dict() | {"bytes": sizes.to_dict()}
     if out is not None:
         from sphericalpca.evaluation.page import render  # noqa: PLC0415 - an optional package
@@ -88,17 +90,11 @@ def _numbers(text: str) -> tuple[int, ...]:
     return tuple(map(int, parts))
 
 
-def _evaluate(
-    fitted: sphericalpca.SphericalPCA, source: Any, at: tuple[int, ...], options: dict[str, Any]
-) -> sphericalpca.Evaluation:
-    shown = console.showing_status("Reading ...", quiet=options["quiet"])
+def _evaluate(model: Any, source: Any, quiet: bool, **settings: Any) -> sphericalpca.Evaluation:
+    shown = console.showing_status("Reading ...", quiet=quiet)
     with console.printing_warnings(), shown as show:
         # Where only the model, or only the file, has names there is nothing to compare.
         warnings.simplefilter("ignore", FeatureNamesWarning)
         tell = None if show is None else lambda what: show(f"Now: {what}")
-        settings = {"queries": options["queries"], "random_state": options["seed"]}
-        found: sphericalpca.Evaluation = sphericalpca.evaluation.evaluate(
-            fitted, source, at=at, progress=tell, **settings
-        )
-    tell_of_cut(options["queries"], found.n_queries)
-    return found
+        evaluate: Callable[..., sphericalpca.Evaluation] = sphericalpca.evaluation.evaluate
+        return evaluate(model, source, progress=tell, **settings)

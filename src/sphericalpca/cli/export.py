@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 import sphericalpca
-from sphericalpca.cli.console import Names, common_options, examples, write_line
+from sphericalpca.cli.console import Names, common_options, examples, output_option, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.cli.reading import load_model
 from sphericalpca.exceptions import IsFolderError
@@ -34,13 +34,7 @@ TARGETS = (
 )
 @click.argument("model", type=click.Path(path_type=Path))
 @click.option("--to", "target", type=Names(TARGETS), required=True, help="Target.")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Path(path_type=Path),
-    required=True,
-    help="A file; a folder for sentence-transformers.",
-)
+@output_option("A file; a folder for sentence-transformers.", click.Path(path_type=Path))
 @click.option(
     "--index", help="faiss index factory string to use after the reduction.  [default: Flat]"
 )

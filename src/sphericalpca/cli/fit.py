@@ -57,7 +57,7 @@ def _dimension(text: str) -> float:
     required=True,
     help="Number of components, or a target mean cosine between 0 and 1.",
 )
-@click.option("-o", "--output", type=FILE, required=True, help="Model file to write.")
+@console.output_option("Model file to write.")
 @reading_options
 @click.option(
     "--checkpoint",

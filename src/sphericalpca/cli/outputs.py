@@ -27,7 +27,8 @@ FORCE = Parameter("force", value=True)
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
     """Refuse to overwrite files without force, or what the command reads, or to write in vain."""
     check_output_path(output)
-    if output.exists() and any(path.exists() and path.samefile(output) for path in _paths(reads)):
+    read = sphericalpca.rows.sources.opening.find_paths(reads) if reads else []
+    if output.exists() and any(path.exists() and path.samefile(output) for path in read):
         raise ExistsError(f"{output} is read by this command", remedy="choose another output")
     if output.exists() and not force:
         raise ExistsError(f"{output} exists", remedy=("choose another name, or pass ", FORCE))
@@ -56,9 +57,7 @@ def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
             remedy = ("choose another folder, or pass ", FORCE)
             raise ExistsError(f"{out / name} exists", remedy=remedy)
     resolved(out)
-    there = out
-    while not there.exists() and there != there.parent:
-        there = there.parent
+    there = next(folder for folder in (out, *out.parents) if folder.exists())
     with _writing(out):
         check_writable(there / names[0])
 
@@ -94,7 +93,3 @@ def _writing(output: Path) -> Iterator[None]:
         found = f"{output} cannot be written ({error.strerror or error})"
         remedy = "free some space, get write permission, or choose another place"
         raise WriteError(found, remedy=remedy) from error
-
-
-def _paths(reads: Sequence[str | Path]) -> list[Path]:
-    return sphericalpca.rows.sources.opening.find_paths(reads) if reads else []

@@ -29,11 +29,7 @@ def print_table(
     numbers: Sequence[str] = (),
     spare: Sequence[str] = (),
 ) -> None:
-    """Print a table to stdout.
-
-    Columns named in `numbers` are aligned at the right and never broken; a narrow terminal may do
-    without those named in `spare`, the first one first.
-    """
+    """Print a table; `numbers` are never broken, a narrow terminal does without `spare` columns."""
     columns = [
         _Column(name, [printable(cell) for cell in cells], number=name in numbers)
         for name, *cells in zip(header, *rows, strict=True)

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 import sphericalpca
-from sphericalpca.cli import reading
+from sphericalpca.cli import console, reading
 from sphericalpca.cli.console import FILE, common_options, counted, examples, warn, write_line
 from sphericalpca.cli.outputs import check_output
 from sphericalpca.registry.formats import joined, writable_suffixes
@@ -28,13 +28,7 @@ __all__ = ["transform"]
 )
 @click.argument("model", type=FILE)
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option(
-    "-o",
-    "--output",
-    type=FILE,
-    required=True,
-    help=f"Output file: {joined(writable_suffixes(), 'or')}.",
-)
+@console.output_option(f"Output file: {joined(writable_suffixes(), 'or')}.")
 @reading.reading_options
 @click.option("--name", default="vector", help="Name of the column of vectors.")
 @click.option(

@@ -124,9 +124,7 @@ def load_bundled(name: str) -> tuple[Array, Labels]:
 def load_docstrings() -> Corpus:
     """Load the docstrings of numpy, scipy and scikit-learn: English texts in eight groups.
 
-    The groups are topics: arrays, images, linear algebra, machine learning, signals, sparse
-    matrices, special functions and statistics.  They can be told apart, but not perfectly.
-
+    The groups are topics such as signals or statistics, told apart easily, but not perfectly.
     Documents are the docstrings of public functions and classes with at least 200 characters,
     unchanged, sorted by qualified name, without repetitions.  They are the same in every run, but
     depend on the installed versions: this is a stand-in for a corpus, not a benchmark.

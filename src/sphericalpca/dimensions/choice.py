@@ -126,12 +126,11 @@ class DimensionChoice:
         return found | {"curve": curve}
 
     def plot(self, ax: Any = None) -> DimensionsDisplay:
-        """Draw recall and mean cosine against the number of components.
+        """Draw recall and mean cosine by number of components, on `ax` or on a new figure.
 
         Parameters
         ----------
         ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
 
         Returns
         -------

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from math import nan
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
@@ -21,9 +21,11 @@ from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar, row_norms
 from sphericalpca.metrics import HeldOut, Share, mean_share
+from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.parallel import parallel
+from sphericalpca.problem import Problem
 from sphericalpca.products import product
-from sphericalpca.rows import Matrix, RowSource, as_rows
+from sphericalpca.rows import as_rows
 
 __all__ = ["choose_components", "geometric_sizes"]
 
@@ -102,10 +104,8 @@ def choose_components(
     >>> bool(8 < choice.n_components < 64)
     True
     """
-    for name, share in (("recall", recall), ("confidence", confidence)):
-        if not isinstance(share, Real) or not 0 < share < 1:
-            rule = "must be between 0 and 1, both excluded, such as 0.95"
-            raise ParameterError(Parameter(name, share), rule)
+    check_confidence(recall, "recall")
+    check_confidence(confidence)
     for name, count in (("k", k), ("queries", queries)):
         if not isinstance(count, Integral) or count < 1:
             raise ParameterError(Parameter(name, count), "must be a positive integer")
@@ -118,13 +118,14 @@ def choose_components(
     rng, began = generator(random_state), time.perf_counter()
     held = HeldOut.draw(X, queries, k, rng)
     drawn = time.perf_counter() - began
-    aim: Any = {"target": recall, "confidence": confidence, "limit": limit}
     with parallel():
-        search = _Search(X, template, held, **aim, rng=rng, tell=progress)
+        problem = checked_problem(as_rows(X, weight=held.weight))
+        known = problem, SvdProjections(problem, rng), template, held
+        search = _Search(*known, recall, confidence, limit, progress)
         model = search.run()
     searching = drawn + search.seconds
     fitting = time.perf_counter() - began - searching
-    report_fit(model, search.rows, only_tol=True)
+    report_fit(model, problem.rows, only_tol=True)
     choice = DimensionChoice(
         n_components=model.n_components_,
         reached=search.points[model.n_components_].low >= recall,
@@ -158,59 +159,51 @@ def _bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
     return high
 
 
+@dataclass
 class _Search:
     """The points measured so far, and what is needed to measure more."""
 
-    def __init__(
-        self,
-        X: Matrix | RowSource,
-        template: SphericalPCA,
-        held: HeldOut,
-        *,
-        target: float,
-        confidence: float,
-        limit: int,
-        rng: np.random.Generator,
-        tell: Callable[[CurvePoint], Any] | None,
-    ) -> None:
-        self._template, self._held, self._confidence = template, held, confidence
-        self._target, self._limit, self._tell = target, limit, tell
-        self._svd_recalls: dict[int, float] = {}
-        self.points: dict[int, CurvePoint] = {}
-        self.seconds = 0.0  # of searches
-        self._problem = checked_problem(as_rows(X, weight=held.weight))
-        self.rows = self._problem.rows
-        self._svd = SvdProjections(self._problem, rng)
+    problem: Problem
+    svd: SvdProjections
+    template: SphericalPCA
+    held: HeldOut
+    target: float
+    confidence: float
+    limit: int
+    tell: Callable[[CurvePoint], Any] | None
+    points: dict[int, CurvePoint] = field(default_factory=dict)
+    svd_recalls: dict[int, float] = field(default_factory=dict)
+    seconds: float = 0.0  # of searches
 
     def run(self) -> SphericalPCA:
         """The model with the smallest number of components that reaches the target."""
         first = ladder = self._ladder(self._draft(self._svd_size()))
         size = self._smallest(ladder, 0)
         model = self._fit_and_measure(ladder, size)
-        while self.points[size].low < self._target and size < self._limit:
+        while self.points[size].low < self.target and size < self.limit:
             ladder = self._ladder(np.ascontiguousarray(model.components_.T))
             size = self._smallest(ladder, size)
             model = self._fit_and_measure(ladder, size)
-        for rung in geometric_sizes(self._limit):
+        for rung in geometric_sizes(self.limit):
             if rung <= first.highest and rung not in self.points:
                 self._reaches(first, rung)
         self._svd_reaches(size)
         self.points = {
-            size: replace(point, svd_recall=self._svd_recalls.get(size, nan))
+            size: replace(point, svd_recall=self.svd_recalls.get(size, nan))
             for size, point in self.points.items()
         }
         return model
 
     def _svd_size(self) -> int:
         """The smallest number of singular vectors that reaches the target."""
-        low, high = 0, min(SMALLEST, self._limit)
-        while high < self._limit and not self._svd_reaches(high):
-            low, high = high, min(2 * high, self._limit)
+        low, high = 0, min(SMALLEST, self.limit)
+        while high < self.limit and not self._svd_reaches(high):
+            low, high = high, min(2 * high, self.limit)
         return _bisected(low, high, self._svd_reaches)
 
     def _smallest(self, ladder: Ladder, low: int) -> int:
         """How many components above `low` reach the target, as far as the ladder can tell."""
-        high, step, limit = ladder.size, 1, min(ladder.highest, self._limit)
+        high, step, limit = ladder.size, 1, min(ladder.highest, self.limit)
         if high > low and self._reaches(ladder, high):
             while high - low > 1:
                 size = max(high - step, low + 1)
@@ -219,48 +212,45 @@ class _Search:
                 else:
                     low, step = size, max(step // 2, 1)
             return high
-        low, high = high, min(high + step, self._limit)
+        low, high = high, min(high + step, self.limit)
         while high < limit and not self._reaches(ladder, high):
             low, step = high, 2 * step
-            high = min(low + step, self._limit)
+            high = min(low + step, self.limit)
         return _bisected(low, high, partial(self._reaches, ladder))
 
     def _fit_and_measure(self, ladder: Ladder, size: int) -> SphericalPCA:
-        start = self._svd.vectors(size) if size > ladder.highest else ladder.start(size)
-        model = self._fit(size, start, tol=self._template.tol)
-        self._record(self.rows.project(model.components_.T))
+        start = self.svd.vectors(size) if size > ladder.highest else ladder.start(size)
+        model = self._fit(size, start, tol=self.template.tol)
+        self._record(self.problem.rows.project(model.components_.T))
         return model
 
     def _draft(self, size: int) -> Array:
-        """Nearly the components of a fit, those with large shares first.
-
-        Where the SVD is near, that is a step from it, after which nobody looks at the data.
-        """
-        start = self._svd.start(self._svd.vectors(size))
+        """Nearly the components of a fit, strongest first: a step from the SVD if it is near."""
+        start = self.svd.start(self.svd.vectors(size))
         if start.curvature is not None:
-            here = self._problem.evaluate(start.U)
+            here = self.problem.evaluate(start.U)
             step = start.curvature.step(here)
             if step is not None and here.residual < NEAR:
                 assert here.moment is not None
                 Q = canonical_rotation(here.moment)[0].astype(step.dtype)
                 return polar(product(here.U + step, Q)).factor
-        draft = self._fit(size, start.U, tol=max(self._template.tol, DRAFT))
+        draft = self._fit(size, start.U, tol=max(self.template.tol, DRAFT))
         return np.ascontiguousarray(draft.components_.T)
 
     def _fit(self, size: int, start: Array, tol: float) -> SphericalPCA:
-        options = {"n_components": size, "init": self._svd.start(start), "tol": tol}
-        model = fitted_to(self._problem, self._template, **options)
+        options = {"n_components": size, "init": self.svd.start(start), "tol": tol}
+        model = fitted_to(self.problem, self.template, **options)
         return cast(SphericalPCA, model.set_params(init="auto"))  # no model tells where it began
 
     def _ladder(self, U: Array) -> Ladder:
         size = U.shape[1]
-        further = self._svd.vectors(max(self._svd.projected, size))[:, size:]
-        return Ladder(U, self.rows, self._held.weight, further)
+        further = self.svd.vectors(max(self.svd.projected, size))[:, size:]
+        return Ladder(U, self.problem.rows, self.held.weight, further)
 
     def _svd_reaches(self, size: int) -> bool:
-        share = self._recall(self._svd.project(size))
-        self._svd_recalls[size] = share.mean
-        return share.low >= self._target
+        share = self._recall(self.svd.project(size))
+        self.svd_recalls[size] = share.mean
+        return share.low >= self.target
 
     def _reaches(self, ladder: Ladder, size: int) -> bool:
         """Measure a subspace of the ladder."""
@@ -269,20 +259,20 @@ class _Search:
     def _record(self, Z: Array) -> bool:
         """Measure projections of the rows; whether they reach the target."""
         share, r = self._recall(Z), Z.shape[1]
-        cosine = float(np.average(row_norms(Z), weights=self.rows.stats.weight))
+        cosine = float(np.average(row_norms(Z), weights=self.problem.rows.stats.weight))
         size, interval = FLOAT32 * r, (share.mean, share.low, share.high)
-        point = CurvePoint(r, *interval, min(cosine, 1.0), size, size * self._held.n_base)
+        point = CurvePoint(r, *interval, min(cosine, 1.0), size, size * self.held.n_base)
         self.points[r] = point
-        if self._tell is not None:
-            self._tell(point)
-        return point.low >= self._target
+        if self.tell is not None:
+            self.tell(point)
+        return point.low >= self.target
 
     def _recall(self, Z: Array) -> Share:
         """The mean recall of a search by cosine among the rows of Z, shape (n, r)."""
-        k, began = self._held.k, time.perf_counter()
-        found = self._held.recall(self._held.search(Z, k), k)
+        k, began = self.held.k, time.perf_counter()
+        found = self.held.recall(self.held.search(Z, k), k)
         self.seconds += time.perf_counter() - began
-        return mean_share(found, k, self._confidence)
+        return mean_share(found, k, self.confidence)
 
 
 def _checked_limit(largest: int | None, shape: tuple[int, int]) -> int:

@@ -1,8 +1,4 @@
-"""Subspaces of all dimensions: of singular vectors, and from one fit.
-
-Below a fit: its leading components, which are near the best of their number; where they are
-few, they are improved within the span of some more of them.  Above: singular vectors join.
-"""
+"""Subspaces of all dimensions: below a fit its leading components, above it singular vectors."""
 
 from __future__ import annotations
 
@@ -32,10 +28,7 @@ ITERATIONS = 20
 
 
 class Ladder:
-    """A subspace U (m x r), components with large shares first, and others made from it.
-
-    The orthonormal directions `further` (m x c) join beyond U, where they lead out of it.
-    """
+    """A subspace U (m x r), strongest first, smaller ones from it, and `further` directions."""
 
     def __init__(self, U: Array, rows: Rows, weight: Array, further: Array) -> None:
         self.size, self._weight = int(U.shape[1]), weight
@@ -71,10 +64,7 @@ class Ladder:
 
 
 class SvdProjections:
-    """Leading right singular vectors of the rows, and the rows' projections on them.
-
-    Beyond 1024 features a larger randomized SVD replaces a smaller one when more are asked for.
-    """
+    """Leading right singular vectors, more when asked for, and the rows' projections on them."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self._problem, self._rng = problem, rng

@@ -1,8 +1,4 @@
-"""The fitted attributes of SphericalPCA: one record, which fits fill and files hold.
-
-They stay plain attributes of the estimator, where scikit-learn looks for them.  Anybody may have
-written a file: a name is set only if it is known, and only to a value of its kind.
-"""
+"""The fitted attributes of SphericalPCA: one record, which fits fill and files hold, no others."""
 
 from __future__ import annotations
 

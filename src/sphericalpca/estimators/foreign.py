@@ -1,8 +1,4 @@
-"""Data of other libraries: arrays on devices, and Dask's collections.
-
-Memory that NumPy can address is looked at in place, and all solvers run.  Elsewhere (CuPy, torch
-on a GPU) the products are made by the library of X, if scikit-learn's dispatch is on.
-"""
+"""Data of other libraries: arrays on devices, and Dask's collections."""
 
 from __future__ import annotations
 

@@ -53,9 +53,8 @@ class KSVD(LinearModel):
     history_ : dict of ndarray of shape (n_iter_,)
         "coded" and "loss", the loss after the coding and after the update of the atoms.  The update
         raises it by a few millionths of ``||X||^2`` at most; the greedy coding may raise it.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X had column names.
+    n_features_in_, feature_names_in_ : int and ndarray of str
+        Names only if X had column names.
 
     Notes
     -----
@@ -76,8 +75,7 @@ class KSVD(LinearModel):
     --------
     >>> from sklearn.datasets import load_digits
     >>> from sphericalpca import KSVD
-    >>> X = load_digits().data
-    >>> codes = KSVD(10, random_state=0).fit_transform(X)
+    >>> codes = KSVD(10, random_state=0).fit_transform(load_digits().data)
     >>> codes.shape
     (1797, 10)
     >>> int((codes != 0).sum(axis=1).max())

@@ -63,9 +63,8 @@ class R1PCA(LinearModel):
     stop_reason_ : {"converged", "max_iter"}
     history_ : dict of ndarray of shape (n_iter_,)
         "loss", "residual" (turn of the subspace), "passes", "flops" (products with X), "seconds".
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X had column names.
+    n_features_in_, feature_names_in_ : int and ndarray of str
+        Names only if X had column names.
 
     Notes
     -----

@@ -61,9 +61,8 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         Iterations of the best start.
     history_ : dict of ndarray of shape (n_iter_,)
         "inertia" after each iteration of the best start.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X had column names.
+    n_features_in_, feature_names_in_ : int and ndarray of str
+        Names only if X had column names.
 
     Notes
     -----

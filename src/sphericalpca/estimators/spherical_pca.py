@@ -126,10 +126,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Sum of the weights of all rows that are not zero.
     n_samples_seen_ : int
         Number of rows passed to `partial_fit` since the last `fit`; only after `partial_fit`.
-    n_features_in_ : int
-    feature_names_in_ : ndarray of str
-        Only if X had column names (a data frame, a Parquet or Arrow file with columns of numbers).
-        Other rows must then have the same columns in the same order.
+    n_features_in_, feature_names_in_ : int and ndarray of str
+        Names only if X had column names (a data frame, a Parquet or Arrow file with columns of
+        numbers).  Other rows must then have the same columns in the same order.
 
     Notes
     -----
@@ -282,6 +281,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         After `fit` or `load` the stream continues from the fitted subspace, which counts for
         `total_weight_`, as much as the rows that it was fitted to.  `fit` starts from scratch.
 
+        `solver`, `n_init`, `tol` and `max_iter` do not matter.  `init` is where the first batch
+        starts, by default at its own SVD.
+
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_rows, n_features)
@@ -299,11 +301,6 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
             rows, so those before a `fit` or `load` count with the mean that they had then.
             `n_samples_seen_` counts rows, `n_iter_` batches.  `solver_` is the stream.
             `loss_`, `residual_`, `svd_ratio_` and `n_passes_` are NaN, and there is no history.
-
-        Notes
-        -----
-        `solver`, `n_init`, `tol` and `max_iter` do not matter.  `init` is where the first batch
-        starts, by default at its own SVD.
         """
         rows = learn_batch(self, X, sample_weight)
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "took no part in the fit")
@@ -459,8 +456,6 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
 
         Raises
         ------
-        MissingExtraError
-            If safetensors is not installed.
         OSError
             If the file cannot be written; an existing file is not changed.
         """

@@ -1,8 +1,4 @@
-"""Do rows still look like those that a model was fitted to?
-
-A fit finds the subspace that is best for its rows, their accidents included: new rows miss its
-mean cosine by several points where the spectrum is flat.  `_optimism` measures by how much.
-"""
+"""Do rows still look like those that a model was fitted to?"""
 
 from __future__ import annotations
 

@@ -25,6 +25,7 @@ SIGNS = {
 }
 
 SIZE = (4.8, 3.7)
+AGAINST = {"n_components": "dimensions", "candidates": "candidates ranked with full vectors"}
 
 # Colour, line and marker of each method that is drawn; the model itself and Spherical PCA
 # fitted to these rows would cover each other.
@@ -43,10 +44,7 @@ STYLES = {
 def render(
     found: Evaluation, *, model: str, data: str, certificate: Mapping[str, Any] | None = None
 ) -> str:
-    """The page as text; `model` and `data` are what to call the model and the rows.
-
-    A certificate of the model is given by its gap, kind and probability.
-    """
+    """The page as text; `model` and `data` are what to call them, `certificate` some facts."""
     row = found.row(MODEL, k=found.k)
     return document.render(
         "sphericalpca.evaluation",
@@ -119,9 +117,8 @@ def _curves_picture(found: Evaluation) -> Picture:
     k, rows = found.k, [row for row in found.rows if row.k == row.candidates == found.k]
     left = f"recall@{k} against the number of leading dimensions, for all methods."
     right = f"recall@{k} after ranking with full vectors, against the number of candidates."
-    draw_left = partial(_draw, rows=rows, against="n_components", label="dimensions")
-    few = "candidates ranked with full vectors"
-    draw_right = partial(_draw, rows=stages(found), against="candidates", label=few)
+    draw_left = partial(_draw, rows=rows, against="n_components")
+    draw_right = partial(_draw, rows=stages(found), against="candidates")
     return Picture(
         name="curves",
         caption=(
@@ -152,9 +149,7 @@ def _cosines_picture(found: Evaluation) -> Picture:
     )
 
 
-def _draw(
-    figure: Any, *, rows: Sequence[EvaluationRow], against: str, label: str, text: str
-) -> None:
+def _draw(figure: Any, *, rows: Sequence[EvaluationRow], against: str, text: str) -> None:
     ax = flat_axes(figure, text=text)
     for name, (color, line, marker) in reversed(STYLES.items()):
         mine = [row for row in rows if row.method == name]
@@ -167,7 +162,7 @@ def _draw(
             band = {"color": color, "alpha": 0.18, "linewidth": 0}
             ax.fill_between(x, [row.low for row in mine], [row.high for row in mine], **band)
     lowest = 0.0 if against == "n_components" else min(row.recall for row in rows) - 0.05
-    ax.set(xlabel=label, ylim=(max(lowest, 0), 1.02))
+    ax.set(xlabel=AGAINST[against], ylim=(max(lowest, 0), 1.02))
     ticks_at(ax, sorted({getattr(row, against) for row in rows}))
 
 

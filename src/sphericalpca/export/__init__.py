@@ -1,7 +1,7 @@
 """Export fitted models to faiss, ONNX, sentence-transformers, files and databases.
 
 A fitted SphericalPCA is one matrix and a normalisation (`unit_map`), so each target computes
-what `transform` does, up to float32 rounding.  Packages are imported when they are used.
+what `transform` does, up to float32 rounding.  A `MissingExtraError` names a package it lacks.
 """
 
 from sphericalpca.export.atlas import write_atlas

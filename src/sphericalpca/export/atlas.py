@@ -39,19 +39,16 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     ------
     DataError
         If V is not a matrix, or a column has another number of values or a name that is taken.
-    MissingExtraError
-        If pyarrow is not installed.
 
     Examples
     --------
     >>> import tempfile
-    >>> from pathlib import Path
     >>> from sphericalpca import open_rows
     >>> from sphericalpca.export import write_atlas
+    >>> V, texts = [[0.6, 0.8], [1.0, 0.0]], ["a cat", "a dog"]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder) / "reduced.parquet"
-    ...     write_atlas(file, [[0.6, 0.8], [1.0, 0.0]], {"text": ["a cat", "a dog"]})
-    ...     open_rows(file, column="vector").shape
+    ...     write_atlas(f"{folder}/reduced.parquet", V, {"text": texts})
+    ...     open_rows(f"{folder}/reduced.parquet", column="vector").shape
     (2, 2)
     """
     arrow = import_extra("pyarrow", "A Parquet file", "pyarrow", "files")

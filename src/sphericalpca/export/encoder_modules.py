@@ -1,7 +1,4 @@
-"""sentence-transformers: a linear layer and a normalisation, to be appended to an encoder.
-
-The folder is in that library's format, JSON and safetensors: neither it nor torch is needed.
-"""
+"""A linear layer and a normalisation for sentence-transformers; neither it nor torch is needed."""
 
 from __future__ import annotations
 
@@ -45,21 +42,17 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     ------
     FileExistsError
         If the folder holds anything else.
-    MissingExtraError
-        If safetensors is not installed.
 
     Examples
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import write_sentence_transformers
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
+    >>> model = SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]])
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     reducer = Path(folder) / "reducer"
-    ...     write_sentence_transformers(SphericalPCA(n_components=2).fit(X), reducer)
-    ...     sorted(file.name for file in reducer.iterdir())
+    ...     write_sentence_transformers(model, Path(folder) / "reducer")
+    ...     sorted(file.name for file in (Path(folder) / "reducer").iterdir())
     ['0_Dense', '1_Normalize', 'modules.json']
     """
     safetensors = import_extra("safetensors.numpy", "A folder of modules", "safetensors", "files")

@@ -18,8 +18,7 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
+    model : fitted SphericalPCA
     index : str, default="Flat"
         Factory string of the index of reduced vectors, such as "HNSW32" or "IVF256,PQ16".  Train
         it, if it must be trained, on full vectors.
@@ -34,8 +33,6 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     ------
     DataError
         If `index` is not a factory string for the reduced dimension.
-    MissingExtraError
-        If faiss is not installed.
 
     Examples
     --------
@@ -73,9 +70,7 @@ def factory_string(model: Any, index: str = "Flat") -> str:
 
     Parameters
     ----------
-    model : SphericalPCA
-        Fitted.
-    index : str, default="Flat"
+    model, index
         As in `to_faiss`.
 
     Returns
@@ -84,11 +79,9 @@ def factory_string(model: Any, index: str = "Flat") -> str:
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.export import factory_string
-    >>> model = SphericalPCA(n_components=2).fit(np.random.default_rng(0).normal(size=(100, 6)))
-    >>> factory_string(model, "HNSW32")
+    >>> factory_string(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]]), "HNSW32")
     'PCA2,L2norm,HNSW32'
     """
     return f"PCA{unit_map(model).n_components},L2norm,{index}"

@@ -8,11 +8,12 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import linear_sum_assignment
+from scipy.stats.contingency import crosstab
 from sklearn.metrics import normalized_mutual_info_score
 
-from sphericalpca.exceptions import Parameter, ParameterError
+from sphericalpca.exceptions import ParameterError, check_choice
 
-__all__ = ["Normalisation", "check_normalisation", "clustering_accuracy", "match_clusters", "nmi"]
+__all__ = ["Normalisation", "clustering_accuracy", "match_clusters", "nmi"]
 
 Normalisation = Literal["max", "arithmetic", "geometric", "min"]
 
@@ -95,8 +96,8 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
 
     Parameters
     ----------
-    labels_true, labels_pred : array-like of shape (n_samples,)
-        Group and cluster of each sample; the names do not matter.
+    labels_true, labels_pred
+        As in `clustering_accuracy`.
     normalisation : {"max", "arithmetic", "geometric", "min"}, default="max"
         Which mean of the two entropies.
 
@@ -116,18 +117,9 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
     >>> nmi([0, 0, 1, 1], ["b", "b", "a", "a"])
     1.0
     """
-    check_normalisation(normalisation)
+    check_choice("normalisation", normalisation, get_args(Normalisation))
     true, pred = _labels(labels_true, labels_pred)
     return float(normalized_mutual_info_score(true, pred, average_method=normalisation))
-
-
-def check_normalisation(normalisation: str) -> None:
-    """Refuse a mean of entropies that does not exist."""
-    if normalisation not in get_args(Normalisation):
-        rule = f"must be one of {', '.join(map(repr, get_args(Normalisation)))}"
-        raise ParameterError(
-            Parameter("normalisation", normalisation), rule, "'max' is the paper's"
-        )
 
 
 def _labels(labels_true: Any, labels_pred: Any) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
@@ -148,11 +140,8 @@ def _contingency(
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
     """Names of the groups, cluster number of each sample, and samples per group and cluster."""
     true, pred = _labels(labels_true, labels_pred)
-    groups, group_of = np.unique(true, return_inverse=True)
-    clusters, cluster_of = np.unique(pred, return_inverse=True)
-    table = np.zeros((len(groups), len(clusters)), dtype=np.intp)
-    np.add.at(table, (group_of, cluster_of), 1)
-    return groups, cluster_of, table
+    (groups, clusters), table = crosstab(true, pred)
+    return groups, np.searchsorted(clusters, pred), table
 
 
 def _spare_names(groups: npt.NDArray[Any], count: int) -> npt.NDArray[Any]:

@@ -62,8 +62,6 @@ def nearest_neighbours(
         If `queries` is None, and the base is in files.
     ParameterError
         If there is no such metric or backend.
-    MissingExtraError
-        If faiss is asked for and not installed.
 
     Examples
     --------

@@ -1,8 +1,4 @@
-"""Exact search: block by block in bounded memory on all threads, or by faiss.
-
-Of each block only scores above a floor that at least k of them reach are looked at: finding such a
-value is many times faster than finding where the k best ones are.
-"""
+"""Exact search: block by block in bounded memory on all threads, or by faiss."""
 
 from __future__ import annotations
 
@@ -224,13 +220,14 @@ def _merged(known: Neighbours, scores: Array, first: int, k: int) -> Neighbours:
 
 
 def _floor(scores: Array, k: int) -> Array:
-    """A value that k or a few more scores of each line reach: the k-th of maxima of groups."""
+    """What k or a few more scores of each line reach, found many times faster than the k best."""
     count, width = scores.shape
     depth = min(DEPTH, width // (GROUPS * k))
     if depth < 2:
         place = width - min(k, width)
         return np.partition(scores, place, axis=1)[:, place]
     groups = width // depth
+    # The k-th of the maxima of groups.
     maxima = scores[:, : depth * groups].reshape(count, depth, groups).max(axis=1)
     return np.asarray(np.partition(maxima, groups - k, axis=1)[:, groups - k])
 

@@ -135,11 +135,11 @@ def _differences(a: Any, b: Any) -> Array:
     return d
 
 
-def check_confidence(confidence: float) -> None:
-    """Refuse a confidence that no interval can have."""
-    if not isinstance(confidence, Real) or not 0 < confidence < 1:
-        rule = "must lie between 0 and 1, such as 0.95"
-        raise ParameterError(Parameter("confidence", confidence), rule)
+def check_confidence(value: float, name: str = "confidence") -> None:
+    """Refuse a confidence, or another share, that cannot be asked for."""
+    if not isinstance(value, Real) or not 0 < value < 1:
+        rule = "must be between 0 and 1, both excluded, such as 0.95"
+        raise ParameterError(Parameter(name, value), rule)
 
 
 def _signed_rank_p(d: Array) -> float:

@@ -27,8 +27,7 @@ def render(
 ) -> str:
     """The page as text, from a template of the package, which extends "document.html.j2".
 
-    It shows pictures and tables by name, and what else is `shown`.  Only the given scripts may run,
-    and that of the theme button.  `finalize` typesets each value that the template prints.
+    Only the given scripts may run, and that of the theme button; `finalize` typesets values.
     """
     import jinja2  # noqa: PLC0415 - an optional package
     from markupsafe import Markup  # noqa: PLC0415

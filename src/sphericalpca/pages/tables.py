@@ -73,8 +73,7 @@ def share(value: float) -> str:
     """A number up to 1 with three decimals and no leading zero: .742, 1.000."""
     if not math.isfinite(value):
         return NONE
-    text = f"{abs(value):.3f}"
-    bare = text.removeprefix("0") if text != "0.000" else ".000"
+    bare = f"{abs(value):.3f}".removeprefix("0")
     return f"{MINUS}{bare}" if value < 0 and bare != ".000" else bare
 
 

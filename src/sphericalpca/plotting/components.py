@@ -48,8 +48,7 @@ class DimensionsDisplay:
 
     Attributes
     ----------
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     recall_line_, svd_line_, cosine_line_ : matplotlib Line2D
         `svd_line_` is None where there is nothing to draw.
 
@@ -59,9 +58,8 @@ class DimensionsDisplay:
     >>> from sphericalpca import choose_components
     >>> from sphericalpca.plotting import DimensionsDisplay
     >>> choice = choose_components(load_digits().data, recall=0.8, random_state=0)
-    >>> display = DimensionsDisplay.from_choice(choice)
-    >>> display.ax_.get_xlabel() != ""
-    True
+    >>> DimensionsDisplay.from_choice(choice).ax_.get_xlabel()
+    'components'
     """
 
     def __init__(
@@ -91,9 +89,7 @@ class DimensionsDisplay:
 
         Parameters
         ----------
-        choice : DimensionChoice
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        choice, ax : DimensionChoice, matplotlib Axes
 
         Returns
         -------
@@ -162,23 +158,17 @@ class ComponentWeightsDisplay:
     ----------
     component_weights, cumulative : ndarray of shape (n_components,)
         The shares and their running sum.
-    ax_ : matplotlib Axes
-        With the bars.
-    cumulative_ax_ : matplotlib Axes
-        Its twin, with the running sum.
-    figure_ : matplotlib Figure
-    bars_ : matplotlib BarContainer
-    line_ : matplotlib Line2D
+    ax_, cumulative_ax_ : matplotlib Axes
+        With the bars, and with the running sum.
+    figure_, bars_, line_ : matplotlib Figure, BarContainer and Line2D
 
     Examples
     --------
     >>> from sklearn.datasets import load_digits
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.plotting import ComponentWeightsDisplay
-    >>> X = load_digits().data
-    >>> model = SphericalPCA(n_components=12).fit(X)
-    >>> display = ComponentWeightsDisplay.from_estimator(model)
-    >>> len(display.bars_)
+    >>> model = SphericalPCA(n_components=12).fit(load_digits().data)
+    >>> len(ComponentWeightsDisplay.from_estimator(model).bars_)
     12
     """
 
@@ -196,9 +186,7 @@ class ComponentWeightsDisplay:
 
         Parameters
         ----------
-        estimator : fitted SphericalPCA
-        ax : matplotlib Axes, optional
-            Where to draw; a new figure by default.
+        estimator, ax : fitted SphericalPCA, matplotlib Axes
 
         Returns
         -------

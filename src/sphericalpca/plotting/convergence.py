@@ -47,8 +47,7 @@ class ConvergenceDisplay:
     ----------
     histories : dict
     best : float
-    ax_ : matplotlib Axes
-    figure_ : matplotlib Figure
+    ax_, figure_ : matplotlib Axes and Figure
     lines_ : list of matplotlib Line2D
         One per fit, in the order given.
 
@@ -58,10 +57,7 @@ class ConvergenceDisplay:
     >>> from sphericalpca import SphericalPCA
     >>> from sphericalpca.plotting import ConvergenceDisplay
     >>> X = load_digits().data
-    >>> fits = {
-    ...     name: SphericalPCA(n_components=5, solver=name, init="random", random_state=0).fit(X)
-    ...     for name in ("subspace", "alternating")
-    ... }
+    >>> fits = {name: SphericalPCA(5, solver=name).fit(X) for name in ("subspace", "newton")}
     >>> display = ConvergenceDisplay.from_estimators(fits, quantity="residual")
     >>> len(display.lines_)
     2
@@ -121,8 +117,6 @@ class ConvergenceDisplay:
         ------
         TypeError
             If it is not a mapping.
-        ParameterError
-            If a fit has no such history, or a choice is unknown.
         """
         if not isinstance(estimators, Mapping):
             raise TypeError(

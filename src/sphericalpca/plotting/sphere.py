@@ -33,9 +33,8 @@ class SphereDisplay:
     ----------
     V : ndarray of shape (n_samples, n_components)
     labels : ndarray of shape (n_samples,) or None
-    ax_ : matplotlib Axes
+    ax_, figure_ : matplotlib Axes and Figure
         Three-dimensional for r = 3.
-    figure_ : matplotlib Figure
     points_ : matplotlib PathCollection
         The samples drawn.
 
@@ -46,8 +45,7 @@ class SphereDisplay:
     >>> from sphericalpca.plotting import SphereDisplay
     >>> X, digits = load_digits(return_X_y=True)
     >>> model = SphericalPCA(n_components=3).fit(X)
-    >>> display = SphereDisplay.from_estimator(model, X, digits)
-    >>> display.ax_.name
+    >>> SphereDisplay.from_estimator(model, X, digits).ax_.name
     '3d'
     """
 
@@ -82,10 +80,8 @@ class SphereDisplay:
         ----------
         estimator : fitted SphericalPCA, or a fitted pipeline that ends with one
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        labels : array-like of shape (n_samples,), optional
-            Groups to colour by.
-        ax, scatter_kwargs
-            As in `plot`.
+        labels, ax, scatter_kwargs
+            As in the class, and in `plot`.
 
         Returns
         -------

@@ -1,7 +1,4 @@
-"""One look for all pictures, how they are saved, and the only import of matplotlib's pyplot.
-
-Nothing here changes matplotlib's global settings: they belong to the user.
-"""
+"""One look for all pictures, which leaves matplotlib's settings alone; the only pyplot import."""
 
 from __future__ import annotations
 
@@ -69,12 +66,9 @@ def tidy(ax: Any, *, grid: str | None = None) -> None:
 
 def ticks_at(ax: Any, values: Sequence[float]) -> None:
     """A logarithmic x axis with these numbers, and no others, written out."""
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator  # noqa: PLC0415
-
     ax.set_xscale("log")
-    ax.xaxis.set_major_locator(FixedLocator(list(values)))
-    ax.xaxis.set_minor_locator(NullLocator())
-    ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
+    ax.set_xticks(values, [f"{value:,.0f}" for value in values])
+    ax.set_xticks([], minor=True)
 
 
 def group_colors(count: int) -> list[Any]:

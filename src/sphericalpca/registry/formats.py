@@ -1,7 +1,4 @@
-"""The file formats of rows, and which suffix belongs to which kind of file.
-
-A new format is an entry in `FORMATS`, which all others read.  Nothing here is slow to import.
-"""
+"""The file formats of rows, each an entry in `FORMATS`, and which suffix belongs to which file."""
 
 from __future__ import annotations
 
@@ -27,22 +24,18 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Format:
-    """A file format of rows.
-
-    `opener` and `writer` are "module:attribute": a function of a `DataFile` and `Options` that
-    returns a `RowSource`, and a context manager of `sphericalpca.writing`.
-    """
+    """A file format of rows."""
 
     title: str  # what messages and help texts call it
     suffixes: tuple[str, ...]  # in lower case; the first is the usual one
-    opener: str
+    opener: str  # "module:function" of a `DataFile` and `Options`; it returns a `RowSource`
     description: str  # what such a file holds, for the docstring of `open_rows`
     table: bool = False  # whether `column` and `columns` choose among its columns
     key: str = ""  # how help texts say what `key` names; empty if it takes none
     dtype: str = ""  # the type of its numbers, if it has only one
     detects_truncation: bool = True  # whether opening always refuses a file that was cut short
     crashes: bool = False  # whether a damaged file may crash the library that reads it
-    writer: str = ""  # empty if it is only read
+    writer: str = ""  # "module:context manager" like those of `writing`; empty if only read
     package: str = ""  # the optional package that it needs
     extra: str = "files"  # the extra of sphericalpca that brings this package
 

@@ -84,10 +84,7 @@ INNER = {"Subspace": "small_iterations", "Newton": "hessian_products"}
 
 
 def with_current_names(content: Mapping[str, T], solver: str) -> dict[str, T]:
-    """The content of a model file or checkpoint, with today's names for what was renamed.
-
-    `solver` is the class name or the repr of the solver that the file names.
-    """
+    """Content of a model file or checkpoint in today's names; `solver` is class name or repr."""
     renamed = RENAMED | {"inner": INNER.get(solver.partition("(")[0], "inner")}
     found = {}
     for name, value in content.items():

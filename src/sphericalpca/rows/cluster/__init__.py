@@ -29,12 +29,7 @@ __all__ = [
 def from_dask(
     X: Any, dtype: np.dtype[Any], watch: Watch | None = None
 ) -> ClusterMatrix | DaskSource:
-    """The rows of a Dask array or data frame, converted to `dtype`.
-
-    With a client they are loaded into the memory of its cluster.  Without one they are
-    computed in this process, chunk by chunk, anew in every pass.  The watch is told of rows that
-    are loaded, or computed to learn how many there are.
-    """
+    """The rows of a Dask collection in `dtype`: kept by its workers, or computed in each pass."""
     columns = len(X.columns) if is_frame(X) else X.shape[1]
     chunks = [list(np.atleast_1d(row)) for row in X.to_delayed()]
     announced = [math.nan] * len(chunks) if is_frame(X) else X.chunks[0]

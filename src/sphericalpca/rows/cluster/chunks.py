@@ -84,11 +84,7 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
 
 
 class DaskSource(RowSource):
-    """Chunks of a Dask collection as a source of rows, of which few are in memory at a time.
-
-    Chunks are given by their delayed parts, which have all of the columns together.  Without their
-    heights, every chunk is computed once to learn how much it holds; the watch is told of that.
-    """
+    """Chunks of a Dask collection, few of them in memory; computed once for unknown heights."""
 
     name = "the Dask collection"
     memory_budget = 512 * 2**20  # beside the chunks that readers have computed

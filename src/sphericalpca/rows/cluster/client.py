@@ -71,10 +71,7 @@ class ClusterState(NamedTuple):
 
 
 class ClusterClient:
-    """The workers of a cluster, by way of a client.
-
-    No call waits forever: a `ClusterError` tells when the cluster is gone.
-    """
+    """The workers of a cluster, by a client; a `ClusterError` ends waits when they are gone."""
 
     def __init__(self, client: Any) -> None:
         self._client = client

@@ -25,10 +25,7 @@ Sums = tuple[Array, ...]
 
 
 class ChunkGroup:
-    """Chunks that are kept, read, moved and spilled together, as one piece of data for Dask.
-
-    Its methods are the tasks of workers.
-    """
+    """Chunks kept, moved and spilled as one piece of data; its methods are the tasks of workers."""
 
     def __init__(self, *matrices: Matrix) -> None:
         self.matrices = matrices

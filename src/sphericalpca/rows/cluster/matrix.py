@@ -48,11 +48,7 @@ class PlacedGroup(NamedTuple):
 
 
 class ClusterMatrix:
-    """Chunks of a Dask collection, checked, and kept where the workers are.
-
-    Chunks are given as to `DaskSource`; the watch is told of rows as they arrive.  As long as its
-    `groups` are kept, so are the data.
-    """
+    """Checked chunks, kept where the workers are as long as `groups` are; see `DaskSource`."""
 
     def __init__(
         self,
@@ -122,10 +118,7 @@ def _runs(state: ClusterState) -> list[tuple[str, list[int]]]:
 def assign_workers(
     sizes: Sequence[int], holders: Sequence[Sequence[str]], workers: Mapping[str, Worker]
 ) -> list[str]:
-    """The address of the worker that should keep each piece of data.
-
-    Of each its bytes are given, and the addresses of the workers that hold it already.
-    """
+    """The worker that should keep each piece of data, by its bytes and the workers that hold it."""
     per_thread = sum(sizes) / sum(worker.threads for worker in workers.values())
     loads = dict.fromkeys(sorted(workers), 0.0)
 

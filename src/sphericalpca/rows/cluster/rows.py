@@ -23,12 +23,7 @@ FAN_IN = 8
 
 
 class ClusterRows(Rows):
-    """The rows of a `ClusterMatrix`.
-
-    In a pass every worker gets its tasks one after the other, and one copy of the kernel.  When
-    workers come or go, groups are assigned anew; Dask makes lost ones again.  Parameters are those
-    of `MemoryRows`.
-    """
+    """The rows of a `ClusterMatrix`, where a worker does one task at a time; see `MemoryRows`."""
 
     local = False
 

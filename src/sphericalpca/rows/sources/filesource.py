@@ -93,10 +93,7 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """What a user says about the inside of files: see `open_rows`.
-
-    The `names` are what a model calls its columns, for tables of which nothing else is said.
-    """
+    """What a user says about the inside of files; `names` are what a model calls its columns."""
 
     column: str | None = None
     columns: tuple[str, ...] | None = None
@@ -106,10 +103,7 @@ class Options:
 
 
 class FileSource(RowSource):
-    """The rows of one file, whose numbers are of type `storage` there.
-
-    The `file` is as it was before anything was read from it.
-    """
+    """The rows of one file as it was when it was opened; numbers are of type `storage` there."""
 
     def __init__(
         self, file: DataFile, shape: Sequence[int], storage: Any, memory_budget: int

@@ -1,7 +1,4 @@
-"""Dense rows at known places of a file, fetched by positioned reads.
-
-Files are not mapped into memory: one that is cut short meanwhile would end the whole program.
-"""
+"""Dense rows at known places of a file, by positioned reads: maps do not survive cut files."""
 
 from __future__ import annotations
 
@@ -47,10 +44,7 @@ def opened(path: Path, member: str = "") -> Iterator[Any]:
 
 
 class FixedRows(FileSource):
-    """Rows from `offset` on, which can all be reached directly.
-
-    A compressed `member` of an archive is unpacked from its front, by one reader.
-    """
+    """Rows from `offset` on; a compressed `member` of an archive is unpacked from its front."""
 
     def __init__(
         self,

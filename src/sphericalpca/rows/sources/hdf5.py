@@ -1,8 +1,4 @@
-"""HDF5 files: a 2-D data set.
-
-Its numbers are read directly where they lie in one piece; chunks through h5py, by one thread at a
-time.
-"""
+"""HDF5 files: a 2-D data set, read directly where it lies in one piece, chunks through h5py."""
 
 from __future__ import annotations
 
@@ -66,11 +62,7 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
 
 
 def _elsewhere(opened: Any, dataset: Any) -> str | None:
-    """Where numbers of a data set lie, if not in this file.
-
-    A file from a stranger could make its reader's own files part of the rows: by a link, as raw
-    storage, or as the source of a virtual data set.
-    """
+    """Where numbers lie, if elsewhere: a stranger's file could name its reader's own ones."""
     if dataset.file.filename != opened.filename:
         return str(dataset.file.filename)
     places = [place for place, *_ in dataset.external or ()]

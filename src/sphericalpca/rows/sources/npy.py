@@ -23,10 +23,7 @@ LONGEST_HEADER = 10_000 + 12
 
 
 class StoredArray(NamedTuple):
-    """What the header of an array says, and where its numbers begin in the file.
-
-    Of a compressed `member` of an archive, where they begin in what is unpacked.
-    """
+    """What the header of an array says, and where its numbers begin, unpacked if in a `member`."""
 
     shape: tuple[int, ...]
     fortran_order: bool
@@ -61,10 +58,7 @@ def _rows(file: DataFile, array: StoredArray, options: Options) -> FileSource:
 
 
 def _read_header(handle: BinaryIO | Any) -> StoredArray:
-    """Read the header at the beginning of a handle, and no more than a header may have.
-
-    NumPy would read, and in an archive unpack, up to 4 GB before it finds that too long.
-    """
+    """The header of an array; NumPy would unpack up to 4 GB before it finds that too long."""
     begin = io.BytesIO(handle.read(LONGEST_HEADER))
     version = npy_format.read_magic(begin)
     readers = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}

@@ -1,8 +1,4 @@
-"""Archives of ``.npy`` files: CSR matrices as ``scipy.sparse.save_npz`` writes them, or arrays.
-
-The row pointer is kept in memory; indices and numbers are read a block at a time, from a
-compressed archive by one thread.
-"""
+"""Archives of ``.npy`` files: CSR matrices as ``scipy.sparse.save_npz`` writes them, or arrays."""
 
 from __future__ import annotations
 

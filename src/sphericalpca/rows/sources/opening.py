@@ -73,17 +73,14 @@ def open_rows(
 
     Examples
     --------
-    >>> import numpy as np, pathlib, tempfile
+    >>> import tempfile
+    >>> import numpy as np
     >>> from sphericalpca import SphericalPCA, open_rows
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name) / "embeddings.npy"
-    >>> np.save(path, np.random.default_rng(0).standard_normal((1000, 20), dtype=np.float32))
-    >>> rows = open_rows(path)
-    >>> rows.shape
-    (1000, 20)
-    >>> SphericalPCA(n_components=3).fit(rows).transform(rows).shape
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.save(f"{folder}/rows.npy", np.random.default_rng(0).random((1000, 20)))
+    ...     rows = open_rows(f"{folder}/rows.npy")
+    ...     SphericalPCA(n_components=3).fit(rows).transform(rows).shape
     (1000, 3)
-    >>> folder.cleanup()
     """
     return open_rows_for(
         None, path, column=column, columns=columns, key=key, memory_budget=memory_budget
@@ -108,9 +105,7 @@ def open_rows_for(
 ) -> RowSource:
     """As `open_rows`, for a model that was fitted to columns of these names.
 
-    Of a table they are read, in their order, whichever others there are, unless `column` or
-    `columns` is given.  A table that has none of them, but a column of lists, is read as if the
-    model had no names, and so are files that are no tables.
+    A table that has any of them, or no column of lists, is read by these, unless others are chosen.
     """
     if isinstance(columns, str):
         remedy = ("pass ", Parameter("columns", [columns]))
@@ -151,10 +146,7 @@ def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:
 
 
 def find_paths(path: Any) -> list[Path]:
-    """The files of a path, a pattern, or a list of those, in the order given.
-
-    The files of a pattern come in natural order: ``part-2`` before ``part-10``.
-    """
+    """The files of a path, a pattern (in natural order) or a list of those, in the order given."""
     if isinstance(path, (str, os.PathLike)):
         return _matches(os.fspath(path))
     if not isinstance(path, Iterable) or isinstance(path, (bytes, dict)):

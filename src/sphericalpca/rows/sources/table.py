@@ -26,10 +26,7 @@ OTHERS = 10_000
 
 
 class TableRows(FileSource):
-    """Rows in one column of lists, or in several columns of numbers; `ends` are the cuts.
-
-    The schema of all other columns is `others`.
-    """
+    """Rows in a column of lists, or columns of numbers; `ends` are cuts, `others` other columns."""
 
     def __init__(
         self, file: DataFile, selection: Selection, ends: Sequence[int], length: int, budget: int
