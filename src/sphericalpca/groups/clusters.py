@@ -10,6 +10,8 @@ from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.spatial.distance import pdist
 from sklearn.base import ClusterMixin, clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -129,10 +131,9 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             useful = rows.stats.weight > 0
             validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
             # In float64 the rounding errors of other processors move no text.
-            V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
-            self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
-            self.embedding_[useful] = V
+            self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
             tell("assigning texts")
+            self.embedding_ = rows.components(self.components_.T)
             self._number(self._nearest(X))
         warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
         return self
@@ -153,8 +154,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         # In one order the sums over a row are the same whenever it is seen.
         return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
 
-    def _find(self, Z: Any, dtype: Any, tell: Callable[[str], None]) -> Any:
-        """Components and centres of unit rows; returns the components of these."""
+    def _find(self, Z: Any, dtype: Any, tell: Callable[[str], None]) -> None:
+        """Components and centres of unit rows."""
         rng = validation.generator(self.random_state)
         k, r, self.curve_ = self.n_clusters, self.n_components, None
         if k == "auto":
@@ -163,7 +164,6 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         validation.check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
         if r == "auto":
             r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
-        validation.check_rank(r, Z.shape)
         tell("reducing")
         model = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
         V = model.fit_transform(Z)
@@ -171,7 +171,6 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         tell("grouping")
         centers = partition.find_centres(Z if self.refine else V, V, k, rng)
         self.cluster_centers_, self.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
-        return V
 
     def _number(self, found: partition.Nearest) -> None:
         """Number groups as they appear, not counting doubtful texts."""
@@ -182,12 +181,12 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
         self.cluster_centers_ = self.cluster_centers_[order]
         self.summary_ = partition.summary_of(found)
-        self._keep(found._replace(labels=place[found.labels], second=place[found.second]))
+        self.nearest_ = found._replace(labels=place[found.labels], second=place[found.second])
         self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
 
-    def _keep(self, found: partition.Nearest) -> None:
-        self.nearest_ = found
-        self.labels_, self.cosines_, self.margins_, _ = found
+    labels_ = property(lambda self: self.nearest_.labels)
+    cosines_ = property(lambda self: self.nearest_.cosines)
+    margins_ = property(lambda self: self.nearest_.margins)
 
     def _nearest(self, X: Any) -> partition.Nearest:
         U = None if self.refine else self.components_.T
@@ -290,12 +289,11 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         """
         self._check("merge", n_clusters, 1)
         joined = copy(self)
-        for name in ("labels_", "cosines_", "margins_", "nearest_"):
-            joined.__dict__.pop(name, None)
+        vars(joined).pop("nearest_", None)
         if n_clusters <= self.merged_.max():
-            joined.merged_ = partition.cut(self._tree(), n_clusters)[self.merged_]
+            joined.merged_ = cut_tree(self._tree(), n_clusters)[self.merged_, 0].astype(np.int32)
         if X is not None:
-            joined._keep(joined.assign(X))
+            joined.nearest_ = joined.assign(X)
         return joined
 
     def _check(self, name: str, value: int, least: int = 0) -> None:
@@ -310,8 +308,10 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         weight = np.maximum(self.sizes_, 1)[:, None]
         return partition.directions(weight * C, self.merged_, int(self.merged_.max()) + 1)
 
-    def _tree(self) -> Any:
-        return partition.centre_tree(self._directions())
+    def _tree(self) -> Array:
+        """How groups join, by average linkage of the angles between them, in degrees."""
+        cosines = 1 - pdist(self._directions().astype(np.float64), "cosine")
+        return linkage(np.degrees(np.arccos(np.clip(cosines, -1, 1))), "average")
 
     def save(self, path: str | Path) -> None:
         """Write the model, without texts and vectorizers of your own, to a safetensors file.

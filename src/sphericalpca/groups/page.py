@@ -17,10 +17,10 @@ from typing import Any
 
 import numpy as np
 
+from sphericalpca.estimators.fitted import VERSIONS
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import NoDirectionWarning, silently
 from sphericalpca.groups.partition import UNCERTAIN, directions
-from sphericalpca.groups.storing import VERSIONS
 from sphericalpca.linalg import Array, Labels, fix_signs, unit_rows
 from sphericalpca.pages import document
 from sphericalpca.pages.tables import share
@@ -30,11 +30,8 @@ __all__ = ["clean", "groups_page", "on_plane", "on_sphere", "page_data", "summar
 # The longest text, id and word in characters; the largest page in bytes.
 EXCERPT, ID, WORD = 300, 120, 40
 PAGE_BYTES = 25_000_000
-# Words and texts for each group; points on the map; texts without a known word that are listed
-# in the summary, and on the page.
-WORDS, EXAMPLES, POINTS, LISTED, SHOWN = 12, 5, 100_000, 1000, 50
-# Colours of the template; groups beyond them take another of its shapes.
-COLOURS, SHAPES = 20, ("circle", "square", "triangle", "diamond")
+# Words and texts for each group; points on the map; texts without a known word in the summary.
+WORDS, EXAMPLES, POINTS, LISTED = 12, 5, 100_000, 1000
 # One script, in this order.
 SCRIPTS = ("points", "draw", "paint", "view", "gestures", "charts", "groups")
 # What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
@@ -82,6 +79,7 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
             }
             for label in np.argsort(-sizes, kind="stable").tolist()
         ],
+        title=f"{k} groups in {others['source']}",
         sphere=on_sphere(V),
         plane=on_plane(V, labels, cosines),
         group=labels,
@@ -97,7 +95,7 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
         curve=model.curve_,
         versions=VERSIONS,
         unassigned=[notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]],
-        **others,  # title, source, settings and problems
+        **others,  # source, settings and problems
     )
 
 
@@ -169,27 +167,20 @@ def sample(count: int, keep: int) -> Labels:
 
 
 def _render(data: Any, rows: Labels) -> str:
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-
     index = {group["label"]: position for position, group in enumerate(data.groups)}
     packed = {"points": _points(data, rows, index)}
     for name, texts, limit in (("ids", data.ids, ID), ("excerpts", data.excerpts, EXCERPT)):
         packed[name] = "\n".join(clean(texts[row], limit) for row in rows).encode()
-    encoded = {k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()}
-    labels = list(index)
     facts = {
         "count": len(rows),
         "scales": [SCALE, PLANE_SCALE, SCALE],
-        "labels": labels,
+        "labels": list(index),
         "words": [[clean(word, WORD) for word, _ in g["words"][:3]] for g in data.groups],
-        "colours": COLOURS,
         "uncertain": data.uncertain,
-        "leaves": np.argsort(labels).tolist(),
         "tree": [] if data.tree is None else data.tree[:, :3].tolist(),
         "curve": [[x if np.isfinite(x) else None for x in point] for point in data.curve or ()],
     }
     script = "\n".join(document.template_text(__package__, f"{name}.js") for name in SCRIPTS)
-    margins = data.margin[data.group >= 0]
     return document.render(
         __package__,
         "groups.html.j2",
@@ -197,17 +188,13 @@ def _render(data: Any, rows: Labels) -> str:
         finalize=lambda value: _sound(value, EXCERPT) if type(value) is str else value,
         data=data,
         index=index,
-        packed={name: Markup(content) for name, content in encoded.items()},
-        facts=Markup(json.dumps(facts).replace("<", "\\u003c")),
-        shown=len(rows),
-        n_uncertain=int(np.sum(margins < data.uncertain)),
-        n_margins=len(margins),
-        n_without=data.n_texts - sum(group["size"] for group in data.groups),
+        packed={k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()},
+        facts=facts,
+        n_uncertain=int(np.sum(data.margin[data.group >= 0] < data.uncertain)),
+        n_margins=int(np.sum(data.group >= 0)),
         share=share,
         clean=clean,
         limits={"excerpt": EXCERPT, "id": ID, "word": WORD},
-        look=lambda position: (position % COLOURS, SHAPES[position // COLOURS % len(SHAPES)]),
-        listed=SHOWN,
     )
 
 

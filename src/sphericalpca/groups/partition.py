@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.cluster.hierarchy import cut_tree, linkage
 from scipy.linalg import qr, svd
-from scipy.spatial.distance import squareform
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
 from sphericalpca.baselines.lloyd import Assignment, lloyd, starts
@@ -32,7 +31,7 @@ from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix, as_rows, dense
 
-__all__ = ["Nearest", "centre_tree", "choose_count", "cut", "drift", "find_centres", "nearest"]
+__all__ = ["Nearest", "choose_count", "directions", "drift", "find_centres", "joined", "nearest"]
 
 # Into this many parts work is divided, see `parallel`.
 PARTS = 4
@@ -117,8 +116,8 @@ def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -
 
     A row's numbers do not depend on how many come after it, so that a file can be read in chunks.
     """
-    chunks = (X[a : a + CHUNK] for a in range(0, X.shape[0], CHUNK))
-    return joined([_nearest(chunk, centers, groups, U) for chunk in chunks])
+    chunks = gen_batches(X.shape[0], CHUNK)
+    return joined([_nearest(X[chunk], centers, groups, U) for chunk in chunks])
 
 
 def joined(parts: Sequence[Nearest]) -> Nearest:
@@ -128,10 +127,9 @@ def joined(parts: Sequence[Nearest]) -> Nearest:
 
 def _nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None) -> Nearest:
     rows = as_rows(X) if U is None else as_rows(as_rows(X).components(U))
-    cosines, last = rows.project(centers.T.astype(X.dtype)), int(groups.max())
-    if last + 1 < len(groups):  # some were merged: the nearest centre of each counts
-        each = [cosines[:, groups == group].max(axis=1) for group in range(last + 1)]
-        cosines = np.column_stack(each)
+    each, last = rows.project(centers.T.astype(X.dtype)), int(groups.max())
+    # Of groups that were merged the nearest centre counts.
+    cosines = np.column_stack([each[:, groups == k].max(axis=1) for k in range(last + 1)])
     both = np.argpartition(-cosines, min(1, last), axis=1)[:, [0, min(1, last)]]
     top, next_best = np.take_along_axis(cosines, both, 1).T
     known = rows.stats.norm > 0
@@ -155,25 +153,9 @@ def drift(found: Nearest, clusters: Any) -> dict[str, float]:
     sizes = np.bincount(found.labels[known], minlength=len(then))
     moved = np.abs(then / max(then.sum(), 1) - sizes / max(sizes.sum(), 1)).sum() / 2
     below = (found.cosines < first["low_cosine"])[known].sum() / max(known.sum(), 1)
-    return {
-        "n_texts": len(known),
-        "n_groups": len(then),
-        "below": float(below),
-        "moved": float(moved),
-        **summary_of(found),
-        **{f"first_{name}": first[name] for name in ("mean_cosine", "unknown")},
-    }
-
-
-def centre_tree(centers: Array) -> Array:
-    """The linkage of unit vectors: average linkage by angle, heights in degrees."""
-    angles = np.degrees(np.arccos(np.clip(centers @ centers.T, -1, 1), dtype=np.float64))
-    return np.asarray(linkage(squareform(angles + angles.T, checks=False) / 2, "average"))
-
-
-def cut(tree: Array, n_groups: int) -> Labels:
-    """The group of each centre where the tree has this many branches, in order of appearance."""
-    return np.asarray(cut_tree(tree, n_groups)[:, 0], dtype=np.int32)
+    counts = {"n_texts": len(known), "n_groups": len(then)}
+    before = {f"first_{name}": first[name] for name in ("mean_cosine", "unknown")}
+    return {**counts, "below": float(below), "moved": float(moved), **summary_of(found), **before}
 
 
 def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:

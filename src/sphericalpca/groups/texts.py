@@ -15,6 +15,7 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,8 +33,10 @@ from sphericalpca.rows.sources.opening import natural_order
 
 __all__ = ["Texts", "WordVectorizer", "checked_texts", "distinctive", "strip_mail"]
 
-UNITS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".txt"), "line")
-UNITS |= dict.fromkeys((".parquet", ".arrow"), "row")
+# What a text is in, and what reads it, by the suffix.
+READERS = dict.fromkeys((".csv", ".tsv"), ("line", "_delimited"))
+READERS |= {".jsonl": ("line", "_json"), ".txt": ("line", "_plain")}
+READERS |= dict.fromkeys((".parquet", ".arrow"), ("row", "_rows"))
 # Halves of characters stand for bytes that could not be decoded; no file can hold them.
 SURROGATE = re.compile("[\ud800-\udfff]")
 NUMBER = re.compile(r"[\s\d.,:/+-]*")
@@ -84,10 +87,11 @@ class Texts:
         self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
         self.zipped = path.suffix.lower() == ".gz"
         self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
-        self.unit = "file" if path.is_dir() else UNITS.get(self.suffix, "")
+        kind = ("file", "_folder") if path.is_dir() else READERS.get(self.suffix, ("", ""))
+        self.unit, self._reader = kind
         self.file = None if path.is_dir() else DataFile.at(path)
         if not self.unit or (self.zipped and self.unit == "row"):
-            formats = f"Supported: {', '.join(UNITS)}, and folders of .txt files"
+            formats = f"Supported: {', '.join(READERS)}, and folders of .txt files"
             vectors = ("for vectors pass ", Parameter("vectors", value=True))
             remedy = vectors if format_of(path) else "convert it"
             raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
@@ -132,13 +136,8 @@ class Texts:
         yield from records
 
     def _records(self) -> Iterator[Record]:
-        if self.file is None:
-            yield from self._folder()
-            return
-        readers = {".txt": self._plain, ".jsonl": self._json}
-        reader = self._rows if self.unit == "row" else readers.get(self.suffix, self._delimited)
-        with self.file.being_read():
-            yield from reader()
+        with self.file.being_read() if self.file else nullcontext():
+            yield from getattr(self, self._reader)()
 
     def _folder(self) -> Iterator[Record]:
         """The files are their own names."""
@@ -206,12 +205,12 @@ class Texts:
         """Columns of text of a table, and the one with the names."""
         kind = "parquet" if self.suffix == ".parquet" else "ipc"
         table = optional("pyarrow.dataset", "tables").dataset(str(self.path), format=kind)
-        kinds = {field.name: str(field.type) for field in table.schema}
-        wanted = [name for name, kind in kinds.items() if "string" in kind or name == self.name]
-        if not any("string" in kinds[name] for name in wanted):
-            has = f"it has {joined(map(repr, kinds))}"
+        names = table.schema.names
+        texts = [field.name for field in table.schema if "string" in str(field.type)]
+        if not texts:
+            has = f"it has {joined(map(repr, names))}"
             raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
-        places = itertools.count(1)
+        places, wanted = itertools.count(1), [name for name in names if name in (*texts, self.name)]
         for batch in table.to_batches(wanted, batch_size=4096):
             batch.validate(full=True)  # of a damaged file texts could point outside of it
             yield from ((next(places), record) for record in batch.to_pylist())
