@@ -19,15 +19,12 @@ from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterErro
 
 __all__ = ["assign", "cluster"]
 
-TABLE, PARQUET, SUMMARY = "groups.csv", "groups.parquet", "summary.json"
-MODEL, PAGE = "model.safetensors", "index.html"
-FILES = (TABLE, PARQUET, SUMMARY, MODEL, PAGE)
+FILES = ("groups.csv", "groups.parquet", "summary.json", "model.safetensors", "index.html")
 # Options that are on the page.
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
 # Texts between two signs of progress.
 EVERY = 1000
-SENTENCE = """\
-{output}: {n_texts:,} texts in {n_groups} groups.
+SENTENCE = """{output}: {n_texts:,} texts in {n_groups} groups.
 Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
 groups differ by {moved:.1%}."""
@@ -63,7 +60,7 @@ def _count(text: str) -> int | str:
 @click.option("--out", type=console.FOLDER, required=True, help="Folder to write.")
 @_text_options
 @click.option("--stop-words", default="english", help="Words to ignore: english, none, or a file.")
-@click.option("--parquet", is_flag=True, help=f"Also write {PARQUET}.")
+@click.option("--parquet", is_flag=True, help="Also write groups.parquet.")
 @reading.reading_options
 @console.common_options("seed", "force", "json", "quiet")
 def cluster(texts: Path, out: Path, **options: Any) -> None:
@@ -85,24 +82,24 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
         about = {"source": texts.name, "settings": settings}
         about["problems"] = getattr(source, "problems", {})
         data = page.page_data(model, notes, words, **about)
-        files = {PAGE: page.groups_page(data), SUMMARY: page.summary_of_page(data)}
+        files = {"index.html": page.groups_page(data), "summary.json": page.summary_of_page(data)}
         with sphericalpca.files.replacing_folder(out, FILES) as folder:
-            for name in (TABLE, PARQUET) if options["parquet"] else (TABLE,):
-                with storing.open_table(folder / name, Path(name).suffix) as add:
+            for suffix in (".csv", ".parquet") if options["parquet"] else (".csv",):
+                with storing.open_table(folder / f"groups{suffix}", suffix) as add:
                     add([note[0] for note in notes], model.nearest_)
-            model.save(folder / MODEL)
+            model.save(folder / "model.safetensors")
             for name, content in files.items():
                 (folder / name).write_text(content, encoding="utf-8")
     _tell_of_unknown(model.labels_)
     if options["as_json"]:
-        click.echo(files[SUMMARY])
+        click.echo(files["summary.json"])
         return
     header, lines = ("group", "texts", "cosine", "words"), list[tuple[str, ...]]()
     for group in data.groups:
         numbers = str(group["label"]), f"{group['size']:,}", f"{group['mean_cosine']:.3f}"
         lines.append((*numbers, " ".join(word for word, _ in group["words"][:8])))
     print_table(header, lines, numbers=header[:3], spare=("cosine",))
-    console.write_line(f"The page: {out / PAGE}")
+    console.write_line(f"The page: {out / 'index.html'}")
 
 
 def _grouped(source: Any, rows: Any, options: dict[str, Any], show: Any) -> Any:
@@ -203,10 +200,7 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
 
 @contextmanager
 def _opened(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Names and texts, these empty if the file has none, and vectors, if it holds them.
-
-    At the end, also of an error, it says which column was read and what is wrong with which lines.
-    """
+    """Names and texts, and vectors if the file holds them; says at the end what was wrong."""
     from sphericalpca.groups.texts import Texts  # noqa: PLC0415 - slow to import
 
     text, name = options["text"], options["id"]

@@ -20,7 +20,6 @@ from sphericalpca.baselines.lloyd import unit_copy
 from sphericalpca.estimators import validation
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_of_zero_rows
-from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.groups import partition
 from sphericalpca.groups.storing import load_clusters, save_clusters
@@ -31,8 +30,6 @@ from sphericalpca.rows import as_rows
 
 __all__ = ["TextClusters"]
 
-# Components for each group, and when there are many groups.
-COMPONENTS, MANY = 5, 120
 COUNT = [validation.Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]
 VECTORIZERS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
 
@@ -131,10 +128,11 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             useful = rows.stats.weight > 0
             validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
             # In float64 the rounding errors of other processors move no text.
-            self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
+            Z = unit_copy(X.astype(np.float64, copy=False), rows)[0]
+            partition.search(self, Z, X.dtype, tell)
             tell("assigning texts")
             self.embedding_ = rows.components(self.components_.T)
-            self._number(self._nearest(X))
+            partition.number(self, self._nearest(X))
         warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
         return self
 
@@ -153,36 +151,6 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         X = validation.check_matrix(self, X, reset=reset, in_memory=True)
         # In one order the sums over a row are the same whenever it is seen.
         return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
-
-    def _find(self, Z: Any, dtype: Any, tell: Callable[[str], None]) -> None:
-        """Components and centres of unit rows."""
-        rng = validation.generator(self.random_state)
-        k, r, self.curve_ = self.n_clusters, self.n_components, None
-        if k == "auto":
-            tell("counting groups")
-            k, self.curve_ = partition.choose_count(Z, rng)
-        validation.check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
-        if r == "auto":
-            r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
-        tell("reducing")
-        model = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
-        V = model.fit_transform(Z)
-        self.components_, self.svd_ratio_ = model.components_.astype(dtype), model.svd_ratio_
-        tell("grouping")
-        centers = partition.find_centres(Z if self.refine else V, V, k, rng)
-        self.cluster_centers_, self.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
-
-    def _number(self, found: partition.Nearest) -> None:
-        """Number groups as they appear, not counting doubtful texts."""
-        k = len(self.merged_)
-        certain = found.labels[found.margins >= partition.UNCERTAIN]
-        seen = np.concatenate([certain, found.labels, np.arange(k)]).tolist()
-        order = sorted(range(k), key=seen.index)
-        place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
-        self.cluster_centers_ = self.cluster_centers_[order]
-        self.summary_ = partition.summary_of(found)
-        self.nearest_ = found._replace(labels=place[found.labels], second=place[found.second])
-        self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
 
     labels_ = property(lambda self: self.nearest_.labels)
     cosines_ = property(lambda self: self.nearest_.cosines)

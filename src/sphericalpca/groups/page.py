@@ -51,10 +51,7 @@ POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
 
 def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> Any:
-    """What the page shows of fitted groups; notes are ids and beginnings of their texts.
-
-    Arrays and lists of points have an entry for each text on the map, groups come in order of size.
-    """
+    """What the page shows of fitted groups; notes are ids and beginnings of their texts."""
     n, k, found = len(notes), int(model.merged_.max()) + 1, model.nearest_
     sizes = np.bincount(found.labels + 1, minlength=k + 1)[1:]
     totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
@@ -190,8 +187,6 @@ def _render(data: Any, rows: Labels) -> str:
         index=index,
         packed={k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()},
         facts=facts,
-        n_uncertain=int(np.sum(data.margin[data.group >= 0] < data.uncertain)),
-        n_margins=int(np.sum(data.group >= 0)),
         share=share,
         clean=clean,
         limits={"excerpt": EXCERPT, "id": ID, "word": WORD},

@@ -1,17 +1,13 @@
 """The search for groups: what many cheap starts in few components agree on.
 
-One start ends in one of many partitions, and which number of components suits differs from corpus
-to corpus.  So starts in two, three and five components for each group vote: two texts are near if
-many of the partitions put them together.  Work is divided alike on any number of threads.
-
-How many groups there are is where two halves of the rows, grouped on their own, agree most (by the
-adjusted Rand index of all rows).  Few groups agree for no reason, so the same is done with Gaussian
-rows of the same mean and covariance, and subtracted.
+Two texts are near if many partitions, in two, three and five components for each group, put them
+together.  How many groups there are is where two halves of the rows agree most, less what halves of
+Gaussian rows of the same mean and covariance do.  Work is divided alike on any number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,20 +17,33 @@ from scipy.linalg import qr, svd
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import OneHotEncoder
 from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
 from sphericalpca.baselines.lloyd import Assignment, lloyd, starts
 from sphericalpca.estimators.spherical_pca import SphericalPCA
+from sphericalpca.estimators.validation import check_at_most, generator
 from sphericalpca.exceptions import silently
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix, as_rows, dense
 
-__all__ = ["Nearest", "choose_count", "directions", "drift", "find_centres", "joined", "nearest"]
+__all__ = [
+    "Nearest",
+    "choose_count",
+    "directions",
+    "drift",
+    "joined",
+    "nearest",
+    "number",
+    "search",
+]
 
 # Into this many parts work is divided, see `parallel`.
 PARTS = 4
+# Components for each group, and when there are many groups.
+COMPONENTS, MANY = 5, 120
 # Components for each group in which starts are made, and how many starts in each.
 MULTIPLES, STARTS = (2, 3, 5), 20
 # How often the partition that agrees best with all of these is looked for.
@@ -66,16 +75,43 @@ class Nearest(NamedTuple):
     second: Labels  # the group that comes next; its own if there is no other
 
 
-def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array:
-    """Centres of unit length for the unit rows Z, of which V has the components.
+def search(model: Any, Z: Matrix, dtype: Any, tell: Callable[[str], None]) -> None:
+    """Give a model the components and centres of unit rows."""
+    rng = generator(model.random_state)
+    k, r, model.curve_ = model.n_clusters, model.n_components, None
+    if k == "auto":
+        tell("counting groups")
+        k, model.curve_ = choose_count(Z, rng)
+    check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
+    if r == "auto":
+        r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
+    tell("reducing")
+    reducer = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
+    V = reducer.fit_transform(Z)
+    model.components_, model.svd_ratio_ = reducer.components_.astype(dtype), reducer.svd_ratio_
+    tell("grouping")
+    centers = find_centres(Z if model.refine else V, V, k, rng)
+    model.cluster_centers_, model.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
 
-    Pass these as Z, too, to stay in their space.
-    """
+
+def number(model: Any, found: Nearest) -> None:
+    """Number the groups of a model as they appear, not counting doubtful texts."""
+    k = len(model.merged_)
+    certain = found.labels[found.margins >= UNCERTAIN]
+    seen = np.concatenate([certain, found.labels, np.arange(k)]).tolist()
+    order = sorted(range(k), key=seen.index)
+    place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
+    model.cluster_centers_, model.summary_ = model.cluster_centers_[order], summary_of(found)
+    model.nearest_ = found._replace(labels=place[found.labels], second=place[found.second])
+    model.sizes_ = np.bincount(model.labels_ + 1, minlength=k + 1)[1:]
+
+
+def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array:
+    """Centres of unit length for the unit rows Z, of which V has the components."""
     n, size = len(V), max(SAMPLE, SAMPLE_PER_GROUP * k)
     chosen = np.sort(rng.permutation(n)[:size]) if n > size else slice(None)
     # What all dense vectors share moves angles between them, but no differences.
-    found = _votes(V[chosen], k, rng, by_angle=sparse.issparse(Z))
-    votes = sparse.hstack([_members(labels, k) for labels in found], format="csr")
+    votes = _members([*_votes(V[chosen], k, rng, by_angle=sparse.issparse(Z))], k)
     W = SphericalPCA(min(k, *votes.shape), tol=1e-3, random_state=0).fit_transform(votes)
     runs = (run_from(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
     best = min(runs, key=lambda run: run.inertia)
@@ -100,22 +136,20 @@ def run_from(Z: Matrix, centers: Array, tol: float) -> Assignment:
     return lloyd(Z, np.ones(Z.shape[0]), centers, tol=tol, max_iter=100).last
 
 
-def _members(labels: Labels, k: int) -> Matrix:
-    """The row of each text has a one in the column of its group, if it has one."""
-    known = np.flatnonzero(labels >= 0)
-    return sparse.csr_array((np.ones(len(known)), (known, labels[known])), (len(labels), k))
+def _members(labels: Sequence[Labels], k: int) -> Matrix:
+    """For each partition a one in the column of a text's group, if it has one."""
+    groups = OneHotEncoder(categories=[np.arange(k)] * len(labels), handle_unknown="ignore")
+    return sparse.csr_array(groups.fit_transform(np.column_stack(labels)))
 
 
 def directions(X: Matrix, labels: Labels, k: int) -> Array:
     """Sums of the rows of each group, scaled to unit length."""
-    return unit_rows(dense(_members(labels, k).T @ X))[0]
+    return unit_rows(dense(_members([labels], k).T @ X))[0]
 
 
 def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -> Nearest:
-    """The nearest centre's group; with U (m x r) in the space of components.
-
-    A row's numbers do not depend on how many come after it, so that a file can be read in chunks.
-    """
+    """The nearest centre's group; with U (m x r) in the space of components."""
+    # A row's numbers do not depend on how many come after it: a file can be read in chunks.
     chunks = gen_batches(X.shape[0], CHUNK)
     return joined([_nearest(X[chunk], centers, groups, U) for chunk in chunks])
 
@@ -191,11 +225,8 @@ def _stability(V: Array, seeds: Labels, k: int, *, shapeless: bool) -> tuple[flo
 
 
 def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
-    """Spherical k-means of unit rows, from two starts.
-
-    One is k-means++.  For the other, pivoted QR finds rows that are as different as can be, and the
-    rotation nearest to them turns each group to an axis (Damle, Minden and Ying, 2019).
-    """
+    """Spherical k-means of unit rows, from k-means++ and from rows that differ most."""
+    # The rotation nearest to them turns each group to an axis (Damle, Minden and Ying, 2019).
     chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
     U, _, Vt = svd(Z[chosen].T, full_matrices=False)
     apart = directions(Z, np.abs(Z @ (U @ Vt)).argmax(axis=1), k)

@@ -1,7 +1,4 @@
-"""Groups in files: the model, and the table of texts.
-
-Anybody may have written a model: what it says is checked.
-"""
+"""Groups in files: the table of texts, and the model, in which everything is checked."""
 
 from __future__ import annotations
 

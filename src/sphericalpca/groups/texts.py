@@ -1,8 +1,4 @@
-"""Texts and their words.
-
-Texts come from files of every kind, one at a time, and what is wrong with them is counted by its
-line.  Then: which words count, and which ones tell a group from the others.
-"""
+"""Texts from files of every kind, which of their words count, and which tell groups apart."""
 
 from __future__ import annotations
 
@@ -121,23 +117,20 @@ class Texts:
 
     def _chosen(self) -> Iterator[Record]:
         """Records, of which the column of texts is known."""
-        records = self._records()
-        first = list(itertools.islice(records, LOOK))
-        names = list(dict.fromkeys(name for _, record in first for name in record))
-        if not names:
-            raise DataError(f"{str(self.path)!r} holds no texts", remedy="check the file")
-        for wanted in (self.column, self.name):
-            if wanted is not None and wanted not in names:
-                remedy = f"it has {joined(map(repr, names))}"
-                raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
-        if self.column is None:
-            self.column, self.guessed = _guess(names, first, self.path), len(names) > 1
-        yield from first
-        yield from records
-
-    def _records(self) -> Iterator[Record]:
         with self.file.being_read() if self.file else nullcontext():
-            yield from getattr(self, self._reader)()
+            records = getattr(self, self._reader)()
+            first = list(itertools.islice(records, LOOK))
+            names = list(dict.fromkeys(name for _, record in first for name in record))
+            if not names:
+                raise DataError(f"{str(self.path)!r} holds no texts", remedy="check the file")
+            for wanted in (self.column, self.name):
+                if wanted is not None and wanted not in names:
+                    remedy = f"it has {joined(map(repr, names))}"
+                    raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
+            if self.column is None:
+                self.column, self.guessed = _guess(names, first, self.path), len(names) > 1
+            yield from first
+            yield from records
 
     def _folder(self) -> Iterator[Record]:
         """The files are their own names."""
