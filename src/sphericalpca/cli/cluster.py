@@ -29,7 +29,6 @@ Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
 groups differ by {moved:.1%}."""
 
-# They say where the texts are.
 _text_options = console.with_options(
     click.option("--text", help="Column of texts.  Default: the only one."),
     click.option("--id", help="Column of identifiers.  Default: number of the line."),
@@ -179,7 +178,6 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     parts = list[Any]()
     with (
         _opened(texts, options) as (source, rows),
-        silently(NoDirectionWarning),  # they are counted below
         console.showing_status("Reading ...", quiet=options["quiet"]) as show,
         sphericalpca.files.replacing(output) as temporary,
         storing.open_table(temporary, output.suffix) as add,

@@ -125,15 +125,14 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             tell("counting words")
             X = self._rows_of(X, reset=True)
             rows = as_rows(X)
-            useful = rows.stats.weight > 0
-            validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
+            validation.check_lengths(1.0 * (rows.stats.weight > 0), "zero or without a known word")
             # In float64 the rounding errors of other processors move no text.
             Z = unit_copy(X.astype(np.float64, copy=False), rows)[0]
             partition.search(self, Z, X.dtype, tell)
             tell("assigning texts")
             self.embedding_ = rows.components(self.components_.T)
             partition.number(self, self._nearest(X))
-        warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
+        warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "got the label -1")
         return self
 
     def _rows_of(self, X: Any, *, reset: bool = False) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import zlib
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
@@ -28,24 +27,18 @@ from sphericalpca.pages.tables import share
 __all__ = ["clean", "groups_page", "on_plane", "on_sphere", "page_data", "summary_of_page"]
 
 # The longest text, id and word in characters; the largest page in bytes.
-EXCERPT, ID, WORD = 300, 120, 40
-PAGE_BYTES = 25_000_000
+EXCERPT, ID, WORD, PAGE_BYTES = 300, 120, 40, 25_000_000
 # Words and texts for each group; points on the map; texts without a known word in the summary.
 WORDS, EXAMPLES, POINTS, LISTED = 12, 5, 100_000, 1000
 # One script, in this order.
 SCRIPTS = ("points", "draw", "paint", "view", "gestures", "charts", "groups")
-# What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
-UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 # What coordinates and cosines are multiplied by to become 16-bit integers; the plane has room for
 # outliers.
-SCALE, PLANE_SCALE = 32767, 8191
-NO_GROUP = 65535
+SCALE, PLANE_SCALE, NO_GROUP = 32767, 8191, 65535
 # What is said of a typical or borderline text.
 TEXT = ("id", "excerpt", "cosine", "margin", "other")
-# Rows that three components are fitted to.
-FITTED = 20_000
-# How strongly a text is drawn to the groups that are near to it.
-PULL = 8.0
+# Rows that three components are fitted to; how strongly a text is drawn to groups near to it.
+FITTED, PULL = 20_000, 8.0
 # Of what the page shows, what belongs to single texts.
 POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
@@ -57,43 +50,31 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
     totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
 
     def texts(rows: Any) -> list[dict[str, Any]]:
-        numbers = zip(*(part[rows].tolist() for part in found[1:]), strict=True)
-        each = ((*notes[row], *more) for row, more in zip(rows, numbers, strict=True))
+        each = ((*notes[row], *(part[row].item() for part in found[1:])) for row in rows)
         return [dict(zip(TEXT, values, strict=True)) for values in each]
 
+    groups = [
+        {
+            "label": label,
+            "words": words(label, WORDS),
+            "size": int(sizes[label]),
+            "mean_cosine": float(totals[label] / max(sizes[label], 1)),
+            "typical": texts(model.examples(label, EXAMPLES)),
+            "borderline": texts(model.examples(label, EXAMPLES, borderline=True)),
+        }
+        for label in np.argsort(-sizes, kind="stable").tolist()
+    ]
+    shown = {"groups": groups, "n_texts": n, "mean_cosine": model.summary_["mean_cosine"]}
+    shown |= {"svd_ratio": model.svd_ratio_, "curve": model.curve_, "versions": VERSIONS}
+    shown |= {"title": f"{k} groups in {others['source']}", "uncertain": UNCERTAIN}
+    shown["tree"] = model._tree() if k > 1 else None
+    shown["unassigned"] = [notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]]
     rows = sample(n, POINTS)
     V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
     ids, excerpts = zip(*(notes[row] for row in rows), strict=True)
-    return SimpleNamespace(
-        groups=[
-            {
-                "label": label,
-                "words": words(label, WORDS),
-                "size": int(sizes[label]),
-                "mean_cosine": float(totals[label] / max(sizes[label], 1)),
-                "typical": texts(model.examples(label, EXAMPLES)),
-                "borderline": texts(model.examples(label, EXAMPLES, borderline=True)),
-            }
-            for label in np.argsort(-sizes, kind="stable").tolist()
-        ],
-        title=f"{k} groups in {others['source']}",
-        sphere=on_sphere(V),
-        plane=on_plane(V, labels, cosines),
-        group=labels,
-        cosine=cosines,
-        margin=margins,
-        ids=ids,
-        excerpts=excerpts,
-        n_texts=n,
-        mean_cosine=model.summary_["mean_cosine"],
-        svd_ratio=model.svd_ratio_,
-        uncertain=UNCERTAIN,
-        tree=model._tree() if k > 1 else None,
-        curve=model.curve_,
-        versions=VERSIONS,
-        unassigned=[notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]],
-        **others,  # source, settings and problems
-    )
+    points = {"sphere": on_sphere(V), "plane": on_plane(V, labels, cosines), "group": labels}
+    points |= {"cosine": cosines, "margin": margins, "ids": ids, "excerpts": excerpts}
+    return SimpleNamespace(**shown, **points, **others)  # source, settings and problems
 
 
 def on_sphere(V: Array) -> Array:
@@ -182,7 +163,6 @@ def _render(data: Any, rows: Labels) -> str:
         __package__,
         "groups.html.j2",
         scripts={"groups.js": script},
-        finalize=lambda value: _sound(value, EXCERPT) if type(value) is str else value,
         data=data,
         index=index,
         packed={k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()},
@@ -209,9 +189,5 @@ def _points(data: Any, rows: Labels, index: Mapping[int, int]) -> bytes:
 
 def clean(text: str, limit: int = EXCERPT) -> str:
     """The beginning of a text: one line of sound characters, cut at the limit."""
-    return _sound(" ".join(text[: 4 * limit].split()), limit)
-
-
-def _sound(text: str, limit: int) -> str:
-    text = UNSOUND.sub("\N{REPLACEMENT CHARACTER}", text)
+    text = document.sound(" ".join(text[: 4 * limit].split()))
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -149,27 +149,25 @@ def directions(X: Matrix, labels: Labels, k: int) -> Array:
 
 def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -> Nearest:
     """The nearest centre's group; with U (m x r) in the space of components."""
+    parts, last = list[Nearest](), int(groups.max())
     # A row's numbers do not depend on how many come after it: a file can be read in chunks.
-    chunks = gen_batches(X.shape[0], CHUNK)
-    return joined([_nearest(X[chunk], centers, groups, U) for chunk in chunks])
+    for chunk in gen_batches(X.shape[0], CHUNK):
+        rows = as_rows(X[chunk]) if U is None else as_rows(as_rows(X[chunk]).components(U))
+        each = rows.project(centers.T.astype(X.dtype))
+        # Of groups that were merged the nearest centre counts.
+        cosines = np.column_stack([each[:, groups == k].max(axis=1) for k in range(last + 1)])
+        both = np.argpartition(-cosines, min(1, last), axis=1)[:, [0, min(1, last)]]
+        top, next_best = np.take_along_axis(cosines, both, 1).T
+        known = rows.stats.norm > 0
+        margins = (top - next_best if last else top) * known
+        labels, others = np.where(known, both.T, -1).astype(np.int32)
+        parts.append(Nearest(labels, top * known, margins, others))
+    return joined(parts)
 
 
 def joined(parts: Sequence[Nearest]) -> Nearest:
     """What was found of portions of the rows, for all of them."""
     return Nearest(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None) -> Nearest:
-    rows = as_rows(X) if U is None else as_rows(as_rows(X).components(U))
-    each, last = rows.project(centers.T.astype(X.dtype)), int(groups.max())
-    # Of groups that were merged the nearest centre counts.
-    cosines = np.column_stack([each[:, groups == k].max(axis=1) for k in range(last + 1)])
-    both = np.argpartition(-cosines, min(1, last), axis=1)[:, [0, min(1, last)]]
-    top, next_best = np.take_along_axis(cosines, both, 1).T
-    known = rows.stats.norm > 0
-    margins = (top - next_best if last else top) * known
-    labels, others = np.where(known, both.T, -1).astype(np.int32)
-    return Nearest(labels, top * known, margins, others)
 
 
 def summary_of(found: Nearest) -> dict[str, float]:

@@ -60,17 +60,14 @@ Record = tuple[int, dict[str, Any]]
 
 @dataclass
 class Texts:
-    """Names and texts of a file or folder, which can be read several times.
-
-    After reading, `problems` has the number of places of each kind, and the first few of them.
-    """
+    """Names and texts of a file or folder, any number of times; and what is wrong with them."""
 
     path: Path
     column: str | None = None  # of the texts; None is guessed
     name: str | None = None  # the column of names; None is the place
     encoding: str = "utf-8"
     strip: bool = field(default=False, kw_only=True)
-    problems: dict[str, Any] = field(default_factory=dict, init=False)
+    problems: dict[str, Any] = field(default_factory=dict, init=False)  # count and first places
     guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
