@@ -22,8 +22,6 @@ __all__ = ["assign", "cluster"]
 FILES = ("groups.csv", "groups.parquet", "summary.json", "model.safetensors", "index.html")
 # Options that are on the page.
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
-# Texts between two signs of progress.
-EVERY = 1000
 SENTENCE = """{output}: {n_texts:,} texts in {n_groups} groups.
 Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
@@ -110,7 +108,7 @@ def _grouped(source: Any, rows: Any, options: dict[str, Any], show: Any) -> Any:
     def noted() -> Iterator[str]:
         for name, text in source:
             notes.append((name, page.clean(text)))
-            if show is not None and len(notes) % EVERY == 0:
+            if show is not None and len(notes) % 1000 == 0:
                 show(f"Reading: {len(notes):,} texts")
             yield text
 

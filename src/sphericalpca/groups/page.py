@@ -1,8 +1,7 @@
 """What is written about groups: a page that needs no network and no other file, and its summary.
 
-Texts are drawn on the sphere of three components, and in a plane with room for all: a group is a
-disc whose area is its share, near discs are near in angle, typical texts are in the middle of
-theirs, and a text lies towards the groups that it is nearest to.
+In the plane a group is a disc whose area is its share, near discs are near in angle, typical texts
+are in the middle of theirs, and a text lies towards the groups that it is nearest to.
 """
 
 from __future__ import annotations
@@ -97,17 +96,14 @@ def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
         near = np.exp(PULL * (V[rows] @ C.T))
         near[:, group] = 0
         towards = near @ anchors / np.maximum(near.sum(axis=1, keepdims=True), 1e-9)
+        # From the middle of these, as many to each side; rounding errors have no direction.
+        centred = np.round(towards - towards.sum(axis=0) / max(len(rows), 1), 9)
+        values, axes = np.linalg.eigh(centred.T @ centred)
+        towards = unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
         rank = np.argsort(np.argsort(-cosines[rows], kind="stable"))
         lengths = radii[group] * np.sqrt((rank + 0.5) / max(len(rows), 1))
-        points[rows] = anchors[group] + lengths[:, None] * _round(towards)
+        points[rows] = anchors[group] + lengths[:, None] * towards
     return points
-
-
-def _round(points: Array) -> Array:
-    """Directions from the middle of the points, as many to each side."""
-    centred = np.round(points - points.sum(axis=0) / max(len(points), 1), 9)  # no rounding errors
-    values, axes = np.linalg.eigh(centred.T @ centred)
-    return unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
 
 
 def _apart(anchors: Array, radii: Array) -> Array:
@@ -164,7 +160,6 @@ def _render(data: Any, rows: Labels) -> str:
         "groups.html.j2",
         scripts={"groups.js": script},
         data=data,
-        index=index,
         packed={k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()},
         facts=facts,
         share=share,

@@ -29,29 +29,17 @@ from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix, as_rows, dense
 
-__all__ = [
-    "Nearest",
-    "choose_count",
-    "directions",
-    "drift",
-    "joined",
-    "nearest",
-    "number",
-    "search",
-]
+__all__ = ["Nearest", "choose_count", "directions", "drift", "nearest", "number", "search"]
 
 # Into this many parts work is divided, see `parallel`.
 PARTS = 4
 # Components for each group, and when there are many groups.
 COMPONENTS, MANY = 5, 120
-# Components for each group in which starts are made, and how many starts in each.
-MULTIPLES, STARTS = (2, 3, 5), 20
-# How often the partition that agrees best with all of these is looked for.
-ROUNDS = 10
-# The search looks at this many rows, or at this many for each group; its result at all of them.
-SAMPLE, SAMPLE_PER_GROUP = 20_000, 200
-# Rows that are compared with the centres at a time.
-CHUNK = 4096
+# Components for each group in which starts are made; starts in each; starts among their votes.
+MULTIPLES, STARTS, ROUNDS = (2, 3, 5), 20, 10
+# The search looks at this many rows, or at this many for each group; its result at all of them,
+# and these are compared with the centres so many at a time.
+SAMPLE, SAMPLE_PER_GROUP, CHUNK = 20_000, 200, 4096
 # Texts whose margin is below this could as well be in the next group.
 UNCERTAIN = 0.01
 # Components for each group: noise may come before the direction of a group.
@@ -60,8 +48,6 @@ WIDER = 1.5
 MOST, PAIRS, HALF = 30, 5, 1000
 # Numbers for which rows without groups are tried; between them a line is drawn.
 NULLS = (2, 3, 4, 6, 9, 14, 20, 30)
-# Half the width of a 95 % interval, in standard errors.
-WIDTH = 1.96
 
 Curve = list[tuple[int, float, float, float]]
 
@@ -202,7 +188,7 @@ def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:
     found = np.array(spread(partial(_stability, V, seeds[0], shapeless=False), counts))
     null = np.array(spread(partial(_stability, V, seeds[1], shapeless=True), tried))
     means, errors = (np.interp(counts, tried, null[:, column]) for column in (0, 1))
-    score, half = found[:, 0] - means, WIDTH * np.hypot(found[:, 1], errors)
+    score, half = found[:, 0] - means, 1.96 * np.hypot(found[:, 1], errors)  # 95 % intervals
     points = np.column_stack([score, score - half, score + half]).tolist()
     return counts[int(np.argmax(score))], [(k, *p) for k, p in zip(counts, points, strict=True)]
 

@@ -58,13 +58,12 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
         _check(arrays, known.vocabulary if kind == "tfidf" else None, refine=model.refine)
         model.n_clusters, (model.n_components, m) = len(arrays["sizes"]), arrays["components"].shape
         model._validate_params()
-        found: dict[str, Any] = {f"{name}_": arrays[name] for name in ARRAYS}
-        found |= {"vectorizer_": known, "n_features_in_": m, "svd_ratio_": np.nan, "curve_": None}
-        found["summary_"] = {name: float(header["summary"][name]) for name in SUMMARY}
+        vars(model).update({f"{name}_": arrays[name] for name in ARRAYS}, vectorizer_=known)
+        model.n_features_in_, model.svd_ratio_, model.curve_ = m, np.nan, None
+        model.summary_ = {name: float(header["summary"][name]) for name in SUMMARY}
     except DAMAGES as error:
         value = f"{str(path)!r} is not a whole model of groups ({printable(error, 200)})"
         raise DataError(value, remedy="cluster the texts again") from None
-    vars(model).update(found)
 
 
 def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -> None:

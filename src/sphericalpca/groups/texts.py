@@ -193,8 +193,8 @@ class Texts:
 
     def _rows(self) -> Iterator[Record]:
         """Columns of text of a table, and the one with the names."""
-        kind = "parquet" if self.suffix == ".parquet" else "ipc"
-        table = optional("pyarrow.dataset", "tables").dataset(str(self.path), format=kind)
+        library = optional("pyarrow.dataset", "tables")
+        table = library.dataset(str(self.path), format=self.suffix[1:])
         names = table.schema.names
         texts = [field.name for field in table.schema if "string" in str(field.type)]
         if not texts:
