@@ -60,7 +60,10 @@ def test_rows_without_a_direction_are_in_no_group():
 def test_the_tree_is_of_angles_and_is_cut_where_it_says():
     C = unit_rows(np.random.default_rng(0).standard_normal((7, 5)))[0]
     model = TextClusters(7, vectorizer="passthrough").fit(np.repeat(C, 3, axis=0))
-    tree, angles = model._tree(), np.degrees(np.arccos(np.clip(1 - pdist(C, "cosine"), -1, 1)))
+    tree, angles = (
+        partition.centre_tree(model),
+        np.degrees(np.arccos(np.clip(1 - pdist(C, "cosine"), -1, 1))),
+    )
     assert tree[0, 2] == pytest.approx(angles.min())
     for count in range(1, 8):
         groups = model.merge(count).merged_

@@ -22,6 +22,7 @@ __all__ = ["assign", "cluster"]
 FILES = ("groups.csv", "groups.parquet", "summary.json", "model.safetensors", "index.html")
 # Options that are on the page.
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
+UNKNOWN = "texts without a known word, in group -1: {:,}."
 SENTENCE = """{output}: {n_texts:,} texts in {n_groups} groups.
 Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
@@ -87,7 +88,8 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
             model.save(folder / "model.safetensors")
             for name, content in files.items():
                 (folder / name).write_text(content, encoding="utf-8")
-    _tell_of_unknown(model.labels_)
+    if missing := int((model.labels_ < 0).sum()):
+        console.warn(UNKNOWN.format(missing))
     if options["as_json"]:
         click.echo(files["summary.json"])
         return
@@ -190,7 +192,8 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
                 show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
     nearest = partition.joined(parts)
     found = {"output": str(output), **partition.drift(nearest, clusters)}
-    _tell_of_unknown(nearest.labels)
+    if missing := int((nearest.labels < 0).sum()):
+        console.warn(UNKNOWN.format(missing))
     console.write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
 
 
@@ -217,9 +220,3 @@ def _opened(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
             first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
             remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
             console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
-
-
-def _tell_of_unknown(labels: Any) -> None:
-    """How many texts have no group."""
-    if missing := int((labels < 0).sum()):
-        console.warn(f"texts without a known word, in group -1: {missing:,}.")

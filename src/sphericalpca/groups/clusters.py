@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
-from scipy.cluster.hierarchy import cut_tree, linkage
-from scipy.spatial.distance import pdist
+from scipy.cluster.hierarchy import cut_tree
 from sklearn.base import ClusterMixin, clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -37,9 +35,8 @@ VECTORIZERS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"]
 class TextClusters(ClusterMixin, validation.MatrixTransformer):
     """Groups of texts by angle: the same ones every time, and every text in one of them.
 
-    Texts become tf-idf rows, and these `SphericalPCA` components.  Many runs of spherical k-means
-    in these, or of k-means if rows are dense vectors, vote on which texts belong together; the
-    outcome is refined in the space of the rows.
+    Many runs of spherical k-means (k-means of dense vectors) in `SphericalPCA` components of tf-idf
+    rows vote on which texts belong together; the outcome is refined in the space of the rows.
 
     Parameters
     ----------
@@ -149,7 +146,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             X = vars(self)["vectorizer_"].transform(checked_texts(X))
         X = validation.check_matrix(self, X, reset=reset, in_memory=True)
         # In one order the sums over a row are the same whenever it is seen.
-        return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
+        return X if getattr(X, "has_sorted_indices", True) else X.sorted_indices()
 
     labels_ = property(lambda self: self.nearest_.labels)
     cosines_ = property(lambda self: self.nearest_.cosines)
@@ -213,12 +210,11 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         Returns
         -------
         words : list of (word, weight)
-            With what the word weighs more than in the mean of the other groups.  Empty if the
-            vectorizer knows no words.
+            What it weighs more than in the mean of the other groups; none of vectors.
         """
         self._check("cluster", cluster)
         known = getattr(self.vectorizer_, "get_feature_names_out", None)
-        return [] if known is None else distinctive(self._directions(), cluster, n, known())
+        return [] if known is None else distinctive(partition.profiles(self), cluster, n, known())
 
     def examples(self, cluster: int, n: int = 5, *, borderline: bool = False) -> Labels:
         """Which of the fitted texts are typical of a group.
@@ -256,9 +252,10 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         """
         self._check("merge", n_clusters, 1)
         joined = copy(self)
-        vars(joined).pop("nearest_", None)
+        joined.__dict__.pop("nearest_", None)
         if n_clusters <= self.merged_.max():
-            joined.merged_ = cut_tree(self._tree(), n_clusters)[self.merged_, 0].astype(np.int32)
+            cut = cut_tree(partition.centre_tree(self), n_clusters)
+            joined.merged_ = cut[self.merged_, 0].astype(np.int32)
         if X is not None:
             joined.nearest_ = joined.assign(X)
         return joined
@@ -268,17 +265,6 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         last = int(self.merged_.max()) + least
         if not least <= value <= last:
             raise ParameterError(Parameter(name, value), f"must be from {least} to {last}")
-
-    def _directions(self) -> Any:
-        """A unit vector for each group in the space of the rows."""
-        C = self.cluster_centers_ if self.refine else self.cluster_centers_ @ self.components_
-        weight = np.maximum(self.sizes_, 1)[:, None]
-        return partition.directions(weight * C, self.merged_, int(self.merged_.max()) + 1)
-
-    def _tree(self) -> Array:
-        """How groups join, by average linkage of the angles between them, in degrees."""
-        cosines = 1 - pdist(self._directions().astype(np.float64), "cosine")
-        return linkage(np.degrees(np.arccos(np.clip(cosines, -1, 1))), "average")
 
     def save(self, path: str | Path) -> None:
         """Write the model, without texts and vectorizers of your own, to a safetensors file.

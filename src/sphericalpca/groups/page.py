@@ -18,7 +18,7 @@ import numpy as np
 from sphericalpca.estimators.fitted import VERSIONS
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import NoDirectionWarning, silently
-from sphericalpca.groups.partition import UNCERTAIN, directions
+from sphericalpca.groups.partition import UNCERTAIN, centre_tree, directions
 from sphericalpca.linalg import Array, Labels, fix_signs, unit_rows
 from sphericalpca.pages import document
 from sphericalpca.pages.tables import share
@@ -30,7 +30,7 @@ EXCERPT, ID, WORD, PAGE_BYTES = 300, 120, 40, 25_000_000
 # Words and texts for each group; points on the map; texts without a known word in the summary.
 WORDS, EXAMPLES, POINTS, LISTED = 12, 5, 100_000, 1000
 # One script, in this order.
-SCRIPTS = ("points", "draw", "paint", "view", "gestures", "charts", "groups")
+SCRIPTS = [f"{n}.js" for n in ("points", "draw", "paint", "view", "gestures", "charts", "groups")]
 # What coordinates and cosines are multiplied by to become 16-bit integers; the plane has room for
 # outliers.
 SCALE, PLANE_SCALE, NO_GROUP = 32767, 8191, 65535
@@ -66,7 +66,7 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
     shown = {"groups": groups, "n_texts": n, "mean_cosine": model.summary_["mean_cosine"]}
     shown |= {"svd_ratio": model.svd_ratio_, "curve": model.curve_, "versions": VERSIONS}
     shown |= {"title": f"{k} groups in {others['source']}", "uncertain": UNCERTAIN}
-    shown["tree"] = model._tree() if k > 1 else None
+    shown["tree"] = centre_tree(model) if k > 1 else None
     shown["unassigned"] = [notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]]
     rows = sample(n, POINTS)
     V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
@@ -135,9 +135,7 @@ def groups_page(data: Any) -> str:
 
 def sample(count: int, keep: int) -> Labels:
     """Indices of `keep` texts: all of them, or a random sample that is always the same."""
-    if keep >= count:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(0).choice(count, keep, replace=False))
+    return np.sort(np.random.default_rng(0).permutation(count)[:keep])
 
 
 def _render(data: Any, rows: Labels) -> str:
@@ -145,20 +143,15 @@ def _render(data: Any, rows: Labels) -> str:
     packed = {"points": _points(data, rows, index)}
     for name, texts, limit in (("ids", data.ids, ID), ("excerpts", data.excerpts, EXCERPT)):
         packed[name] = "\n".join(clean(texts[row], limit) for row in rows).encode()
-    facts = {
-        "count": len(rows),
-        "scales": [SCALE, PLANE_SCALE, SCALE],
-        "labels": list(index),
-        "words": [[clean(word, WORD) for word, _ in g["words"][:3]] for g in data.groups],
-        "uncertain": data.uncertain,
-        "tree": [] if data.tree is None else data.tree[:, :3].tolist(),
-        "curve": [[x if np.isfinite(x) else None for x in point] for point in data.curve or ()],
-    }
-    script = "\n".join(document.template_text(__package__, f"{name}.js") for name in SCRIPTS)
+    facts = {"count": len(rows), "labels": list(index), "uncertain": data.uncertain}
+    facts["scales"] = [SCALE, PLANE_SCALE, SCALE]
+    facts["words"] = [[clean(word, WORD) for word, _ in g["words"][:3]] for g in data.groups]
+    facts["tree"] = [] if data.tree is None else data.tree[:, :3].tolist()
+    facts["curve"] = [[x if np.isfinite(x) else None for x in p] for p in data.curve or ()]
     return document.render(
         __package__,
         "groups.html.j2",
-        scripts={"groups.js": script},
+        scripts={"groups.js": "\n".join(document.template_text(__package__, n) for n in SCRIPTS)},
         data=data,
         packed={k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()},
         facts=facts,

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
+from scipy.cluster.hierarchy import linkage
 from scipy.linalg import qr, svd
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
@@ -69,8 +71,7 @@ def search(model: Any, Z: Matrix, dtype: Any, tell: Callable[[str], None]) -> No
         tell("counting groups")
         k, model.curve_ = choose_count(Z, rng)
     check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
-    if r == "auto":
-        r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
+    r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape) if r == "auto" else r
     tell("reducing")
     reducer = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
     V = reducer.fit_transform(Z)
@@ -174,6 +175,19 @@ def drift(found: Nearest, clusters: Any) -> dict[str, float]:
     counts = {"n_texts": len(known), "n_groups": len(then)}
     before = {f"first_{name}": first[name] for name in ("mean_cosine", "unknown")}
     return {**counts, "below": float(below), "moved": float(moved), **summary_of(found), **before}
+
+
+def profiles(model: Any) -> Array:
+    """A unit vector for each group of a model, in the space of the rows."""
+    C = model.cluster_centers_ if model.refine else model.cluster_centers_ @ model.components_
+    weighted = np.maximum(model.sizes_, 1)[:, None] * C
+    return directions(weighted, model.merged_, int(model.merged_.max()) + 1)
+
+
+def centre_tree(model: Any) -> Array:
+    """How groups join, by average linkage of the angles between them, in degrees."""
+    cosines = 1 - pdist(profiles(model).astype(np.float64), "cosine")
+    return np.asarray(linkage(np.degrees(np.arccos(np.clip(cosines, -1, 1))), "average"))
 
 
 def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:

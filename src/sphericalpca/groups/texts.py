@@ -11,7 +11,7 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -152,10 +152,9 @@ class Texts:
 
     def _json(self) -> Iterator[Record]:
         for place, line in enumerate(self._lines(), 1):
-            try:
+            found = None
+            with suppress(ValueError, RecursionError):
                 found = json.loads(line)
-            except (ValueError, RecursionError):
-                found = None
             if isinstance(found, dict):
                 yield place, found
             else:
@@ -223,11 +222,10 @@ def _guess(names: list[str], records: list[Record], path: Path) -> str:
 def strip_mail(text: str) -> str:
     """The body of a mail or post, without the lines that it quotes and without its signature."""
     lines = text.splitlines()
-    if lines and HEADER.match(lines[0]):
-        end = next((k for k, line in enumerate(lines) if not line.strip()), len(lines))
-        # Lines of a header that is folded begin with a space.
-        if all(HEADER.match(line) or line[:1].isspace() for line in lines[:end]):
-            lines = lines[end:]
+    head = list(itertools.takewhile(str.strip, lines))
+    # Lines of a header that is folded begin with a space.
+    if head and HEADER.match(head[0]) and all(HEADER.match(x) or x[0].isspace() for x in head):
+        lines = lines[len(head) :]
     rules = [k for k, line in enumerate(lines) if RULE.match(line)]
     ends = [k for k in rules if len(lines) - k <= LONGEST or lines[k].rstrip() == "--"]
     kept = lines[: min(ends, default=len(lines))]
