@@ -15,6 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from threadpoolctl import threadpool_limits
 
 from sphericalpca import DataError, NoDirectionWarning, ParameterError, TextClusters
+from sphericalpca.groups import partition
 
 
 # The checks feed all-zero rows on purpose.
@@ -132,7 +133,7 @@ def test_the_nearest_centres_are_joined_first():
     model = TextClusters(4, vectorizer="passthrough").fit(X)
     two = model.merge(2).predict(C)
     assert two[0] == two[1] != two[2] == two[3]
-    tree = model._tree()
+    tree = partition.centre_tree(model)
     assert np.allclose(tree[:2, 2], 10, atol=1)
     assert tree[2, 2] == pytest.approx(90, abs=1)
 

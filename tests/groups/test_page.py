@@ -16,6 +16,7 @@ pytest.importorskip("jinja2")
 
 from sphericalpca.groups import page as module
 from sphericalpca.groups.page import groups_page
+from sphericalpca.pages import document
 
 
 def replace(data, **changes):
@@ -142,7 +143,7 @@ def test_odd_characters_leave_a_page_of_sound_ones(made):
     """NUL, halves of surrogate pairs, controls and line separators; right-to-left marks stay."""
     page = groups_page(made())
     assert page.encode().decode() == page
-    assert not module.UNSOUND.search(page)
+    assert not document.UNSOUND.search(page)
     odd = lines(read(page), "excerpts")[1]
     assert odd == "line paragraph nul\ufffd half\ufffd right\u202eleft \ufffd[31m \ufffd end"
     assert odd in read(page).text

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from scipy.spatial.distance import pdist, squareform
+from scipy.spatial.distance import pdist
 
+from sphericalpca import TextClusters
 from sphericalpca.groups import partition
 from sphericalpca.linalg import unit_rows
 from sphericalpca.parallel import parallel
@@ -58,12 +59,14 @@ def test_rows_without_a_direction_are_in_no_group():
 
 def test_the_tree_is_of_angles_and_is_cut_where_it_says():
     C = unit_rows(np.random.default_rng(0).standard_normal((7, 5)))[0]
-    tree = partition.centre_tree(C)
-    angles = np.degrees(np.arccos(np.clip(1 - squareform(pdist(C, "cosine")), -1, 1)))
-    np.fill_diagonal(angles, np.inf)
+    model = TextClusters(7, vectorizer="passthrough").fit(np.repeat(C, 3, axis=0))
+    tree, angles = (
+        partition.centre_tree(model),
+        np.degrees(np.arccos(np.clip(1 - pdist(C, "cosine"), -1, 1))),
+    )
     assert tree[0, 2] == pytest.approx(angles.min())
     for count in range(1, 8):
-        groups = partition.cut(tree, count)
+        groups = model.merge(count).merged_
         assert len(set(groups)) == count
         first = [groups.tolist().index(group) for group in range(count)]
         assert first == sorted(first)

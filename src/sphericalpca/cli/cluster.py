@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -17,25 +17,17 @@ from sphericalpca.cli import console, outputs, reading
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterError, silently
 
-if TYPE_CHECKING:
-    from sphericalpca.groups.texts import Texts
-
 __all__ = ["assign", "cluster"]
 
-TABLE, PARQUET, SUMMARY = "groups.csv", "groups.parquet", "summary.json"
-MODEL, PAGE = "model.safetensors", "index.html"
-FILES = (TABLE, PARQUET, SUMMARY, MODEL, PAGE)
+FILES = ("groups.csv", "groups.parquet", "summary.json", "model.safetensors", "index.html")
 # Options that are on the page.
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
-# Texts between two signs of progress.
-EVERY = 1000
-SENTENCE = """\
-{output}: {n_texts:,} texts in {n_groups} groups.
+UNKNOWN = "texts without a known word, in group -1: {:,}."
+SENTENCE = """{output}: {n_texts:,} texts in {n_groups} groups.
 Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
 5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
 groups differ by {moved:.1%}."""
 
-# They say where the texts are.
 _text_options = console.with_options(
     click.option("--text", help="Column of texts.  Default: the only one."),
     click.option("--id", help="Column of identifiers.  Default: number of the line."),
@@ -66,7 +58,7 @@ def _count(text: str) -> int | str:
 @click.option("--out", type=console.FOLDER, required=True, help="Folder to write.")
 @_text_options
 @click.option("--stop-words", default="english", help="Words to ignore: english, none, or a file.")
-@click.option("--parquet", is_flag=True, help=f"Also write {PARQUET}.")
+@click.option("--parquet", is_flag=True, help="Also write groups.parquet.")
 @reading.reading_options
 @console.common_options("seed", "force", "json", "quiet")
 def cluster(texts: Path, out: Path, **options: Any) -> None:
@@ -82,68 +74,63 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
     sphericalpca.modelfile.require_library()
     status = console.showing_status("Reading ...", quiet=options["quiet"])
-    with _reading_texts(texts, options) as source, status as show:
-        model, notes, words = _grouped(texts, source, options, show)
-        title = f"{model.merged_.max() + 1} groups in {texts.name}"
+    with _opened(texts, options) as (source, rows), status as show:
+        model, notes, words = _grouped(source, rows, options, show)
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
-        shown = {"title": title, "source": texts.name, "settings": settings}
-        problems = source.problems if source else {}
-        data = page.page_data(model, notes, words, problems=problems, **shown)
-        files = {PAGE: page.groups_page(data), SUMMARY: page.summary_of_page(data)}
+        about = {"source": texts.name, "settings": settings}
+        about["problems"] = getattr(source, "problems", {})
+        data = page.page_data(model, notes, words, **about)
+        files = {"index.html": page.groups_page(data), "summary.json": page.summary_of_page(data)}
         with sphericalpca.files.replacing_folder(out, FILES) as folder:
-            for name in (TABLE, PARQUET) if options["parquet"] else (TABLE,):
-                with storing.open_table(folder / name, Path(name).suffix) as add:
+            for suffix in (".csv", ".parquet") if options["parquet"] else (".csv",):
+                with storing.open_table(folder / f"groups{suffix}", suffix) as add:
                     add([note[0] for note in notes], model.nearest_)
-            model.save(folder / MODEL)
+            model.save(folder / "model.safetensors")
             for name, content in files.items():
                 (folder / name).write_text(content, encoding="utf-8")
-    _tell_of_unknown(model.labels_)
+    if missing := int((model.labels_ < 0).sum()):
+        console.warn(UNKNOWN.format(missing))
     if options["as_json"]:
-        click.echo(files[SUMMARY])
+        click.echo(files["summary.json"])
         return
-    header, rows = ("group", "texts", "cosine", "words"), list[tuple[str, ...]]()
+    header, lines = ("group", "texts", "cosine", "words"), list[tuple[str, ...]]()
     for group in data.groups:
         numbers = str(group["label"]), f"{group['size']:,}", f"{group['mean_cosine']:.3f}"
-        rows.append((*numbers, " ".join(word for word, _ in group["words"][:8])))
-    print_table(header, rows, numbers=header[:3], spare=("cosine",))
-    console.write_line(f"The page: {out / PAGE}")
+        lines.append((*numbers, " ".join(word for word, _ in group["words"][:8])))
+    print_table(header, lines, numbers=header[:3], spare=("cosine",))
+    console.write_line(f"The page: {out / 'index.html'}")
 
 
-def _grouped(
-    path: Path, source: Texts | None, options: dict[str, Any], show: Callable[[str], None] | None
-) -> Any:
+def _grouped(source: Any, rows: Any, options: dict[str, Any], show: Any) -> Any:
     """The fitted groups, ids and beginnings of the texts, and what tells words of a group."""
-    from sphericalpca.groups.page import clean  # noqa: PLC0415 - slow to import
-    from sphericalpca.groups.partition import directions  # noqa: PLC0415
-    from sphericalpca.groups.texts import WordVectorizer, distinctive  # noqa: PLC0415
+    from sphericalpca.groups import page, partition, texts  # noqa: PLC0415 - slow to import
 
     notes = list[tuple[str, str]]()
 
     def noted() -> Iterator[str]:
-        for name, text in source or ():
-            notes.append((name, clean(text)))
-            if show is not None and len(notes) % EVERY == 0:
+        for name, text in source:
+            notes.append((name, page.clean(text)))
+            if show is not None and len(notes) % 1000 == 0:
                 show(f"Reading: {len(notes):,} texts")
             yield text
 
     say = show or partial(console.write_line, err=True)
     tell = None if options["quiet"] else lambda stage: say(f"{stage} ...")
-    vectors = _read_vectors(path, options) if options["vectors"] else None
-    vectorizer = WordVectorizer(stop_words=_stop_words(options["stop_words"]))
-    how: Any = {"vectorizer": vectorizer if vectors is None else "passthrough"}
+    vectorizer = texts.WordVectorizer(stop_words=_stop_words(options["stop_words"]))
+    how: Any = {"vectorizer": vectorizer if rows is None else "passthrough"}
+    vectors = rows and sphericalpca.rows.reading.load_rows(rows, rows.shape[0])
     model = sphericalpca.TextClusters(options["clusters"], random_state=options["seed"], **how)
     with console.printing_warnings(), silently(NoDirectionWarning):  # such texts are counted
         model.fit(noted() if vectors is None else vectors, progress=tell)
     if options["merge"] is not None:
-        again = (text for _, text in source or ()) if vectors is None else vectors
+        again = (text for _, text in source) if vectors is None else vectors
         model = model.merge(options["merge"], again)
-    if source is None:
-        return model, [(str(row), "") for row in range(len(model.labels_))], model.words
-    if vectors is None:
-        return model, notes, model.words
-    rows = vectorizer.fit_transform(noted())
-    found = directions(rows, model.labels_, int(model.merged_.max()) + 1)
-    return model, notes, partial(distinctive, found, words=vectorizer.get_feature_names_out())
+    if vectors is None or options["text"] is None:
+        return model, notes or source, model.words
+    X = vectorizer.fit_transform(noted())
+    found = partition.directions(X, model.labels_, int(model.merged_.max()) + 1)
+    known = vectorizer.get_feature_names_out()
+    return model, notes, partial(texts.distinctive, found, words=known)
 
 
 def _stop_words(given: str) -> Any:
@@ -176,8 +163,7 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     Texts are streamed, and texts of the first run keep their groups.  Also reports how well the
     new texts fit the groups, compared with the first run.
     """
-    from sphericalpca.groups.partition import drift, joined  # noqa: PLC0415 - slow to import
-    from sphericalpca.groups.storing import open_table  # noqa: PLC0415
+    from sphericalpca.groups import partition, storing  # noqa: PLC0415 - slow to import
 
     if output.suffix.lower() not in (".csv", ".parquet"):
         raise ParameterError(f"{output} is neither .csv nor .parquet", remedy="rename it")
@@ -191,50 +177,41 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
         clusters = clusters.merge(options["merge"])
     parts = list[Any]()
     with (
-        _reading_texts(texts, options) as source,
-        silently(NoDirectionWarning),  # they are counted below
+        _opened(texts, options) as (source, rows),
         console.showing_status("Reading ...", quiet=options["quiet"]) as show,
         sphericalpca.files.replacing(output) as temporary,
-        open_table(temporary, output.suffix) as add,
+        storing.open_table(temporary, output.suffix) as add,
     ):
-        for ids, X in _portions(texts, source, options):
-            parts.append(clusters.assign(X))
+        vectors = rows and sphericalpca.rows.reading.load_rows(rows, rows.shape[0])
+        some, left = None if rows else partition.CHUNK, iter(source)
+        while chunk := list(itertools.islice(left, some)):
+            ids, new = zip(*chunk, strict=True)
+            parts.append(clusters.assign(new if vectors is None else vectors))
             add(ids, parts[-1])
             if show is not None:
                 show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
-    found = {"output": str(output), **drift(joined(parts), clusters)}
-    _tell_of_unknown(joined(parts).labels)
+    nearest = partition.joined(parts)
+    found = {"output": str(output), **partition.drift(nearest, clusters)}
+    if missing := int((nearest.labels < 0).sum()):
+        console.warn(UNKNOWN.format(missing))
     console.write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
 
 
-def _portions(path: Path, source: Texts | None, options: dict[str, Any]) -> Iterator[Any]:
-    """Names and texts, as many at a time as the first run took; or all vectors."""
-    if options["vectors"]:
-        X = _read_vectors(path, options)
-        yield [name for name, _ in source] if source else list(map(str, range(X.shape[0]))), X
-        return
-    texts = iter(source or ())
-    while chunk := list(itertools.islice(texts, sphericalpca.groups.partition.CHUNK)):
-        yield tuple(zip(*chunk, strict=True))
-
-
 @contextmanager
-def _reading_texts(path: Path, options: dict[str, Any]) -> Iterator[Texts | None]:
-    """The texts named on the command line, None of vectors without texts.
-
-    At the end, also of an error, it says which column was read and what is wrong with which lines.
-    """
+def _opened(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
+    """Names and texts, and vectors if the file holds them; says at the end what was wrong."""
     from sphericalpca.groups.texts import Texts  # noqa: PLC0415 - slow to import
 
     text, name = options["text"], options["id"]
-    if options["vectors"] and text is None:
+    vectors = reading.open_files([str(path)], options) if options["vectors"] else None
+    if vectors is not None and text is None:
         if name is not None:
             raise click.UsageError("--id of vectors needs --text.")
-        yield None
+        yield [(str(row), "") for row in range(vectors.shape[0])], vectors
         return
     source = Texts(path, text, name, options["encoding"], strip=options["strip"] == "mail")
     try:
-        yield source
+        yield source, vectors
     finally:
         if source.guessed:
             console.write_line(f"Texts were read from column {source.column!r}.", err=True)
@@ -243,15 +220,3 @@ def _reading_texts(path: Path, options: dict[str, Any]) -> Iterator[Texts | None
             first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
             remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
             console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
-
-
-def _read_vectors(path: Path, options: dict[str, Any]) -> Any:
-    """The vectors of a file, in memory."""
-    source = reading.open_files([str(path)], options)
-    return sphericalpca.rows.reading.load_rows(source, source.shape[0])
-
-
-def _tell_of_unknown(labels: Any) -> None:
-    """How many texts have no group."""
-    if missing := int((labels < 0).sum()):
-        console.warn(f"texts without a known word, in group -1: {missing:,}.")

@@ -150,8 +150,6 @@ def header_and_arrays(
     """What the file of a model holds."""
     fitted = FittedAttributes.of(model).moved(on_host)
     names = fitted.feature_names_in_
-    libraries = {"numpy": np, "scipy": scipy, "scikit-learn": sklearn}
-    versions = {name: library.__version__ for name, library in libraries.items()}
     # What JSON cannot hold (a given start, a random generator) is None.
     parameters = {k: plain(value) for k, value in model.get_params(deep=False).items()}
     if not isinstance(model.solver, str):
@@ -160,7 +158,7 @@ def header_and_arrays(
         parameters["init"] = "auto"
     header = {
         "class": type(model).__name__,
-        "versions": {"sphericalpca": __version__, **versions, "python": platform.python_version()},
+        "versions": VERSIONS,
         "parameters": parameters,
         "fitted": {name: plain(getattr(fitted, name)) for name in FACTS},
         "certificate": certificate and {**_plain_fields(certificate), "kind": certificate.kind},
@@ -188,6 +186,10 @@ def _solver_record(solver: Any) -> dict[str, Any]:
 def _plain_fields(record: Any) -> dict[str, Any]:
     return {entry.name: plain(getattr(record, entry.name)) for entry in dataclasses.fields(record)}
 
+
+# What a model was made with.
+VERSIONS = {"sphericalpca": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
+VERSIONS |= {"scikit-learn": sklearn.__version__, "python": platform.python_version()}
 
 # Before the names of arrays of the history.
 HISTORY = "history."

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
-from scipy import sparse
+from scipy.cluster.hierarchy import cut_tree
 from sklearn.base import ClusterMixin, clone
 from sklearn.utils._param_validation import HasMethods, StrOptions
 from sklearn.utils.validation import check_is_fitted
@@ -18,7 +18,6 @@ from sphericalpca.baselines.lloyd import unit_copy
 from sphericalpca.estimators import validation
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.monitoring import warn_of_zero_rows
-from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.groups import partition
 from sphericalpca.groups.storing import load_clusters, save_clusters
@@ -29,8 +28,6 @@ from sphericalpca.rows import as_rows
 
 __all__ = ["TextClusters"]
 
-# Components for each group, and when there are many groups.
-COMPONENTS, MANY = 5, 120
 COUNT = [validation.Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})]
 VECTORIZERS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"])]
 
@@ -38,9 +35,8 @@ VECTORIZERS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"]
 class TextClusters(ClusterMixin, validation.MatrixTransformer):
     """Groups of texts by angle: the same ones every time, and every text in one of them.
 
-    Texts become tf-idf rows, and these `SphericalPCA` components.  Many runs of spherical k-means
-    in these, or of k-means if rows are dense vectors, vote on which texts belong together; the
-    outcome is refined in the space of the rows.
+    Many runs of spherical k-means (k-means of dense vectors) in `SphericalPCA` components of tf-idf
+    rows vote on which texts belong together; the outcome is refined in the space of the rows.
 
     Parameters
     ----------
@@ -126,15 +122,14 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             tell("counting words")
             X = self._rows_of(X, reset=True)
             rows = as_rows(X)
-            useful = rows.stats.weight > 0
-            validation.check_lengths(useful.astype(np.float64), "zero or without a known word")
+            validation.check_lengths(1.0 * (rows.stats.weight > 0), "zero or without a known word")
             # In float64 the rounding errors of other processors move no text.
-            V = self._find(unit_copy(X.astype(np.float64, copy=False), rows)[0], X.dtype, tell)
-            self.embedding_ = np.zeros((len(useful), V.shape[1]), X.dtype)
-            self.embedding_[useful] = V
+            Z = unit_copy(X.astype(np.float64, copy=False), rows)[0]
+            partition.search(self, Z, X.dtype, tell)
             tell("assigning texts")
-            self._number(self._nearest(X))
-        warn_of_zero_rows(int((~useful).sum()), len(useful), "got the label -1")
+            self.embedding_ = rows.components(self.components_.T)
+            partition.number(self, self._nearest(X))
+        warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "got the label -1")
         return self
 
     def _rows_of(self, X: Any, *, reset: bool = False) -> Any:
@@ -151,43 +146,11 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             X = vars(self)["vectorizer_"].transform(checked_texts(X))
         X = validation.check_matrix(self, X, reset=reset, in_memory=True)
         # In one order the sums over a row are the same whenever it is seen.
-        return X.sorted_indices() if sparse.issparse(X) and not X.has_sorted_indices else X
+        return X if getattr(X, "has_sorted_indices", True) else X.sorted_indices()
 
-    def _find(self, Z: Any, dtype: Any, tell: Callable[[str], None]) -> Any:
-        """Components and centres of unit rows; returns the components of these."""
-        rng = validation.generator(self.random_state)
-        k, r, self.curve_ = self.n_clusters, self.n_components, None
-        if k == "auto":
-            tell("counting groups")
-            k, self.curve_ = partition.choose_count(Z, rng)
-        validation.check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
-        if r == "auto":
-            r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape)
-        validation.check_rank(r, Z.shape)
-        tell("reducing")
-        model = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
-        V = model.fit_transform(Z)
-        self.components_, self.svd_ratio_ = model.components_.astype(dtype), model.svd_ratio_
-        tell("grouping")
-        centers = partition.find_centres(Z if self.refine else V, V, k, rng)
-        self.cluster_centers_, self.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
-        return V
-
-    def _number(self, found: partition.Nearest) -> None:
-        """Number groups as they appear, not counting doubtful texts."""
-        k = len(self.merged_)
-        certain = found.labels[found.margins >= partition.UNCERTAIN]
-        seen = np.concatenate([certain, found.labels, np.arange(k)]).tolist()
-        order = sorted(range(k), key=seen.index)
-        place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
-        self.cluster_centers_ = self.cluster_centers_[order]
-        self.summary_ = partition.summary_of(found)
-        self._keep(found._replace(labels=place[found.labels], second=place[found.second]))
-        self.sizes_ = np.bincount(self.labels_[self.labels_ >= 0], minlength=k)
-
-    def _keep(self, found: partition.Nearest) -> None:
-        self.nearest_ = found
-        self.labels_, self.cosines_, self.margins_, _ = found
+    labels_ = property(lambda self: self.nearest_.labels)
+    cosines_ = property(lambda self: self.nearest_.cosines)
+    margins_ = property(lambda self: self.nearest_.margins)
 
     def _nearest(self, X: Any) -> partition.Nearest:
         U = None if self.refine else self.components_.T
@@ -247,12 +210,11 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         Returns
         -------
         words : list of (word, weight)
-            With what the word weighs more than in the mean of the other groups.  Empty if the
-            vectorizer knows no words.
+            What it weighs more than in the mean of the other groups; none of vectors.
         """
         self._check("cluster", cluster)
         known = getattr(self.vectorizer_, "get_feature_names_out", None)
-        return [] if known is None else distinctive(self._directions(), cluster, n, known())
+        return [] if known is None else distinctive(partition.profiles(self), cluster, n, known())
 
     def examples(self, cluster: int, n: int = 5, *, borderline: bool = False) -> Labels:
         """Which of the fitted texts are typical of a group.
@@ -290,12 +252,12 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         """
         self._check("merge", n_clusters, 1)
         joined = copy(self)
-        for name in ("labels_", "cosines_", "margins_", "nearest_"):
-            joined.__dict__.pop(name, None)
+        joined.__dict__.pop("nearest_", None)
         if n_clusters <= self.merged_.max():
-            joined.merged_ = partition.cut(self._tree(), n_clusters)[self.merged_]
+            cut = cut_tree(partition.centre_tree(self), n_clusters)
+            joined.merged_ = cut[self.merged_, 0].astype(np.int32)
         if X is not None:
-            joined._keep(joined.assign(X))
+            joined.nearest_ = joined.assign(X)
         return joined
 
     def _check(self, name: str, value: int, least: int = 0) -> None:
@@ -303,15 +265,6 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         last = int(self.merged_.max()) + least
         if not least <= value <= last:
             raise ParameterError(Parameter(name, value), f"must be from {least} to {last}")
-
-    def _directions(self) -> Any:
-        """A unit vector for each group in the space of the rows."""
-        C = self.cluster_centers_ if self.refine else self.cluster_centers_ @ self.components_
-        weight = np.maximum(self.sizes_, 1)[:, None]
-        return partition.directions(weight * C, self.merged_, int(self.merged_.max()) + 1)
-
-    def _tree(self) -> Any:
-        return partition.centre_tree(self._directions())
 
     def save(self, path: str | Path) -> None:
         """Write the model, without texts and vectorizers of your own, to a safetensors file.

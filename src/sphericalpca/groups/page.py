@@ -1,15 +1,13 @@
 """What is written about groups: a page that needs no network and no other file, and its summary.
 
-Texts are drawn on the sphere of three components, and in a plane with room for all: a group is a
-disc whose area is its share, near discs are near in angle, typical texts are in the middle of
-theirs, and a text lies towards the groups that it is nearest to.
+In the plane a group is a disc whose area is its share, near discs are near in angle, typical texts
+are in the middle of theirs, and a text lies towards the groups that it is nearest to.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-import re
 import zlib
 from collections.abc import Mapping, Sequence
 from types import SimpleNamespace
@@ -17,10 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from sphericalpca.estimators.fitted import VERSIONS
 from sphericalpca.estimators.spherical_pca import SphericalPCA
 from sphericalpca.exceptions import NoDirectionWarning, silently
-from sphericalpca.groups.partition import UNCERTAIN, directions
-from sphericalpca.groups.storing import VERSIONS
+from sphericalpca.groups.partition import UNCERTAIN, centre_tree, directions
 from sphericalpca.linalg import Array, Labels, fix_signs, unit_rows
 from sphericalpca.pages import document
 from sphericalpca.pages.tables import share
@@ -28,77 +26,54 @@ from sphericalpca.pages.tables import share
 __all__ = ["clean", "groups_page", "on_plane", "on_sphere", "page_data", "summary_of_page"]
 
 # The longest text, id and word in characters; the largest page in bytes.
-EXCERPT, ID, WORD = 300, 120, 40
-PAGE_BYTES = 25_000_000
-# Words and texts for each group; points on the map; texts without a known word that are listed
-# in the summary, and on the page.
-WORDS, EXAMPLES, POINTS, LISTED, SHOWN = 12, 5, 100_000, 1000, 50
-# Colours of the template; groups beyond them take another of its shapes.
-COLOURS, SHAPES = 20, ("circle", "square", "triangle", "diamond")
+EXCERPT, ID, WORD, PAGE_BYTES = 300, 120, 40, 25_000_000
+# Words and texts for each group; points on the map; texts without a known word in the summary.
+WORDS, EXAMPLES, POINTS, LISTED = 12, 5, 100_000, 1000
 # One script, in this order.
-SCRIPTS = ("points", "draw", "paint", "view", "gestures", "charts", "groups")
-# What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
-UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+SCRIPTS = [f"{n}.js" for n in ("points", "draw", "paint", "view", "gestures", "charts", "groups")]
 # What coordinates and cosines are multiplied by to become 16-bit integers; the plane has room for
 # outliers.
-SCALE, PLANE_SCALE = 32767, 8191
-NO_GROUP = 65535
+SCALE, PLANE_SCALE, NO_GROUP = 32767, 8191, 65535
 # What is said of a typical or borderline text.
 TEXT = ("id", "excerpt", "cosine", "margin", "other")
-# Rows that three components are fitted to.
-FITTED = 20_000
-# How strongly a text is drawn to the groups that are near to it.
-PULL = 8.0
+# Rows that three components are fitted to; how strongly a text is drawn to groups near to it.
+FITTED, PULL = 20_000, 8.0
 # Of what the page shows, what belongs to single texts.
 POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
 
 def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> Any:
-    """What the page shows of fitted groups; notes are ids and beginnings of their texts.
-
-    Arrays and lists of points have an entry for each text on the map, groups come in order of size.
-    """
+    """What the page shows of fitted groups; notes are ids and beginnings of their texts."""
     n, k, found = len(notes), int(model.merged_.max()) + 1, model.nearest_
     sizes = np.bincount(found.labels + 1, minlength=k + 1)[1:]
     totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
 
     def texts(rows: Any) -> list[dict[str, Any]]:
-        numbers = zip(*(part[rows].tolist() for part in found[1:]), strict=True)
-        each = ((*notes[row], *more) for row, more in zip(rows, numbers, strict=True))
+        each = ((*notes[row], *(part[row].item() for part in found[1:])) for row in rows)
         return [dict(zip(TEXT, values, strict=True)) for values in each]
 
+    groups = [
+        {
+            "label": label,
+            "words": words(label, WORDS),
+            "size": int(sizes[label]),
+            "mean_cosine": float(totals[label] / max(sizes[label], 1)),
+            "typical": texts(model.examples(label, EXAMPLES)),
+            "borderline": texts(model.examples(label, EXAMPLES, borderline=True)),
+        }
+        for label in np.argsort(-sizes, kind="stable").tolist()
+    ]
+    shown = {"groups": groups, "n_texts": n, "mean_cosine": model.summary_["mean_cosine"]}
+    shown |= {"svd_ratio": model.svd_ratio_, "curve": model.curve_, "versions": VERSIONS}
+    shown |= {"title": f"{k} groups in {others['source']}", "uncertain": UNCERTAIN}
+    shown["tree"] = centre_tree(model) if k > 1 else None
+    shown["unassigned"] = [notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]]
     rows = sample(n, POINTS)
     V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
     ids, excerpts = zip(*(notes[row] for row in rows), strict=True)
-    return SimpleNamespace(
-        groups=[
-            {
-                "label": label,
-                "words": words(label, WORDS),
-                "size": int(sizes[label]),
-                "mean_cosine": float(totals[label] / max(sizes[label], 1)),
-                "typical": texts(model.examples(label, EXAMPLES)),
-                "borderline": texts(model.examples(label, EXAMPLES, borderline=True)),
-            }
-            for label in np.argsort(-sizes, kind="stable").tolist()
-        ],
-        sphere=on_sphere(V),
-        plane=on_plane(V, labels, cosines),
-        group=labels,
-        cosine=cosines,
-        margin=margins,
-        ids=ids,
-        excerpts=excerpts,
-        n_texts=n,
-        mean_cosine=model.summary_["mean_cosine"],
-        svd_ratio=model.svd_ratio_,
-        uncertain=UNCERTAIN,
-        tree=model._tree() if k > 1 else None,
-        curve=model.curve_,
-        versions=VERSIONS,
-        unassigned=[notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]],
-        **others,  # title, source, settings and problems
-    )
+    points = {"sphere": on_sphere(V), "plane": on_plane(V, labels, cosines), "group": labels}
+    points |= {"cosine": cosines, "margin": margins, "ids": ids, "excerpts": excerpts}
+    return SimpleNamespace(**shown, **points, **others)  # source, settings and problems
 
 
 def on_sphere(V: Array) -> Array:
@@ -121,17 +96,14 @@ def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
         near = np.exp(PULL * (V[rows] @ C.T))
         near[:, group] = 0
         towards = near @ anchors / np.maximum(near.sum(axis=1, keepdims=True), 1e-9)
+        # From the middle of these, as many to each side; rounding errors have no direction.
+        centred = np.round(towards - towards.sum(axis=0) / max(len(rows), 1), 9)
+        values, axes = np.linalg.eigh(centred.T @ centred)
+        towards = unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
         rank = np.argsort(np.argsort(-cosines[rows], kind="stable"))
         lengths = radii[group] * np.sqrt((rank + 0.5) / max(len(rows), 1))
-        points[rows] = anchors[group] + lengths[:, None] * _round(towards)
+        points[rows] = anchors[group] + lengths[:, None] * towards
     return points
-
-
-def _round(points: Array) -> Array:
-    """Directions from the middle of the points, as many to each side."""
-    centred = np.round(points - points.sum(axis=0) / max(len(points), 1), 9)  # no rounding errors
-    values, axes = np.linalg.eigh(centred.T @ centred)
-    return unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
 
 
 def _apart(anchors: Array, radii: Array) -> Array:
@@ -163,51 +135,29 @@ def groups_page(data: Any) -> str:
 
 def sample(count: int, keep: int) -> Labels:
     """Indices of `keep` texts: all of them, or a random sample that is always the same."""
-    if keep >= count:
-        return np.arange(count)
-    return np.sort(np.random.default_rng(0).choice(count, keep, replace=False))
+    return np.sort(np.random.default_rng(0).permutation(count)[:keep])
 
 
 def _render(data: Any, rows: Labels) -> str:
-    from markupsafe import Markup  # noqa: PLC0415 - comes with jinja2
-
     index = {group["label"]: position for position, group in enumerate(data.groups)}
     packed = {"points": _points(data, rows, index)}
     for name, texts, limit in (("ids", data.ids, ID), ("excerpts", data.excerpts, EXCERPT)):
         packed[name] = "\n".join(clean(texts[row], limit) for row in rows).encode()
-    encoded = {k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()}
-    labels = list(index)
-    facts = {
-        "count": len(rows),
-        "scales": [SCALE, PLANE_SCALE, SCALE],
-        "labels": labels,
-        "words": [[clean(word, WORD) for word, _ in g["words"][:3]] for g in data.groups],
-        "colours": COLOURS,
-        "uncertain": data.uncertain,
-        "leaves": np.argsort(labels).tolist(),
-        "tree": [] if data.tree is None else data.tree[:, :3].tolist(),
-        "curve": [[x if np.isfinite(x) else None for x in point] for point in data.curve or ()],
-    }
-    script = "\n".join(document.template_text(__package__, f"{name}.js") for name in SCRIPTS)
-    margins = data.margin[data.group >= 0]
+    facts = {"count": len(rows), "labels": list(index), "uncertain": data.uncertain}
+    facts["scales"] = [SCALE, PLANE_SCALE, SCALE]
+    facts["words"] = [[clean(word, WORD) for word, _ in g["words"][:3]] for g in data.groups]
+    facts["tree"] = [] if data.tree is None else data.tree[:, :3].tolist()
+    facts["curve"] = [[x if np.isfinite(x) else None for x in p] for p in data.curve or ()]
     return document.render(
         __package__,
         "groups.html.j2",
-        scripts={"groups.js": script},
-        finalize=lambda value: _sound(value, EXCERPT) if type(value) is str else value,
+        scripts={"groups.js": "\n".join(document.template_text(__package__, n) for n in SCRIPTS)},
         data=data,
-        index=index,
-        packed={name: Markup(content) for name, content in encoded.items()},
-        facts=Markup(json.dumps(facts).replace("<", "\\u003c")),
-        shown=len(rows),
-        n_uncertain=int(np.sum(margins < data.uncertain)),
-        n_margins=len(margins),
-        n_without=data.n_texts - sum(group["size"] for group in data.groups),
+        packed={k: base64.b64encode(zlib.compress(c, 9)).decode() for k, c in packed.items()},
+        facts=facts,
         share=share,
         clean=clean,
         limits={"excerpt": EXCERPT, "id": ID, "word": WORD},
-        look=lambda position: (position % COLOURS, SHAPES[position // COLOURS % len(SHAPES)]),
-        listed=SHOWN,
     )
 
 
@@ -227,9 +177,5 @@ def _points(data: Any, rows: Labels, index: Mapping[int, int]) -> bytes:
 
 def clean(text: str, limit: int = EXCERPT) -> str:
     """The beginning of a text: one line of sound characters, cut at the limit."""
-    return _sound(" ".join(text[: 4 * limit].split()), limit)
-
-
-def _sound(text: str, limit: int) -> str:
-    text = UNSOUND.sub("\N{REPLACEMENT CHARACTER}", text)
+    text = document.sound(" ".join(text[: 4 * limit].split()))
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

@@ -1,49 +1,47 @@
 """The search for groups: what many cheap starts in few components agree on.
 
-One start ends in one of many partitions, and which number of components suits differs from corpus
-to corpus.  So starts in two, three and five components for each group vote: two texts are near if
-many of the partitions put them together.  Work is divided alike on any number of threads.
-
-How many groups there are is where two halves of the rows, grouped on their own, agree most (by the
-adjusted Rand index of all rows).  Few groups agree for no reason, so the same is done with Gaussian
-rows of the same mean and covariance, and subtracted.
+Two texts are near if many partitions, in two, three and five components for each group, put them
+together.  How many groups there are is where two halves of the rows agree most, less what halves of
+Gaussian rows of the same mean and covariance do.  Work is divided alike on any number of threads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.cluster.hierarchy import cut_tree, linkage
+from scipy.cluster.hierarchy import linkage
 from scipy.linalg import qr, svd
-from scipy.spatial.distance import squareform
+from scipy.spatial.distance import pdist
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import adjusted_rand_score
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.utils import gen_batches
 from threadpoolctl import threadpool_limits
 
 from sphericalpca.baselines.lloyd import Assignment, lloyd, starts
 from sphericalpca.estimators.spherical_pca import SphericalPCA
+from sphericalpca.estimators.validation import check_at_most, generator
 from sphericalpca.exceptions import silently
 from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import spread
 from sphericalpca.rows import Matrix, as_rows, dense
 
-__all__ = ["Nearest", "centre_tree", "choose_count", "cut", "drift", "find_centres", "nearest"]
+__all__ = ["Nearest", "choose_count", "directions", "drift", "nearest", "number", "search"]
 
 # Into this many parts work is divided, see `parallel`.
 PARTS = 4
-# Components for each group in which starts are made, and how many starts in each.
-MULTIPLES, STARTS = (2, 3, 5), 20
-# How often the partition that agrees best with all of these is looked for.
-ROUNDS = 10
-# The search looks at this many rows, or at this many for each group; its result at all of them.
-SAMPLE, SAMPLE_PER_GROUP = 20_000, 200
-# Rows that are compared with the centres at a time.
-CHUNK = 4096
+# Components for each group, and when there are many groups.
+COMPONENTS, MANY = 5, 120
+# Components for each group in which starts are made; starts in each; starts among their votes.
+MULTIPLES, STARTS, ROUNDS = (2, 3, 5), 20, 10
+# The search looks at this many rows, or at this many for each group; its result at all of them,
+# and these are compared with the centres so many at a time.
+SAMPLE, SAMPLE_PER_GROUP, CHUNK = 20_000, 200, 4096
 # Texts whose margin is below this could as well be in the next group.
 UNCERTAIN = 0.01
 # Components for each group: noise may come before the direction of a group.
@@ -52,8 +50,6 @@ WIDER = 1.5
 MOST, PAIRS, HALF = 30, 5, 1000
 # Numbers for which rows without groups are tried; between them a line is drawn.
 NULLS = (2, 3, 4, 6, 9, 14, 20, 30)
-# Half the width of a 95 % interval, in standard errors.
-WIDTH = 1.96
 
 Curve = list[tuple[int, float, float, float]]
 
@@ -67,16 +63,42 @@ class Nearest(NamedTuple):
     second: Labels  # the group that comes next; its own if there is no other
 
 
-def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array:
-    """Centres of unit length for the unit rows Z, of which V has the components.
+def search(model: Any, Z: Matrix, dtype: Any, tell: Callable[[str], None]) -> None:
+    """Give a model the components and centres of unit rows."""
+    rng = generator(model.random_state)
+    k, r, model.curve_ = model.n_clusters, model.n_components, None
+    if k == "auto":
+        tell("counting groups")
+        k, model.curve_ = choose_count(Z, rng)
+    check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
+    r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape) if r == "auto" else r
+    tell("reducing")
+    reducer = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
+    V = reducer.fit_transform(Z)
+    model.components_, model.svd_ratio_ = reducer.components_.astype(dtype), reducer.svd_ratio_
+    tell("grouping")
+    centers = find_centres(Z if model.refine else V, V, k, rng)
+    model.cluster_centers_, model.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
 
-    Pass these as Z, too, to stay in their space.
-    """
+
+def number(model: Any, found: Nearest) -> None:
+    """Number the groups of a model as they appear, not counting doubtful texts."""
+    k = len(model.merged_)
+    certain = found.labels[found.margins >= UNCERTAIN]
+    seen = np.concatenate([certain, found.labels, np.arange(k)]).tolist()
+    order = sorted(range(k), key=seen.index)
+    place = np.append(np.argsort(order), -1).astype(np.int32)  # -1 stays -1
+    model.cluster_centers_, model.summary_ = model.cluster_centers_[order], summary_of(found)
+    model.nearest_ = found._replace(labels=place[found.labels], second=place[found.second])
+    model.sizes_ = np.bincount(model.labels_ + 1, minlength=k + 1)[1:]
+
+
+def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array:
+    """Centres of unit length for the unit rows Z, of which V has the components."""
     n, size = len(V), max(SAMPLE, SAMPLE_PER_GROUP * k)
     chosen = np.sort(rng.permutation(n)[:size]) if n > size else slice(None)
     # What all dense vectors share moves angles between them, but no differences.
-    found = _votes(V[chosen], k, rng, by_angle=sparse.issparse(Z))
-    votes = sparse.hstack([_members(labels, k) for labels in found], format="csr")
+    votes = _members([*_votes(V[chosen], k, rng, by_angle=sparse.issparse(Z))], k)
     W = SphericalPCA(min(k, *votes.shape), tol=1e-3, random_state=0).fit_transform(votes)
     runs = (run_from(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
     best = min(runs, key=lambda run: run.inertia)
@@ -101,43 +123,38 @@ def run_from(Z: Matrix, centers: Array, tol: float) -> Assignment:
     return lloyd(Z, np.ones(Z.shape[0]), centers, tol=tol, max_iter=100).last
 
 
-def _members(labels: Labels, k: int) -> Matrix:
-    """The row of each text has a one in the column of its group, if it has one."""
-    known = np.flatnonzero(labels >= 0)
-    return sparse.csr_array((np.ones(len(known)), (known, labels[known])), (len(labels), k))
+def _members(labels: Sequence[Labels], k: int) -> Matrix:
+    """For each partition a one in the column of a text's group, if it has one."""
+    groups = OneHotEncoder(categories=[np.arange(k)] * len(labels), handle_unknown="ignore")
+    return sparse.csr_array(groups.fit_transform(np.column_stack(labels)))
 
 
 def directions(X: Matrix, labels: Labels, k: int) -> Array:
     """Sums of the rows of each group, scaled to unit length."""
-    return unit_rows(dense(_members(labels, k).T @ X))[0]
+    return unit_rows(dense(_members([labels], k).T @ X))[0]
 
 
 def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -> Nearest:
-    """The nearest centre's group; with U (m x r) in the space of components.
-
-    A row's numbers do not depend on how many come after it, so that a file can be read in chunks.
-    """
-    chunks = (X[a : a + CHUNK] for a in range(0, X.shape[0], CHUNK))
-    return joined([_nearest(chunk, centers, groups, U) for chunk in chunks])
+    """The nearest centre's group; with U (m x r) in the space of components."""
+    parts, last = list[Nearest](), int(groups.max())
+    # A row's numbers do not depend on how many come after it: a file can be read in chunks.
+    for chunk in gen_batches(X.shape[0], CHUNK):
+        rows = as_rows(X[chunk]) if U is None else as_rows(as_rows(X[chunk]).components(U))
+        each = rows.project(centers.T.astype(X.dtype))
+        # Of groups that were merged the nearest centre counts.
+        cosines = np.column_stack([each[:, groups == k].max(axis=1) for k in range(last + 1)])
+        both = np.argpartition(-cosines, min(1, last), axis=1)[:, [0, min(1, last)]]
+        top, next_best = np.take_along_axis(cosines, both, 1).T
+        known = rows.stats.norm > 0
+        margins = (top - next_best if last else top) * known
+        labels, others = np.where(known, both.T, -1).astype(np.int32)
+        parts.append(Nearest(labels, top * known, margins, others))
+    return joined(parts)
 
 
 def joined(parts: Sequence[Nearest]) -> Nearest:
     """What was found of portions of the rows, for all of them."""
     return Nearest(*map(np.concatenate, zip(*parts, strict=True)))
-
-
-def _nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None) -> Nearest:
-    rows = as_rows(X) if U is None else as_rows(as_rows(X).components(U))
-    cosines, last = rows.project(centers.T.astype(X.dtype)), int(groups.max())
-    if last + 1 < len(groups):  # some were merged: the nearest centre of each counts
-        each = [cosines[:, groups == group].max(axis=1) for group in range(last + 1)]
-        cosines = np.column_stack(each)
-    both = np.argpartition(-cosines, min(1, last), axis=1)[:, [0, min(1, last)]]
-    top, next_best = np.take_along_axis(cosines, both, 1).T
-    known = rows.stats.norm > 0
-    margins = (top - next_best if last else top) * known
-    labels, others = np.where(known, both.T, -1).astype(np.int32)
-    return Nearest(labels, top * known, margins, others)
 
 
 def summary_of(found: Nearest) -> dict[str, float]:
@@ -155,25 +172,22 @@ def drift(found: Nearest, clusters: Any) -> dict[str, float]:
     sizes = np.bincount(found.labels[known], minlength=len(then))
     moved = np.abs(then / max(then.sum(), 1) - sizes / max(sizes.sum(), 1)).sum() / 2
     below = (found.cosines < first["low_cosine"])[known].sum() / max(known.sum(), 1)
-    return {
-        "n_texts": len(known),
-        "n_groups": len(then),
-        "below": float(below),
-        "moved": float(moved),
-        **summary_of(found),
-        **{f"first_{name}": first[name] for name in ("mean_cosine", "unknown")},
-    }
+    counts = {"n_texts": len(known), "n_groups": len(then)}
+    before = {f"first_{name}": first[name] for name in ("mean_cosine", "unknown")}
+    return {**counts, "below": float(below), "moved": float(moved), **summary_of(found), **before}
 
 
-def centre_tree(centers: Array) -> Array:
-    """The linkage of unit vectors: average linkage by angle, heights in degrees."""
-    angles = np.degrees(np.arccos(np.clip(centers @ centers.T, -1, 1), dtype=np.float64))
-    return np.asarray(linkage(squareform(angles + angles.T, checks=False) / 2, "average"))
+def profiles(model: Any) -> Array:
+    """A unit vector for each group of a model, in the space of the rows."""
+    C = model.cluster_centers_ if model.refine else model.cluster_centers_ @ model.components_
+    weighted = np.maximum(model.sizes_, 1)[:, None] * C
+    return directions(weighted, model.merged_, int(model.merged_.max()) + 1)
 
 
-def cut(tree: Array, n_groups: int) -> Labels:
-    """The group of each centre where the tree has this many branches, in order of appearance."""
-    return np.asarray(cut_tree(tree, n_groups)[:, 0], dtype=np.int32)
+def centre_tree(model: Any) -> Array:
+    """How groups join, by average linkage of the angles between them, in degrees."""
+    cosines = 1 - pdist(profiles(model).astype(np.float64), "cosine")
+    return np.asarray(linkage(np.degrees(np.arccos(np.clip(cosines, -1, 1))), "average"))
 
 
 def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:
@@ -188,7 +202,7 @@ def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:
     found = np.array(spread(partial(_stability, V, seeds[0], shapeless=False), counts))
     null = np.array(spread(partial(_stability, V, seeds[1], shapeless=True), tried))
     means, errors = (np.interp(counts, tried, null[:, column]) for column in (0, 1))
-    score, half = found[:, 0] - means, WIDTH * np.hypot(found[:, 1], errors)
+    score, half = found[:, 0] - means, 1.96 * np.hypot(found[:, 1], errors)  # 95 % intervals
     points = np.column_stack([score, score - half, score + half]).tolist()
     return counts[int(np.argmax(score))], [(k, *p) for k, p in zip(counts, points, strict=True)]
 
@@ -209,11 +223,8 @@ def _stability(V: Array, seeds: Labels, k: int, *, shapeless: bool) -> tuple[flo
 
 
 def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
-    """Spherical k-means of unit rows, from two starts.
-
-    One is k-means++.  For the other, pivoted QR finds rows that are as different as can be, and the
-    rotation nearest to them turns each group to an axis (Damle, Minden and Ying, 2019).
-    """
+    """Spherical k-means of unit rows, from k-means++ and from rows that differ most."""
+    # The rotation nearest to them turns each group to an axis (Damle, Minden and Ying, 2019).
     chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
     U, _, Vt = svd(Z[chosen].T, full_matrices=False)
     apart = directions(Z, np.abs(Z @ (U @ Vt)).argmax(axis=1), k)

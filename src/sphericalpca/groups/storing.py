@@ -1,7 +1,4 @@
-"""Groups in files: the model, and the table of texts.
-
-Anybody may have written a model: what it says is checked.
-"""
+"""Groups in files: the table of texts, and the model, in which everything is checked."""
 
 from __future__ import annotations
 
@@ -12,29 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
-import sklearn
 
+from sphericalpca.estimators.fitted import DAMAGES, SLACK, VERSIONS
 from sphericalpca.exceptions import DataError, Parameter, printable
 from sphericalpca.groups.partition import UNCERTAIN, Nearest
 from sphericalpca.groups.texts import WordVectorizer
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.rows.sources.filesource import optional
-from sphericalpca.version import __version__
 
-__all__ = ["VERSIONS", "load_clusters", "open_table", "save_clusters"]
+__all__ = ["load_clusters", "open_table", "save_clusters"]
 
-VERSIONS = {"sphericalpca": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
-VERSIONS["scikit-learn"] = sklearn.__version__
 # Attributes that are arrays, by their names in the file.
 ARRAYS = ("components", "cluster_centers", "merged", "sizes")
 SUMMARY = ("mean_cosine", "low_cosine", "unknown")
-DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 COLUMNS = {"id": "string", "group": "int32", "cosine": "float32", "margin": "float32"}
 COLUMNS["uncertain"] = "bool"
-# By how much the length of a centre or component may differ from one.
-SLACK = 1e-3
 
 
 def save_clusters(model: Any, path: Path) -> None:
@@ -52,33 +42,28 @@ def save_clusters(model: Any, path: Path) -> None:
 def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
     """Set parameters and fitted attributes from a file."""
     header, arrays = read_model(path)
+    if header.get("vectorizer") == "other" and vectorizer is None:
+        remedy = ("pass it as ", Parameter("vectorizer"))
+        raise DataError(f"{path} was fitted with a vectorizer of your own", remedy=remedy)
     try:
         if header["class"] != type(model).__name__:
             raise ValueError(f"it holds a {header['class']}")
         kind, model.refine = header["vectorizer"], header["refine"]
-        words = arrays["vocabulary"].tobytes().decode().split("\n") if kind == "tfidf" else None
-        _check(arrays, words, refine=model.refine)
-        found: dict[str, Any] = {f"{name}_": arrays[name] for name in ARRAYS}
-        found["summary_"] = {name: float(header["summary"][name]) for name in SUMMARY}
-        model.n_clusters, (model.n_components, m) = len(found["sizes_"]), arrays["components"].shape
-        found |= {"vectorizer_": None, "n_features_in_": m, "svd_ratio_": np.nan, "curve_": None}
+        known = {"tfidf": None, "passthrough": None, "other": vectorizer}[kind]
+        model.vectorizer = known or kind
         if kind == "tfidf":
-            found["vectorizer_"] = WordVectorizer(vocabulary=words, stop_words=None)
-            found["vectorizer_"].idf_ = arrays["idf"]
-        elif kind == "passthrough":
-            model.vectorizer = kind
-        elif kind != "other":
-            raise ValueError(f"its vectorizer is {kind!r}")
+            words = arrays["vocabulary"].tobytes().decode().split("\n")
+            known = WordVectorizer(vocabulary=words, stop_words=None)
+            known.idf_ = arrays["idf"]
+        _check(arrays, known.vocabulary if kind == "tfidf" else None, refine=model.refine)
+        model.n_clusters, (model.n_components, m) = len(arrays["sizes"]), arrays["components"].shape
         model._validate_params()
+        vars(model).update({f"{name}_": arrays[name] for name in ARRAYS}, vectorizer_=known)
+        model.n_features_in_, model.svd_ratio_, model.curve_ = m, np.nan, None
+        model.summary_ = {name: float(header["summary"][name]) for name in SUMMARY}
     except DAMAGES as error:
         value = f"{str(path)!r} is not a whole model of groups ({printable(error, 200)})"
         raise DataError(value, remedy="cluster the texts again") from None
-    if kind == "other":
-        if vectorizer is None:
-            remedy = ("pass it as ", Parameter("vectorizer"))
-            raise DataError(f"{path} was fitted with a vectorizer of your own", remedy=remedy)
-        model.vectorizer = found["vectorizer_"] = vectorizer
-    vars(model).update(found)
 
 
 def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -> None:
@@ -89,8 +74,8 @@ def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -
     if words:
         shapes["idf"] = (m,) if len(set(words)) == m else ()
     for name, shape in shapes.items():
-        found, integers = arrays[name], name in ("merged", "sizes")
-        kinds = ("int32", "int64") if integers else ("float32", "float64")
+        found, kinds = arrays[name], ("float32", "float64")
+        kinds = ("int32", "int64") if name in ("merged", "sizes") else kinds
         if found.shape != shape or found.dtype not in kinds or not found.size:
             raise ValueError(f"{name} has shape {found.shape} and type {found.dtype}")
         if len(shape) == 2 and not (np.abs(row_norms(found) - 1) < SLACK).all():

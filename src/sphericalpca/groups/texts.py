@@ -1,8 +1,4 @@
-"""Texts and their words.
-
-Texts come from files of every kind, one at a time, and what is wrong with them is counted by its
-line.  Then: which words count, and which ones tell a group from the others.
-"""
+"""Texts from files of every kind, which of their words count, and which tell groups apart."""
 
 from __future__ import annotations
 
@@ -15,6 +11,7 @@ import re
 import unicodedata
 from collections import deque
 from collections.abc import Iterable, Iterator
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -32,8 +29,10 @@ from sphericalpca.rows.sources.opening import natural_order
 
 __all__ = ["Texts", "WordVectorizer", "checked_texts", "distinctive", "strip_mail"]
 
-UNITS = dict.fromkeys((".csv", ".tsv", ".jsonl", ".txt"), "line")
-UNITS |= dict.fromkeys((".parquet", ".arrow"), "row")
+# What a text is in, and what reads it, by the suffix.
+READERS = dict.fromkeys((".csv", ".tsv"), ("line", "_delimited"))
+READERS |= {".jsonl": ("line", "_json"), ".txt": ("line", "_plain")}
+READERS |= dict.fromkeys((".parquet", ".arrow"), ("row", "_rows"))
 # Halves of characters stand for bytes that could not be decoded; no file can hold them.
 SURROGATE = re.compile("[\ud800-\udfff]")
 NUMBER = re.compile(r"[\s\d.,:/+-]*")
@@ -61,17 +60,14 @@ Record = tuple[int, dict[str, Any]]
 
 @dataclass
 class Texts:
-    """Names and texts of a file or folder, which can be read several times.
-
-    After reading, `problems` has the number of places of each kind, and the first few of them.
-    """
+    """Names and texts of a file or folder, any number of times; and what is wrong with them."""
 
     path: Path
     column: str | None = None  # of the texts; None is guessed
     name: str | None = None  # the column of names; None is the place
     encoding: str = "utf-8"
     strip: bool = field(default=False, kw_only=True)
-    problems: dict[str, Any] = field(default_factory=dict, init=False)
+    problems: dict[str, Any] = field(default_factory=dict, init=False)  # count and first places
     guessed: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
@@ -84,10 +80,11 @@ class Texts:
         self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
         self.zipped = path.suffix.lower() == ".gz"
         self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
-        self.unit = "file" if path.is_dir() else UNITS.get(self.suffix, "")
+        kind = ("file", "_folder") if path.is_dir() else READERS.get(self.suffix, ("", ""))
+        self.unit, self._reader = kind
         self.file = None if path.is_dir() else DataFile.at(path)
         if not self.unit or (self.zipped and self.unit == "row"):
-            formats = f"Supported: {', '.join(UNITS)}, and folders of .txt files"
+            formats = f"Supported: {', '.join(READERS)}, and folders of .txt files"
             vectors = ("for vectors pass ", Parameter("vectors", value=True))
             remedy = vectors if format_of(path) else "convert it"
             raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
@@ -117,28 +114,20 @@ class Texts:
 
     def _chosen(self) -> Iterator[Record]:
         """Records, of which the column of texts is known."""
-        records = self._records()
-        first = list(itertools.islice(records, LOOK))
-        names = list(dict.fromkeys(name for _, record in first for name in record))
-        if not names:
-            raise DataError(f"{str(self.path)!r} holds no texts", remedy="check the file")
-        for wanted in (self.column, self.name):
-            if wanted is not None and wanted not in names:
-                remedy = f"it has {joined(map(repr, names))}"
-                raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
-        if self.column is None:
-            self.column, self.guessed = _guess(names, first, self.path), len(names) > 1
-        yield from first
-        yield from records
-
-    def _records(self) -> Iterator[Record]:
-        if self.file is None:
-            yield from self._folder()
-            return
-        readers = {".txt": self._plain, ".jsonl": self._json}
-        reader = self._rows if self.unit == "row" else readers.get(self.suffix, self._delimited)
-        with self.file.being_read():
-            yield from reader()
+        with self.file.being_read() if self.file else nullcontext():
+            records = getattr(self, self._reader)()
+            first = list(itertools.islice(records, LOOK))
+            names = list(dict.fromkeys(name for _, record in first for name in record))
+            if not names:
+                raise DataError(f"{str(self.path)!r} holds no texts", remedy="check the file")
+            for wanted in (self.column, self.name):
+                if wanted is not None and wanted not in names:
+                    remedy = f"it has {joined(map(repr, names))}"
+                    raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
+            if self.column is None:
+                self.column, self.guessed = _guess(names, first, self.path), len(names) > 1
+            yield from first
+            yield from records
 
     def _folder(self) -> Iterator[Record]:
         """The files are their own names."""
@@ -163,10 +152,9 @@ class Texts:
 
     def _json(self) -> Iterator[Record]:
         for place, line in enumerate(self._lines(), 1):
-            try:
+            found = None
+            with suppress(ValueError, RecursionError):
                 found = json.loads(line)
-            except (ValueError, RecursionError):
-                found = None
             if isinstance(found, dict):
                 yield place, found
             else:
@@ -204,14 +192,14 @@ class Texts:
 
     def _rows(self) -> Iterator[Record]:
         """Columns of text of a table, and the one with the names."""
-        kind = "parquet" if self.suffix == ".parquet" else "ipc"
-        table = optional("pyarrow.dataset", "tables").dataset(str(self.path), format=kind)
-        kinds = {field.name: str(field.type) for field in table.schema}
-        wanted = [name for name, kind in kinds.items() if "string" in kind or name == self.name]
-        if not any("string" in kinds[name] for name in wanted):
-            has = f"it has {joined(map(repr, kinds))}"
+        library = optional("pyarrow.dataset", "tables")
+        table = library.dataset(str(self.path), format=self.suffix[1:])
+        names = table.schema.names
+        texts = [field.name for field in table.schema if "string" in str(field.type)]
+        if not texts:
+            has = f"it has {joined(map(repr, names))}"
             raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
-        places = itertools.count(1)
+        places, wanted = itertools.count(1), [name for name in names if name in (*texts, self.name)]
         for batch in table.to_batches(wanted, batch_size=4096):
             batch.validate(full=True)  # of a damaged file texts could point outside of it
             yield from ((next(places), record) for record in batch.to_pylist())
@@ -234,11 +222,10 @@ def _guess(names: list[str], records: list[Record], path: Path) -> str:
 def strip_mail(text: str) -> str:
     """The body of a mail or post, without the lines that it quotes and without its signature."""
     lines = text.splitlines()
-    if lines and HEADER.match(lines[0]):
-        end = next((k for k, line in enumerate(lines) if not line.strip()), len(lines))
-        # Lines of a header that is folded begin with a space.
-        if all(HEADER.match(line) or line[:1].isspace() for line in lines[:end]):
-            lines = lines[end:]
+    head = list(itertools.takewhile(str.strip, lines))
+    # Lines of a header that is folded begin with a space.
+    if head and HEADER.match(head[0]) and all(HEADER.match(x) or x[0].isspace() for x in head):
+        lines = lines[len(head) :]
     rules = [k for k, line in enumerate(lines) if RULE.match(line)]
     ends = [k for k in rules if len(lines) - k <= LONGEST or lines[k].rstrip() == "--"]
     kept = lines[: min(ends, default=len(lines))]

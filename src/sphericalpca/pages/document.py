@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from types import MappingProxyType
@@ -12,7 +13,10 @@ from typing import Any
 from sphericalpca.pages.pictures import Picture
 from sphericalpca.pages.tables import Table
 
-__all__ = ["render", "template_text"]
+__all__ = ["UNSOUND", "render", "sound", "template_text"]
+
+# What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
+UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def render(
@@ -40,7 +44,7 @@ def render(
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
-        finalize=finalize or _unbroken,
+        finalize=finalize or _typeset,
         keep_trailing_newline=True,
     )
     page = environment.get_template(template).render(
@@ -70,6 +74,11 @@ def _policy(scripts: Iterable[str]) -> str:
     )
 
 
-def _unbroken(value: Any) -> Any:
+def sound(text: str) -> str:
+    """A text without what HTML cannot hold."""
+    return UNSOUND.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+def _typeset(value: Any) -> Any:
     """No line ends between a number and its percent sign; markup is left alone."""
-    return value.replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value
+    return sound(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value

@@ -63,11 +63,10 @@ class GroupsDisplay:
         display : GroupsDisplay
         """
         order = np.argsort(self.sizes, kind="stable")
+        names = [f"{' '.join(self.words[k])}  ({k})".strip() for k in order]
         ax = new_axes((7.2, 1 + 0.28 * len(order))) if ax is None else ax
         self.ax_, self.figure_ = ax, ax.figure
-        names = [f"{' '.join(self.words[k])}  ({k})".strip() for k in order]
-        self.bars_ = ax.barh(np.arange(len(order)), self.sizes[order], color=PALETTE[0])
-        ax.set_yticks(np.arange(len(order)), names)
-        ax.set_xlabel("Texts")
+        self.bars_ = ax.barh(range(len(order)), self.sizes[order], color=PALETTE[0])
+        ax.set(yticks=range(len(order)), yticklabels=names, xlabel="Texts")
         tidy(ax, grid="x")
         return self

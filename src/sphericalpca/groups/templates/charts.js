@@ -96,7 +96,7 @@ const tree = (box, leafButton) => {
     return `M${angle[a] - nearest} ${row[a]}H${height - nearest}V${row[b]}H${angle[b] - nearest}`;
   });
   const list = make("ul", { class: "leaves" });
-  order.forEach((leaf) => list.append(make("li", {}, leafButton(facts.leaves[leaf]))));
+  order.forEach((leaf) => list.append(make("li", {}, leafButton(facts.labels.indexOf(leaf)))));
   const side = make("div", { class: "branches" });
   const picture = canvasFor(side, widest - nearest, n, "Tree of groups: the further right two branches meet, the larger the angle between them");
   const ticks = roundSteps(nearest, widest, 6);

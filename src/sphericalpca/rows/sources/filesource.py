@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,13 @@ import numpy as np
 
 from sphericalpca.exceptions import DataError, Parameter, Phrase, import_extra, printable
 from sphericalpca.linalg import Array
-from sphericalpca.registry.formats import FORMATS
+from sphericalpca.registry.formats import FORMATS, format_of
 from sphericalpca.rows.reading import RowSource
 
 __all__ = ["DataFile", "FileSource", "Options", "chosen_key", "optional", "rewritten"]
 
 DAMAGED = "the file is damaged or of another format; write or copy it again"
+STREAM = "it is an Arrow IPC stream; write it as a file, as pyarrow.feather.write_feather does"
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,9 @@ class DataFile:
                 remedy = "get permission to read it"
             elif isinstance(error, MemoryError):  # a damaged file may ask for any amount of it
                 remedy = (DAMAGED, ", or lower ", Parameter("memory_budget"))
+            elif format_of(self.path) is FORMATS["arrow"]:
+                with suppress(OSError), self.path.open("rb") as handle:
+                    remedy = STREAM if handle.read(4) == b"\xff\xff\xff\xff" else DAMAGED
             found = f"{where} cannot be read ({_reason(error)})"
             raise DataError(found, remedy=remedy) from error
 
