@@ -27,6 +27,8 @@ BEHIND: dict[str, tuple[str, ...]] = {
     "of 384 dimensions in float32": (f"{BENCH}embeddings.csv", f"{BENCH}codes.csv"),
     "faiss needs more": (f"{BENCH}codes.csv",),
     "contains the true cosine": (f"{BENCH}codes_reach.csv",),
+    "codes of 16, 32 and 64 bytes": (f"{BENCH}codes.csv",),
+    "cannot scale decoded vectors": (f"{BENCH}codes.csv",),
     "docs/guide/certificate.rst": (f"{BENCH}certificates.csv",),
     "half of the 384 dimensions": (f"{BENCH}embeddings.csv",),
     "docs/guide/is-and-is-not.rst": (f"{PAPER}rows.csv",),

@@ -40,7 +40,7 @@ COMPONENTS, MANY = 5, 120
 # Components for each group in which starts are made; starts in each; starts among their votes.
 MULTIPLES, STARTS, ROUNDS = (2, 3, 5), 20, 10
 # The search looks at this many rows, or at this many for each group; its result at all of them,
-# and these are compared with the centres so many at a time.
+# which are compared with the centres in chunks of this size.
 SAMPLE, SAMPLE_PER_GROUP, CHUNK = 20_000, 200, 4096
 # Texts whose margin is below this could as well be in the next group.
 UNCERTAIN = 0.01
