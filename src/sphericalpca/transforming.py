@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
@@ -152,7 +152,6 @@ def transform_file(
     carried = carried_columns(rows, keep) if table else None
     with (
         parallel(),  # for all blocks: threads need not be started for each
-        nullcontext() if carried is None else closing(carried),
         closing(transform_blocks(model, rows)) as blocks,
         open_writer(output, shape, rows.dtype, name=name, carried=carried) as writer,
     ):

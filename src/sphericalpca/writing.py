@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -113,7 +113,8 @@ def open_writer(
 ) -> Iterator[Writer]:
     """A writer whose file appears under its name when all went well.
 
-    A table calls the column of vectors `name`, and has those that are `carried` beside it.
+    A table calls the column of vectors `name`, and has those that are `carried` beside it, which
+    are closed in the end.
     """
     known = format_of(path)
     if known is None or not known.writer:
@@ -123,7 +124,11 @@ def open_writer(
             "choose one of these",
         )
     make: Callable[..., AbstractContextManager[Writer]] = resolve(known.writer)
-    with replacing(path) as temporary, make(temporary, shape, dtype, name, carried) as writer:
+    with (
+        nullcontext() if carried is None else closing(carried),
+        replacing(path) as temporary,
+        make(temporary, shape, dtype, name, carried) as writer,
+    ):
         yield writer
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import DataError, SphericalCodec, open_rows
-from sphericalpca.codec import folder as room
-from sphericalpca.codec.folder import open_folder, write_folder
+from sphericalpca.codec import files as room
+from sphericalpca.codec.files import open_folder, write_folder
 
 
 @pytest.fixture

@@ -121,7 +121,7 @@ def _certificate_facts(bound: dict[str, Any]) -> dict[str, Any]:
 
 def _codec_facts(path: Path) -> dict[str, Any]:
     """Of a codec, or of a folder of codes."""
-    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415 - slow to import
+    from sphericalpca.codec.files import open_folder  # noqa: PLC0415 - slow to import
 
     folder = open_folder(path) if path.is_dir() else None
     codec = folder.codec if folder else sphericalpca.SphericalCodec.load(path)

@@ -12,9 +12,9 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sphericalpca.codec.files import fingerprint, load_codec, save_codec
 from sphericalpca.codec.learning import exact_cosines, interval, learn, project, sample
 from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, search_codes
-from sphericalpca.codec.storing import fingerprint, load_codec, save_codec
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.foreign import check_dask, is_dask
@@ -30,7 +30,7 @@ from sphericalpca.exceptions import CapacityWarning, DataError, Parameter, count
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import check_k
 from sphericalpca.parallel import allowed_threads, parallel, spread
-from sphericalpca.products import Labels, times
+from sphericalpca.products import Labels, pieces, times
 from sphericalpca.rows import Matrix, RowSource
 from sphericalpca.rows.cluster import is_frame
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
@@ -86,11 +86,6 @@ class SphericalCodec(MatrixTransformer):
         minus estimated cosine there.
     fingerprint_ : str
         Checksum of subspace and levels.  Codes are of use with this codec only.
-
-    Notes
-    -----
-    The coder makes the difference: with a plain SVD in place of Spherical PCA it keeps as many
-    neighbours.
 
     Examples
     --------
@@ -179,28 +174,11 @@ class SphericalCodec(MatrixTransformer):
             shape = {"chunks": (X.chunks[0], (self.n_bytes_,)), "meta": np.empty((0, 0), np.uint8)}
             return X.rechunk({1: -1}).map_blocks(self._encoded, dtype=np.uint8, **shape)
         files = isinstance(X, RowSource)
-        codes = np.concatenate(list(self.encode_blocks(X))) if files else self._encoded(X)
+        codes = np.concatenate(list(self._blocks(X))) if files else self._encoded(X)
         warn_of_zero_rows(int((codes[:, 0] == ZERO).sum()), len(codes), "got the code of zero")
         return codes
 
     transform = encode
-
-    def encode_blocks(self, X: RowSource) -> Iterator[Codes]:
-        """Codes of the rows of files, one block at a time, in their order.
-
-        Parameters
-        ----------
-        X : RowSource
-
-        Yields
-        ------
-        codes : ndarray of uint8, shape (rows of the block, n_bytes_)
-        """
-        X = self._checked(X)
-        height = best_block_rows(X, allowed_threads())
-        for place, matrix in read_blocks(X, slice(0, X.shape[0]), height):
-            refuse_non_finite(X, place.start, matrix)
-            yield self._encoded(matrix)
 
     def decode(self, codes: Any) -> Array:
         """Unit vectors in the original space, or zero; `inverse_transform` is the same.
@@ -302,10 +280,9 @@ class SphericalCodec(MatrixTransformer):
         return SearchResult(ids, scores, *(ends if return_interval else ()))
 
     def error_bound(self, X: Any) -> Array:
-        """Distance of each row, scaled to length 1, from what its code decodes to.
+        """Distance of each row, scaled to length 1, from its decoded vector: a diagnostic.
 
-        No cosine is wrong by more, but this is many times the gap between neighbours: it proves no
-        ranking, and is a diagnostic only.
+        No cosine is wrong by more, but it is too loose to prove any ranking of neighbours.
 
         Parameters
         ----------
@@ -315,8 +292,8 @@ class SphericalCodec(MatrixTransformer):
         -------
         bounds : ndarray of shape (n_samples,)
         """
-        Y, codes = self._projected(X), self._encoded(self._loaded(X))
-        kept = np.einsum("ij,ij->i", Y, self._quantiser.decode(codes))
+        Y, V = project(self._loaded(X), self.components_.T)
+        kept = np.einsum("ij,ij->i", Y, self._quantiser.decode(self._quantiser.encode(V)))
         return np.where(Y.any(axis=1), np.sqrt(np.maximum(2 - 2 * kept, 0)), 0)
 
     def save(self, path: str | Path) -> None:
@@ -354,6 +331,14 @@ class SphericalCodec(MatrixTransformer):
         X = X.to_dask_array(lengths=True) if is_frame(X) else X
         return X.compute_chunk_sizes() if np.isnan(X.shape[0]) else X
 
+    def _blocks(self, X: RowSource) -> Iterator[Codes]:
+        """Codes of the rows of files, one block at a time, in their order."""
+        X = self._checked(X)
+        height = best_block_rows(X, allowed_threads())
+        for place, matrix in read_blocks(X, slice(0, X.shape[0]), height):
+            refuse_non_finite(X, place.start, matrix)
+            yield self._encoded(matrix)
+
     def _check_codes(self, codes: Any) -> Codes:
         check_is_fitted(self)
         codes = np.asarray(codes, order="C")
@@ -361,7 +346,7 @@ class SphericalCodec(MatrixTransformer):
             found = f"The codes have shape {codes.shape} and type {codes.dtype}"
             rule = f"this codec writes uint8 of shape (n_samples, {self.n_bytes_})"
             raise DataError(found, rule, "pass what encode returned")
-        return np.asarray(codes, dtype=np.uint8)
+        return codes
 
     def _encoded(self, X: Matrix) -> Codes:
         codes = np.empty((X.shape[0], self.n_bytes_), dtype=np.uint8)
@@ -390,4 +375,4 @@ class SphericalCodec(MatrixTransformer):
 
 def _in_blocks(fill: Callable[[slice], None], n: int) -> None:
     with parallel():
-        spread(fill, [slice(first, first + BLOCK) for first in range(0, n, BLOCK)])
+        spread(fill, pieces(0, n, BLOCK))

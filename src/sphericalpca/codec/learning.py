@@ -13,7 +13,7 @@ from sphericalpca.codec.quantiser import Quantiser, search_codes
 from sphericalpca.estimators.foreign import is_dask
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics.heldout import take_rows
-from sphericalpca.products import Labels, times
+from sphericalpca.products import Labels, pieces, times
 from sphericalpca.rows import Matrix, RowSource, as_rows
 
 __all__ = ["exact_cosines", "ideal_bits", "importance", "interval", "learn", "pack", "project"]
@@ -122,9 +122,8 @@ def importance(V: Array) -> Array:
     of decoded vectors, so what is left is <q - x, e>: errors count where neighbours differ.
     """
     spread, few = np.zeros(V.shape[1]), len(V) < 30 * NEAREST
-    for first in () if few else range(0, min(QUERIES, len(V)), BLOCK):
-        queries = V[first : min(first + BLOCK, QUERIES)]
-        cosines = times(queries, V.T)
+    for part in () if few else pieces(0, min(QUERIES, len(V)), BLOCK):
+        cosines = times(queries := V[part], V.T)
         cosines[cosines > 1 - 1e-6] = -2  # the row itself, and copies of it
         for column in np.argpartition(-cosines, NEAREST, axis=1)[:, :NEAREST].T:
             spread += ((queries - V[column]) ** 2).sum(axis=0)

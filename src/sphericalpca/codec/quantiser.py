@@ -19,7 +19,7 @@ from sphericalpca.kernels import library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
-from sphericalpca.products import Labels, times
+from sphericalpca.products import Labels, pieces, times
 
 __all__ = ["BLOCK", "LEVELS", "ZERO", "Codes", "Quantiser", "kmeans", "search_codes"]
 
@@ -118,7 +118,7 @@ class Quantiser:
             sizes = (*X.shape, self.ends, len(self.groups))
             call(compiled.codec_nearest, X, *sizes, levels, half, codes)
             return codes
-        blocks = [slice(first, first + BLOCK) for first in range(0, len(X), BLOCK)]
+        blocks = pieces(0, len(X), BLOCK)
         for rows, (byte, group) in itertools.product(blocks, enumerate(self.groups)):
             scores = times(X[rows, group], levels[group]) - half[byte]
             best = scores.max(axis=1, keepdims=True)
@@ -179,13 +179,12 @@ def search_codes(
 
 def _by_decoding(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Any:
     """The best of each block of codes."""
-    ids, scores = [], []
-    for first in range(0, len(codes), BLOCK):
-        rows = quantiser.decode(codes[first : first + BLOCK])
-        best = nearest_neighbours(rows, queries, min(k, len(rows)), metric="inner")
-        ids.append(best.ids + first)
-        scores.append(best.scores)
-    return ids, scores
+    found = []
+    for rows in pieces(0, len(codes), BLOCK):
+        base, most = quantiser.decode(codes[rows]), min(k, rows.stop - rows.start)
+        best = nearest_neighbours(base, queries, most, metric="inner")
+        found.append((best.ids + rows.start, best.scores))
+    return zip(*found, strict=True)
 
 
 def _by_tables(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Any:
