@@ -21,7 +21,14 @@ from sphericalpca.rows.sources.chain import ChainedRows
 from sphericalpca.rows.sources.filesource import optional
 from sphericalpca.rows.sources.table import TableRows
 
-__all__ = ["arrow_writer", "carried_columns", "npy_writer", "open_writer", "parquet_writer"]
+__all__ = [
+    "are_tables",
+    "arrow_writer",
+    "carried_columns",
+    "npy_writer",
+    "open_writer",
+    "parquet_writer",
+]
 
 
 class Carried:
@@ -49,9 +56,8 @@ class Carried:
 
 def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
     """The columns of a source's tables beside its vectors, all or those named; None if none."""
-    parts = source.parts if isinstance(source, ChainedRows) else [source]
-    tables = [part for part in parts if isinstance(part, TableRows)]
-    others = [part for part in parts if not isinstance(part, TableRows)]
+    tables = [part for part in _parts(source) if isinstance(part, TableRows)]
+    others = [part for part in _parts(source) if not isinstance(part, TableRows)]
     if others:
         _refuse_names(names, others[0], [])
         _refuse_lost_columns(tables, others[0], names)
@@ -63,6 +69,15 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
             remedy = ("name those that all files have with ", Parameter("keep", ...))
             raise DataError(found, remedy=remedy)
     return Carried(schema, _batches(tables, schema.names)) if len(schema) else None
+
+
+def are_tables(source: RowSource) -> bool:
+    """Whether all files of a source are tables."""
+    return all(isinstance(part, TableRows) for part in _parts(source))
+
+
+def _parts(source: RowSource) -> list[RowSource]:
+    return source.parts if isinstance(source, ChainedRows) else [source]
 
 
 def _batches(tables: Sequence[TableRows], names: Sequence[str]) -> Generator[Any, None, None]:

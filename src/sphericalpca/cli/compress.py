@@ -13,7 +13,7 @@ import click
 
 import sphericalpca
 from sphericalpca.cli import console
-from sphericalpca.cli.console import COUNT, FOLDER, common_options, counted, examples, write_line
+from sphericalpca.cli.console import FILE, FOLDER, common_options, counted, examples, write_line
 from sphericalpca.cli.outputs import check_folder, check_output
 from sphericalpca.cli.reading import open_files, reading_options, showing_rows, split_names
 from sphericalpca.cli.tables import print_table
@@ -35,14 +35,10 @@ __all__ = ["compress", "print_curve", "search"]
     ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option("--bytes", "n_bytes", type=COUNT, help="Bytes of each code.")
-@click.option(
-    "--recall",
-    type=console.Number(0, 1, min_open=True, max_open=True),
-    help="Use the fewest bytes that keep this share of the 10 nearest neighbours.",
-)
+@click.option("--bytes", "n_bytes", type=console.COUNT, help="Bytes of each code.")
+@click.option("--recall", type=console.SHARE, help="Keep this share of 10 nearest neighbours.")
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
-@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
+@common_options("queries")
 @click.option("--keep", help="Other columns of a table to keep, separated by commas; default all.")
 @reading_options
 @common_options("seed", "force", "json", "quiet")
@@ -134,10 +130,8 @@ def _write_curve(choice: ByteChoice | None, folder: Path) -> None:
 )
 @click.argument("folder", metavar="DIR", type=FOLDER)
 @click.argument("files", metavar="QUERIES...", nargs=-1, required=True)
-@click.option("-k", type=COUNT, default=10, help="Rows to find for each query.")
-@click.option(
-    "-o", "--output", type=console.FILE, required=True, help="A .csv or .parquet file to write."
-)
+@click.option("-k", type=console.COUNT, default=10, help="Rows to find for each query.")
+@click.option("-o", "--output", type=FILE, required=True, help="File to write: .csv or .parquet.")
 @reading_options
 @common_options("force", "json", "quiet")
 def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options: Any) -> None:

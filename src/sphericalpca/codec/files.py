@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Callable, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,23 +19,13 @@ from sphericalpca.codec.quantiser import LEVELS, ZERO, Codes, Quantiser
 from sphericalpca.estimators.fitted import DAMAGES, SLACK, names_from, plain
 from sphericalpca.exceptions import AbsentError, DataError, import_extra, printable
 from sphericalpca.files import replacing_folder
-from sphericalpca.linalg import Array
 from sphericalpca.modelfile import read_model, write_model
 from sphericalpca.rows import RowSource
-from sphericalpca.rows.sources.chain import ChainedRows
-from sphericalpca.rows.sources.table import TableRows
+from sphericalpca.transforming import finite_blocks
 from sphericalpca.version import __version__
-from sphericalpca.writing import carried_columns, open_writer
+from sphericalpca.writing import are_tables, carried_columns, open_writer
 
-__all__ = [
-    "FILES",
-    "CodeFolder",
-    "fingerprint",
-    "load_codec",
-    "open_folder",
-    "save_codec",
-    "write_folder",
-]
+__all__ = ["FILES", "fingerprint", "load_codec", "open_folder", "save_codec", "write_folder"]
 
 FITTED = ("components", "bits", "error_quantiles")
 LEARNED = ("packing", "importance", "levels")
@@ -72,7 +62,7 @@ def load_codec(codec: Any, path: Path) -> None:
         _check_arrays(arrays)
         codec.set_params(**header["parameters"])
         codec._validate_params()
-        codec._quantiser = Quantiser(**{name: arrays[name] for name in LEARNED})
+        codec._quantiser = Quantiser(*(arrays[name] for name in LEARNED))  # type: ignore[arg-type]
         vars(codec).update({f"{name}_": arrays[name] for name in FITTED})
         codec.n_features_in_ = codec.components_.shape[1]
         codec.distortion_ = header["distortion"]
@@ -86,7 +76,7 @@ def load_codec(codec: Any, path: Path) -> None:
         raise DataError(found, remedy="save the codec again") from None
 
 
-def _check_arrays(arrays: dict[str, Array]) -> None:
+def _check_arrays(arrays: dict[str, Any]) -> None:
     """Refuse arrays that do not agree with each other, or would be read out of bounds."""
     components, packing, levels = (arrays[name] for name in ("components", "packing", "levels"))
     (r, m), lines = components.shape, max(1, len(arrays["error_quantiles"]))
@@ -110,14 +100,6 @@ def _require(holds: Any, found: str) -> None:
         raise ValueError(found)
 
 
-class CodeFolder(NamedTuple):
-    """What a folder holds; `table` has the other columns, or is None."""
-
-    codec: Any
-    codes: Codes
-    table: Any
-
-
 def write_folder(
     codec: Any,
     rows: RowSource,
@@ -132,14 +114,14 @@ def write_folder(
     Tables stay tables: their other columns are kept, all or those named.  What is to be done `then`
     is done before the folder appears.
     """
-    parts = rows.parts if isinstance(rows, ChainedRows) else [rows]
-    table = all(isinstance(part, TableRows) for part in parts)
-    carried, zero, checksum = carried_columns(rows, keep) if table else None, 0, 0
+    table, zero, checksum = are_tables(rows), 0, 0
+    carried = carried_columns(rows, keep) if table else None
     shape, name = (rows.shape[0], codec.n_bytes_), "codes.parquet" if table else "codes.npy"
     with replacing_folder(out, FILES) as folder:
         codec.save(folder / CODEC)
         with open_writer(folder / name, shape, np.uint8, name=CODE, carried=carried) as writer:
-            for codes in codec._blocks(rows):
+            for _, matrix in finite_blocks(codec._checked(rows)):
+                codes = codec._encoded(matrix)
                 writer.write(codes)
                 checksum = zlib.crc32(codes.data, checksum)
                 zero += int((codes[:, 0] == ZERO).sum())
@@ -153,8 +135,8 @@ def write_folder(
     return zero
 
 
-def open_folder(path: Path) -> CodeFolder:
-    """Codec and codes, once they were found to belong together."""
+def open_folder(path: Path) -> tuple[Any, Codes, Any]:
+    """Codec, codes and a table of other columns or None, once they were found to be of a kind."""
     if not (path / MANIFEST).is_file():
         found = f"{str(path)!r} has no {MANIFEST}"
         raise AbsentError(found, remedy="pass a folder that 'sphericalpca compress' wrote")
@@ -168,8 +150,8 @@ def open_folder(path: Path) -> CodeFolder:
         else:
             parquet = import_extra("pyarrow.parquet", "A table of codes", "pyarrow", "files")
             table = parquet.read_table(path / "codes.parquet")
-            lists = table.column(CODE).combine_chunks()
-            codes = np.asarray(lists.flatten()).reshape(len(lists), -1)
+            numbers = table.column(CODE).combine_chunks().flatten()
+            codes = np.asarray(numbers).reshape(len(table), -1)
             table = table.drop_columns([CODE])
         told = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
         own = [len(codes), codec.fingerprint_, zlib.crc32(np.ascontiguousarray(codes).data)]
@@ -180,4 +162,4 @@ def open_folder(path: Path) -> CodeFolder:
     if not right:
         strange = f"The codes in {str(path)!r} were not written with the codec beside them"
         raise DataError(strange, remedy="keep the files of a folder together, or compress again")
-    return CodeFolder(codec, codes, table)
+    return codec, codes, table

@@ -244,7 +244,7 @@ def bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
 def take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:
     """Rows by their increasing numbers."""
     if not isinstance(X, RowSource):
-        return X[ids]
+        return X if len(ids) == X.shape[0] else X[ids]
     first, taken = 0, []
     for block in X.read(slice(0, X.shape[0]), BLOCK_ROWS):
         here = ids[(ids >= first) & (ids < first + block.shape[0])] - first
