@@ -196,7 +196,7 @@ import sys, tempfile
 from pathlib import Path
 from benchmarks.codes_reach import Stream
 from sphericalpca import SphericalCodec
-from sphericalpca.codec.folder import write_folder
+from sphericalpca.codec.files import write_folder
 codec = SphericalCodec.load(sys.argv[1])
 with tempfile.TemporaryDirectory() as folder:
     write_folder(codec, Stream(int(sys.argv[2])), Path(folder) / "codes")

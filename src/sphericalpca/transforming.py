@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing
 from pathlib import Path
 
 from sklearn.utils.validation import check_is_fitted
@@ -16,7 +16,7 @@ from sphericalpca.exceptions import DataError, Parameter, counted
 from sphericalpca.linalg import Array
 from sphericalpca.parallel import allowed_threads, parallel
 from sphericalpca.registry.formats import FORMATS, format_of, joined
-from sphericalpca.rows import RowSource, in_memory
+from sphericalpca.rows import Matrix, RowSource, in_memory
 from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
 from sphericalpca.writing import carried_columns, open_writer
 
@@ -59,15 +59,22 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     check_source(model, rows, reset=False)
     model = model_on_host(model)
     U = model.components_.T.astype(rows.dtype)
+    with closing(finite_blocks(rows)) as blocks:
+        for first, matrix in blocks:
+            # Not around the yield: what callers do meanwhile, on any thread, is none of ours.
+            with parallel():
+                options = {"mean": model.mean_, "first": first}
+                V = in_memory(matrix, normalize=model.normalize, **options).components(U)
+            yield V
+
+
+def finite_blocks(rows: RowSource) -> Generator[tuple[int, Matrix], None, None]:
+    """The rows of files block by block, each behind the number of its first row."""
     height = best_block_rows(rows, allowed_threads())
     with closing(read_blocks(rows, slice(0, rows.shape[0]), height)) as blocks:
         for place, matrix in blocks:
-            # Not around the yield: what callers do meanwhile, on any thread, is none of ours.
-            with parallel():
-                refuse_non_finite(rows, place.start, matrix)
-                options = {"mean": model.mean_, "first": place.start}
-                V = in_memory(matrix, normalize=model.normalize, **options).components(U)
-            yield V
+            refuse_non_finite(rows, place.start, matrix)
+            yield place.start, matrix
 
 
 def check_width(model: SphericalPCA, rows: RowSource) -> None:
@@ -144,7 +151,6 @@ def transform_file(
     carried = carried_columns(rows, keep) if table else None
     with (
         parallel(),  # for all blocks: threads need not be started for each
-        nullcontext() if carried is None else closing(carried),
         closing(transform_blocks(model, rows)) as blocks,
         open_writer(output, shape, rows.dtype, name=name, carried=carried) as writer,
     ):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -21,7 +21,14 @@ from sphericalpca.rows.sources.chain import ChainedRows
 from sphericalpca.rows.sources.filesource import optional
 from sphericalpca.rows.sources.table import TableRows
 
-__all__ = ["arrow_writer", "carried_columns", "npy_writer", "open_writer", "parquet_writer"]
+__all__ = [
+    "are_tables",
+    "arrow_writer",
+    "carried_columns",
+    "npy_writer",
+    "open_writer",
+    "parquet_writer",
+]
 
 
 class Carried:
@@ -49,9 +56,8 @@ class Carried:
 
 def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
     """The columns of a source's tables beside its vectors, all or those named; None if none."""
-    parts = source.parts if isinstance(source, ChainedRows) else [source]
-    tables = [part for part in parts if isinstance(part, TableRows)]
-    others = [part for part in parts if not isinstance(part, TableRows)]
+    tables = [part for part in _parts(source) if isinstance(part, TableRows)]
+    others = [part for part in _parts(source) if not isinstance(part, TableRows)]
     if others:
         _refuse_names(names, others[0], [])
         _refuse_lost_columns(tables, others[0], names)
@@ -63,6 +69,15 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
             remedy = ("name those that all files have with ", Parameter("keep", ...))
             raise DataError(found, remedy=remedy)
     return Carried(schema, _batches(tables, schema.names)) if len(schema) else None
+
+
+def are_tables(source: RowSource) -> bool:
+    """Whether all files of a source are tables."""
+    return all(isinstance(part, TableRows) for part in _parts(source))
+
+
+def _parts(source: RowSource) -> list[RowSource]:
+    return source.parts if isinstance(source, ChainedRows) else [source]
 
 
 def _batches(tables: Sequence[TableRows], names: Sequence[str]) -> Generator[Any, None, None]:
@@ -111,7 +126,10 @@ class Writer:
 def open_writer(
     path: Path, shape: tuple[int, int], dtype: Any, *, name: str = "vector", carried: Any = None
 ) -> Iterator[Writer]:
-    """A writer whose file appears when all went well; a table has `name` and what is `carried`."""
+    """A writer whose file appears when all went well.
+
+    A table has `name` for vectors, and what is `carried`, which is closed in the end.
+    """
     known = format_of(path)
     if known is None or not known.writer:
         raise DataError(
@@ -120,7 +138,11 @@ def open_writer(
             "choose one of these",
         )
     make: Callable[..., AbstractContextManager[Writer]] = resolve(known.writer)
-    with replacing(path) as temporary, make(temporary, shape, dtype, name, carried) as writer:
+    with (
+        nullcontext() if carried is None else closing(carried),
+        replacing(path) as temporary,
+        make(temporary, shape, dtype, name, carried) as writer,
+    ):
         yield writer
 
 

@@ -51,6 +51,14 @@ def test_a_recall_to_keep_comes_with_curve_and_picture(run, files, tmp_path):
     assert np.load("codes/codes.npy").shape == (800, size)
 
 
+def test_a_curve_of_many_rows_lacks_what_was_not_measured(run, files, monkeypatch, tmp_path):
+    monkeypatch.setattr("sphericalpca.codec.sizes.MOST_NUMBERS", 0)
+    result = run("compress", "rows.npy", "--recall", 0.5, "--out", "codes", "--queries", 100)
+    assert result.exit_code == 0, result.stderr
+    assert "int8" not in (tmp_path / "codes" / "curve.csv").read_text()
+    assert (tmp_path / "codes" / "curve.png").stat().st_size > 0
+
+
 def test_tables_keep_their_columns(run, files):
     arrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import DataError, SphericalCodec, open_rows
-from sphericalpca.codec import folder as room
-from sphericalpca.codec.folder import open_folder, write_folder
+from sphericalpca.codec import files as room
+from sphericalpca.codec.files import open_folder, write_folder
 
 
 @pytest.fixture
@@ -23,18 +23,16 @@ def written(rows, tmp_path):
 
 def test_codes_are_those_of_the_codec_and_the_decoder_stands_alone(written):
     X, codec, path = written
-    found = open_folder(path)
-    assert found.table is None
-    assert found.codec.fingerprint_ == codec.fingerprint_
-    np.testing.assert_array_equal(
-        found.codes[np.arange(700) != 3], codec.encode(np.delete(X, 3, 0))
-    )
+    own, codes, table = open_folder(path)
+    assert table is None
+    assert own.fingerprint_ == codec.fingerprint_
+    np.testing.assert_array_equal(codes[np.arange(700) != 3], codec.encode(np.delete(X, 3, 0)))
     decoder = path / "decode.py"
     text = decoder.read_text()
     assert len(text.splitlines()) <= 40
     assert "import sphericalpca" not in text
     runpy.run_path(str(decoder), run_name="__main__")
-    np.testing.assert_allclose(np.load(path / "vectors.npy"), codec.decode(found.codes), atol=1e-6)
+    np.testing.assert_allclose(np.load(path / "vectors.npy"), codec.decode(codes), atol=1e-6)
 
 
 def test_codes_of_another_codec_are_refused(written, rows):

@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from sklearn.cluster import KMeans
 
-from sphericalpca.codec.quantiser import (
-    LEVELS,
-    ZERO,
-    Quantiser,
-    kmeans,
-    search_codes,
-)
+from sphericalpca.codec.quantiser import LEVELS, ZERO, Quantiser, kmeans
 from tests.codec.conftest import clustered
 
 
@@ -89,7 +83,7 @@ def test_squared_lengths_of_levels_add_up_to_those_of_what_is_not_yet_scaled():
 def test_search_is_sorting_all_cosines(queries, k, kernels):
     V, quantiser = trained()
     codes = np.tile(quantiser.encode(V), (5, 1))  # with ties, which go to the first row
-    ids, found = search_codes(quantiser, V[:queries], codes, k)
+    ids, found = quantiser.search(V[:queries], codes, k)
     scores = V[:queries] @ quantiser.decode(codes).T
     order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
     np.testing.assert_allclose(found, np.take_along_axis(scores, order, 1), atol=1e-6)

@@ -8,6 +8,7 @@ from scipy import sparse
 
 from sphericalpca import DataError, open_rows
 from sphericalpca.metrics import HeldOut, mean_share
+from sphericalpca.metrics.heldout import bisected, take_rows
 
 
 def drawn(X, count, k, seed=0):
@@ -133,3 +134,15 @@ def test_what_is_no_share_no_number_and_no_confidence(rng):
     for k in (0, 6, 2.0):  # more neighbours than were looked for
         with pytest.raises(ValueError, match="from 1 to 5"):
             held.right(k)
+
+
+@pytest.mark.parametrize("least", range(3, 12))
+def test_halving_finds_the_least_that_reaches(least):
+    asked = []
+    assert bisected(2, 11, lambda size: asked.append(size) or size >= least) == least
+    assert len(asked) <= 4
+
+
+def test_rows_by_their_numbers_are_copied_only_if_some_are_left_out(X):
+    assert take_rows(X, np.arange(120)) is X
+    np.testing.assert_array_equal(take_rows(X, np.array([1, 7])), X[[1, 7]])

@@ -18,8 +18,9 @@ from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
 
+MODULES = {"assign": "cluster", "search": "compress"}  # of commands that share one
 COMMANDS = {
-    name: f"sphericalpca.cli.{'cluster' if name == 'assign' else name}:{name}"
+    name: f"sphericalpca.cli.{MODULES.get(name, name)}:{name}"
     for name in (
         *("demo", "cluster", "assign", "fit", "choose", "evaluate", "info", "export"),
         *("transform", "compress", "search", "bench"),

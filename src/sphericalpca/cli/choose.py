@@ -12,15 +12,13 @@ import click
 import sphericalpca
 from sphericalpca.cli import console
 from sphericalpca.cli.compress import print_curve
-from sphericalpca.cli.console import COUNT, FILE, Number, common_options, counted, examples
+from sphericalpca.cli.console import COUNT, FILE, SHARE, common_options, counted, examples
 from sphericalpca.cli.outputs import check_apart, check_model_output, check_picture
 from sphericalpca.cli.reading import open_files, reading_options, tell_of_cut
 from sphericalpca.cli.tables import print_table
 from sphericalpca.registry.formats import PICTURE_FORMATS, joined
 
 __all__ = ["choose"]
-
-SHARE = Number(0, 1, min_open=True, max_open=True)
 
 
 @click.command(
@@ -34,7 +32,7 @@ SHARE = Number(0, 1, min_open=True, max_open=True)
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option("--recall", type=SHARE, default=0.95, help="Recall to keep.")
 @click.option("--k", type=COUNT, default=10, help="Neighbours of each query.")
-@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
+@common_options("queries")
 @click.option("--largest", type=COUNT, help="Maximum number of components.")
 @click.option("-o", "--output", type=FILE, help="Model file to write, fitted without the queries.")
 @click.option("--plot", type=FILE, help=f"Picture of the curve: {joined(PICTURE_FORMATS, 'or')}.")

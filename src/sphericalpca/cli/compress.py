@@ -1,4 +1,4 @@
-"""``sphericalpca compress``: a few bytes for each row, in a folder."""
+"""``sphericalpca compress`` and ``search``: a few bytes for each row, and neighbours among them."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+import sphericalpca
 from sphericalpca.cli import console
-from sphericalpca.cli.console import COUNT, FOLDER, common_options, counted, examples, write_line
-from sphericalpca.cli.outputs import check_folder
+from sphericalpca.cli.console import FILE, FOLDER, common_options, counted, examples, write_line
+from sphericalpca.cli.outputs import check_folder, check_output
 from sphericalpca.cli.reading import open_files, reading_options, showing_rows, split_names
 from sphericalpca.cli.tables import print_table
+from sphericalpca.exceptions import import_extra
+from sphericalpca.files import replacing
 
 if TYPE_CHECKING:
-    from sphericalpca.codec import ByteChoice, BytePoint
+    from sphericalpca.codec import ByteChoice
 
-__all__ = ["compress", "print_curve", "write_csv"]
+__all__ = ["compress", "print_curve", "search"]
 
 
 @click.command(
@@ -32,14 +35,10 @@ __all__ = ["compress", "print_curve", "write_csv"]
     ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option("--bytes", "n_bytes", type=COUNT, help="Bytes of each code.")
-@click.option(
-    "--recall",
-    type=console.Number(0, 1, min_open=True, max_open=True),
-    help="Use the fewest bytes that keep this share of the 10 nearest neighbours.",
-)
+@click.option("--bytes", "n_bytes", type=console.COUNT, help="Bytes of each code.")
+@click.option("--recall", type=console.SHARE, help="Keep this share of 10 nearest neighbours.")
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
-@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
+@common_options("queries")
 @click.option("--keep", help="Other columns of a table to keep, separated by commas; default all.")
 @reading_options
 @common_options("seed", "force", "json", "quiet")
@@ -53,27 +52,21 @@ def compress(
     """
     if (n_bytes is None) == (recall is None):
         raise click.UsageError("Pass either --bytes or --recall.")
-    from sphericalpca import SphericalCodec  # noqa: PLC0415 - slow to import
-    from sphericalpca.codec import choose_bytes  # noqa: PLC0415
-    from sphericalpca.codec.folder import FILES, write_folder  # noqa: PLC0415
+    from sphericalpca.codec import files as room  # noqa: PLC0415 - slow to import
 
-    check_folder(out, FILES, force=options["force"])
-    source, seed, choice = open_files(files, options), options["seed"], None
-    status = console.showing_status("Fitting ...", quiet=options["quiet"])
+    check_folder(out, room.FILES, force=options["force"])
+    source, quiet, choice = open_files(files, options), options["quiet"], None
+    seed, status = options["seed"], console.showing_status("Fitting ...", quiet=quiet)
     with console.printing_warnings(), status as show:
-        if n_bytes is None:
-
-            def tell(point: BytePoint) -> None:
-                if show is not None:
-                    show(f"{point.n_bytes} bytes: {point.recall:.3f}")
-
+        if recall is not None:
+            tell = None if show is None else lambda p: show(f"{p.n_bytes} bytes: {p.recall:.3f}")
             settings = {"queries": options["queries"], "random_state": seed, "progress": tell}
-            choice = choose_bytes(source, recall=recall, **settings)
+            choice = sphericalpca.codec.choose_bytes(source, recall=recall, **settings)
             n_bytes = choice.n_bytes
-        codec = SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
-    with showing_rows(source.shape[0], quiet=options["quiet"]) as watch:
+        codec = sphericalpca.SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
+    with showing_rows(source.shape[0], quiet=quiet) as watch:
         keep, then = split_names(options["keep"]), partial(_write_curve, choice)
-        zero = write_folder(codec, source, out, keep=keep, then=then, watch=watch)
+        zero = room.write_folder(codec, source, out, keep=keep, then=then, watch=watch)
     if options["as_json"]:
         names = ("n_bytes", "n_components", "distortion", "fingerprint")
         found = {"out": str(out), "n_samples": source.shape[0], "zero_rows": zero}
@@ -102,29 +95,80 @@ def print_curve(choice: ByteChoice) -> None:
     write_line(f"Recall of {choice.k} neighbours; re-ranked: after ranking {rest}.")
 
 
-def write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
-    """A table of lines, under the names of its columns."""
+def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([header, *rows])
 
 
 def _write_curve(choice: ByteChoice | None, folder: Path) -> None:
+    """The curve as a table and, with matplotlib, as a picture."""
     if choice is None:
         return
-    write_csv(folder / "curve.csv", choice.curve[0]._fields, choice.curve)
-    from sphericalpca.plotting.style import new_figure, save_picture  # noqa: PLC0415
-
+    _write_csv(folder / "curve.csv", choice.curve[0]._fields, choice.curve)
+    style = sphericalpca.plotting.style
     try:
-        figure = new_figure((6.4, 4.0))
-    except ImportError:  # without matplotlib there is no picture
+        ax = style.new_figure((6.4, 4.0)).add_subplot()
+    except ImportError:
         return
-    ax = figure.add_subplot()
-    for kind in ("codes", "int8", "float16", "float32"):
+    for kind in sorted({point.kind for point in choice.curve}):
         _, x, y, low, high, second = zip(*(p for p in choice.curve if p.kind == kind), strict=True)
         ax.plot(x, y, marker="o", label=kind)
         ax.fill_between(x, low, high, alpha=0.2)
         ax.plot(x, second, linestyle=":", color=ax.lines[-1].get_color())
-    ax.set(xscale="log", xlabel="bytes", ylim=(0, 1.02))
-    ax.set_ylabel(f"recall@{choice.k} (dotted: re-ranked)")
+    label = f"recall@{choice.k} (dotted: re-ranked)"
+    ax.set(xscale="log", xlabel="bytes", ylim=(0, 1.02), ylabel=label)
     ax.legend()
-    save_picture(figure, folder / "curve.png")
+    style.save_picture(ax.figure, folder / "curve.png")
+
+
+@click.command(
+    short_help="Find the nearest rows of queries among codes.",
+    epilog=examples(
+        "sphericalpca search codes queries.npy -k 10 -o found.csv",
+        "sphericalpca search codes queries.parquet --column embedding -o found.parquet",
+    ),
+)
+@click.argument("folder", metavar="DIR", type=FOLDER)
+@click.argument("files", metavar="QUERIES...", nargs=-1, required=True)
+@click.option("-k", type=console.COUNT, default=10, help="Rows to find for each query.")
+@click.option("-o", "--output", type=FILE, required=True, help="File to write: .csv or .parquet.")
+@reading_options
+@common_options("force", "json", "quiet")
+def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options: Any) -> None:
+    """Find the rows with the largest cosine to each query, in a folder written by compress.
+
+    Each line of the output is a neighbour: the numbers of query, rank and row, counted from 0, the
+    estimated cosine, a 95% interval of the true cosine, and the other columns of the table, if any
+    (with an underscore, as in "row_", if a name is taken).
+    """
+    import numpy as np  # noqa: PLC0415 - slow to import
+
+    from sphericalpca.codec.files import open_folder  # noqa: PLC0415
+
+    if output.suffix not in (".csv", ".parquet"):
+        wrong = f"{str(output)!r} is not a .csv or .parquet file."
+        raise click.BadParameter(wrong, param_hint="'-o'")
+    check_output(output, force=options["force"], reads=files)
+    codec, codes, table = open_folder(folder)
+    source = open_files(files, options, model=codec)
+    sphericalpca.transforming.check_width(codec, source)
+    queries = sphericalpca.rows.reading.load_rows(source, source.shape[0])
+    found: Any = codec.search(queries, codes, k, return_interval=True)
+    n, k = found.ids.shape
+    names = ("query", "rank", "row", "cosine", "lower", "upper")
+    numbers = [np.ravel(part).tolist() for part in (*np.indices((n, k)), *found)]
+    columns: dict[str, Any] = dict(zip(names, numbers, strict=True))
+    if table is not None:
+        carried = table.take(columns["row"]).to_pydict()
+        columns |= {f"{name}{'_' * (name in names)}": values for name, values in carried.items()}
+    with replacing(output) as file:
+        if output.suffix == ".csv":
+            _write_csv(file, columns, zip(*columns.values(), strict=True))
+        else:
+            wanted = ("A Parquet file", "pyarrow", "files")
+            arrow = import_extra("pyarrow", *wanted).table(columns)
+            import_extra("pyarrow.parquet", *wanted).write_table(arrow, file)
+    facts = {"output": str(output), "n_queries": n, "k": k, "n_samples": len(codes)}
+    asked = counted(n, "query", "queries")
+    line = f"{output}: {counted(k, 'row')} of {len(codes):,} for each of {asked}."
+    write_line(json.dumps(facts) if options["as_json"] else line)

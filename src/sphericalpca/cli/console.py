@@ -23,6 +23,7 @@ __all__ = [
     "COUNT",
     "FILE",
     "FOLDER",
+    "SHARE",
     "Commands",
     "Names",
     "Number",
@@ -61,8 +62,13 @@ class Number(click.FloatRange):
         return number if math.isfinite(number) else self.fail(f"{value!r} must be finite.")
 
 
+SHARE = Number(0, 1, min_open=True, max_open=True)
+
 # Options that several commands have.
 _COMMON = {
+    "queries": click.option(
+        "--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out."
+    ),
     "tol": click.option("--tol", type=Number(0), default=1e-4, help="Residual at which to stop."),
     "seed": click.option("--seed", type=SEED, default=0, help="Random seed."),
     "force": click.option("--force", is_flag=True, help="Overwrite existing files."),

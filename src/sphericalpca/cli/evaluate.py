@@ -38,7 +38,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.option(
     "--out", type=FOLDER, help="Folder for the page and the rows; needs the extra 'pages'."
 )
-@click.option("--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out.")
+@common_options("queries")
 @click.option("--at", default="1,10,100", help="Numbers of neighbours, separated by commas.")
 @reading_options
 @common_options("seed", "force", "json", "quiet")

@@ -64,7 +64,7 @@ def export(
 
 def _export_codes(folder: Path, target: str, output: Path) -> str:
     """The codes in a folder that compress wrote."""
-    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415 - slow to import
+    from sphericalpca.codec.files import open_folder  # noqa: PLC0415 - slow to import
 
     if target != "faiss":
         raise click.UsageError(f"Codes are exported to faiss only, not to {target}.")

@@ -121,13 +121,15 @@ def _certificate_facts(bound: dict[str, Any]) -> dict[str, Any]:
 
 def _codec_facts(path: Path) -> dict[str, Any]:
     """Of a codec, or of a folder of codes."""
-    from sphericalpca.codec.folder import open_folder  # noqa: PLC0415 - slow to import
+    from sphericalpca.codec.files import open_folder  # noqa: PLC0415 - slow to import
 
-    folder = open_folder(path) if path.is_dir() else None
-    codec = folder.codec if folder else sphericalpca.SphericalCodec.load(path)
+    if path.is_dir():
+        codec, codes, _ = open_folder(path)
+        size = {"n_codes": len(codes)}
+    else:
+        codec, size = sphericalpca.SphericalCodec.load(path), {"bytes": path.stat().st_size}
     names = ("n_features_in_", "n_components_", "n_bytes_", "distortion_", "fingerprint_")
-    codes = {"n_codes": len(folder.codes)} if folder else {"bytes": path.stat().st_size}
-    facts = {"file": str(path), "class": "SphericalCodec", **codes}
+    facts = {"file": str(path), "class": "SphericalCodec", **size}
     return facts | {name.rstrip("_").removesuffix("_in"): getattr(codec, name) for name in names}
 
 

@@ -47,7 +47,7 @@ def transform(
     check_output(output, force=options["force"], reads=[model, *files])
     fitted = reading.load_model(model)
     rows = reading.open_files(files, options, model=fitted)
-    chosen = {"name": name, "keep": reading.split_names(keep)}
+    chosen: dict[str, Any] = {"name": name, "keep": reading.split_names(keep)}
     shown = reading.showing_rows(rows.shape[0], quiet=options["quiet"])
     with shown as watch, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows without a direction are counted below

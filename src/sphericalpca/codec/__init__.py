@@ -4,11 +4,5 @@ from sphericalpca.codec.codec import SearchResult, SphericalCodec
 from sphericalpca.codec.exporting import codes_to_faiss
 from sphericalpca.codec.sizes import ByteChoice, BytePoint, choose_bytes
 
-__all__ = [
-    "ByteChoice",
-    "BytePoint",
-    "SearchResult",
-    "SphericalCodec",
-    "choose_bytes",
-    "codes_to_faiss",
-]
+__all__ = ["ByteChoice", "BytePoint", "SearchResult", "SphericalCodec"]
+__all__ += ["choose_bytes", "codes_to_faiss"]

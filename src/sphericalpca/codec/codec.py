@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple, Self
@@ -12,28 +11,22 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted
 
+from sphericalpca.codec.files import fingerprint, load_codec, save_codec
 from sphericalpca.codec.learning import exact_cosines, interval, learn, project, sample
-from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, search_codes
-from sphericalpca.codec.storing import fingerprint, load_codec, save_codec
+from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.foreign import check_dask, is_dask
 from sphericalpca.estimators.monitoring import warn_of_zero_rows
-from sphericalpca.estimators.validation import (
-    Interval,
-    MatrixTransformer,
-    check_matrix,
-    check_weights,
-    generator,
-)
+from sphericalpca.estimators.validation import Interval, MatrixTransformer, check_matrix, generator
 from sphericalpca.exceptions import CapacityWarning, DataError, Parameter, counted, warn_caller
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import check_k
-from sphericalpca.parallel import allowed_threads, parallel, spread
-from sphericalpca.products import Labels, times
+from sphericalpca.parallel import parallel, spread
+from sphericalpca.products import Labels, pieces, times
 from sphericalpca.rows import Matrix, RowSource
 from sphericalpca.rows.cluster import is_frame
-from sphericalpca.rows.reading import best_block_rows, read_blocks, refuse_non_finite
+from sphericalpca.transforming import finite_blocks
 
 __all__ = ["SearchResult", "SphericalCodec"]
 
@@ -87,11 +80,6 @@ class SphericalCodec(MatrixTransformer):
     fingerprint_ : str
         Checksum of subspace and levels.  Codes are of use with this codec only.
 
-    Notes
-    -----
-    The coder makes the difference: with a plain SVD in place of Spherical PCA it keeps as many
-    neighbours.
-
     Examples
     --------
     >>> from sklearn.datasets import load_digits
@@ -139,10 +127,10 @@ class SphericalCodec(MatrixTransformer):
         """
         with keep_last_fit(self):
             X = self._checked(X, reset=True)
-            weight, rng = check_weights(sample_weight, X.shape[0]), generator(self.random_state)
-            A, auto = self._subspace(X, weight), self.n_components == "auto"
-            n_bytes = min(self.n_bytes, len(A))
-            learned = learn(*sample(X, weight, rng), A.T, n_bytes, rng, n=X.shape[0], choose=auto)
+            A, rng = self._subspace(X, sample_weight), generator(self.random_state)
+            n_bytes, auto = min(self.n_bytes, len(A)), self.n_components == "auto"
+            rows = sample(X, sample_weight, rng)
+            learned = learn(*rows, A.T, n_bytes, rng, n=X.shape[0], choose=auto)
             self.components_, self.bits_ = A[learned.order], learned.bits
             self.distortion_, self.error_quantiles_ = learned.distortion, learned.quantiles
             self._quantiser = learned.quantiser
@@ -155,7 +143,7 @@ class SphericalCodec(MatrixTransformer):
             warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
         return self
 
-    def _subspace(self, X: Any, weight: Array | None) -> Array:
+    def _subspace(self, X: Any, weight: Any) -> Array:
         n, m = X.shape
         most = min(n, m, self.n_bytes * (PER_BYTE if m <= WIDE else PER_BYTE_OF_WIDE))
         r = most if self.n_components == "auto" else int(self.n_components)
@@ -178,29 +166,12 @@ class SphericalCodec(MatrixTransformer):
         if is_dask(X):
             shape = {"chunks": (X.chunks[0], (self.n_bytes_,)), "meta": np.empty((0, 0), np.uint8)}
             return X.rechunk({1: -1}).map_blocks(self._encoded, dtype=np.uint8, **shape)
-        files = isinstance(X, RowSource)
-        codes = np.concatenate(list(self.encode_blocks(X))) if files else self._encoded(X)
+        parts = (part for _, part in finite_blocks(X)) if isinstance(X, RowSource) else (X,)
+        codes = np.concatenate([self._encoded(part) for part in parts])
         warn_of_zero_rows(int((codes[:, 0] == ZERO).sum()), len(codes), "got the code of zero")
         return codes
 
     transform = encode
-
-    def encode_blocks(self, X: RowSource) -> Iterator[Codes]:
-        """Codes of the rows of files, one block at a time, in their order.
-
-        Parameters
-        ----------
-        X : RowSource
-
-        Yields
-        ------
-        codes : ndarray of uint8, shape (rows of the block, n_bytes_)
-        """
-        X = self._checked(X)
-        height = best_block_rows(X, allowed_threads())
-        for place, matrix in read_blocks(X, slice(0, X.shape[0]), height):
-            refuse_non_finite(X, place.start, matrix)
-            yield self._encoded(matrix)
 
     def decode(self, codes: Any) -> Array:
         """Unit vectors in the original space, or zero; `inverse_transform` is the same.
@@ -213,8 +184,8 @@ class SphericalCodec(MatrixTransformer):
         -------
         X_original : ndarray of float32, shape (n_samples, n_features)
         """
-        U = self.components_.astype(np.float32)
-        return np.asarray(times(self.decode_components(codes), U))
+        V = self.decode_components(codes)
+        return np.asarray(times(V, self.components_.astype(np.float32)))
 
     inverse_transform = decode
 
@@ -243,13 +214,14 @@ class SphericalCodec(MatrixTransformer):
         -------
         cosines : ndarray of float32, shape (n_queries, n_samples)
         """
-        V, codes = self._projected(queries).astype(np.float32), self._check_codes(codes)
+        codes, V = self._check_codes(codes), self._projected(queries).astype(np.float32)
         cosines = np.empty((len(V), len(codes)), dtype=np.float32)
 
         def fill(rows: slice) -> None:
             cosines[:, rows] = times(V, self._quantiser.decode(codes[rows]).T)
 
-        _in_blocks(fill, len(codes))
+        with parallel():
+            spread(fill, pieces(0, len(codes), BLOCK))
         return cosines
 
     def search(
@@ -286,7 +258,7 @@ class SphericalCodec(MatrixTransformer):
         vectors, codes = self._projected(queries), self._check_codes(codes)
         check_k(k, "the rows to find for each query")
         if rerank is None:
-            ids, scores = search_codes(self._quantiser, vectors, codes, k)
+            ids, scores = self._quantiser.search(vectors, codes, k)
             ends = interval(self.error_quantiles_, scores, len(codes))
         else:
             X = self._loaded(rerank)
@@ -294,7 +266,7 @@ class SphericalCodec(MatrixTransformer):
                 given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
                 rule = f"there are {counted(len(codes), 'code')}"
                 raise DataError(given, rule, "pass those rows")
-            ids = search_codes(self._quantiser, vectors, codes, 4 * k)[0]
+            ids = self._quantiser.search(vectors, codes, 4 * k)[0]
             scores = exact_cosines(self._loaded(queries), X, ids)
             order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
             ids, scores = np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1)
@@ -302,10 +274,9 @@ class SphericalCodec(MatrixTransformer):
         return SearchResult(ids, scores, *(ends if return_interval else ()))
 
     def error_bound(self, X: Any) -> Array:
-        """Distance of each row, scaled to length 1, from what its code decodes to.
+        """Distance of each row, scaled to length 1, from its decoded vector: a diagnostic.
 
-        No cosine is wrong by more, but this is many times the gap between neighbours: it proves no
-        ranking, and is a diagnostic only.
+        No cosine is wrong by more, but it is too loose to prove any ranking of neighbours.
 
         Parameters
         ----------
@@ -315,8 +286,8 @@ class SphericalCodec(MatrixTransformer):
         -------
         bounds : ndarray of shape (n_samples,)
         """
-        Y, codes = self._projected(X), self._encoded(self._loaded(X))
-        kept = np.einsum("ij,ij->i", Y, self._quantiser.decode(codes))
+        Y, V = project(self._loaded(X), self.components_.T)
+        kept = np.einsum("ij,ij->i", Y, self._quantiser.decode(self._quantiser.encode(V)))
         return np.where(Y.any(axis=1), np.sqrt(np.maximum(2 - 2 * kept, 0)), 0)
 
     def save(self, path: str | Path) -> None:
@@ -356,12 +327,12 @@ class SphericalCodec(MatrixTransformer):
 
     def _check_codes(self, codes: Any) -> Codes:
         check_is_fitted(self)
-        codes = np.asarray(codes, order="C")
-        if codes.ndim != 2 or codes.dtype != np.uint8 or codes.shape[1] != self.n_bytes_:
-            found = f"The codes have shape {codes.shape} and type {codes.dtype}"
+        given: Codes = np.asarray(codes, order="C")
+        if given.ndim != 2 or given.dtype != np.uint8 or given.shape[1] != self.n_bytes_:
+            found = f"The codes have shape {given.shape} and type {given.dtype}"
             rule = f"this codec writes uint8 of shape (n_samples, {self.n_bytes_})"
             raise DataError(found, rule, "pass what encode returned")
-        return np.asarray(codes, dtype=np.uint8)
+        return given
 
     def _encoded(self, X: Matrix) -> Codes:
         codes = np.empty((X.shape[0], self.n_bytes_), dtype=np.uint8)
@@ -369,7 +340,8 @@ class SphericalCodec(MatrixTransformer):
         def fill(rows: slice) -> None:
             codes[rows] = self._quantiser.encode(project(X[rows], self.components_.T)[1])
 
-        _in_blocks(fill, len(codes))
+        with parallel():
+            spread(fill, pieces(0, len(codes), BLOCK))
         return codes
 
     def _projected(self, X: Any) -> Array:
@@ -386,8 +358,3 @@ class SphericalCodec(MatrixTransformer):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = []
         return tags
-
-
-def _in_blocks(fill: Callable[[slice], None], n: int) -> None:
-    with parallel():
-        spread(fill, [slice(first, first + BLOCK) for first in range(0, n, BLOCK)])

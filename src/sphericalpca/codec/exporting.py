@@ -54,6 +54,4 @@ def codes_to_faiss(codec: Any, codes: Any) -> Any:
     change = faiss.LinearTransform(m, n_bytes * width)  # without a bias
     faiss.copy_array_to_vector(matrix.ravel(), change.A)
     change.is_trained = True
-    outer = faiss.IndexPreTransform(change, inner)
-    outer.referenced_objects = [change, inner]  # faiss does not own them
-    return outer
+    return faiss.IndexPreTransform(change, inner)

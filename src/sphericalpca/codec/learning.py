@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from sphericalpca.codec.quantiser import Quantiser, search_codes
+from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.estimators.foreign import is_dask
+from sphericalpca.estimators.validation import check_weights
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics.heldout import take_rows
-from sphericalpca.products import Labels, times
-from sphericalpca.rows import Matrix, RowSource, as_rows
+from sphericalpca.products import Labels, pieces, times
+from sphericalpca.rows import Matrix, as_rows
 
 __all__ = ["exact_cosines", "ideal_bits", "importance", "interval", "learn", "pack", "project"]
 
@@ -58,16 +59,15 @@ def project(matrix: Matrix, U: Array) -> tuple[Array, Array]:
     return Y, V
 
 
-def sample(X: Any, weight: Array | None, rng: Any) -> tuple[Matrix, Array]:
+def sample(X: Any, weight: Any, rng: Any) -> tuple[Matrix, Array]:
     """Some rows in memory with their weights; all of them if they are few."""
     n, m = X.shape
     size = min(n, max(FEWEST_ROWS, min(3 * MOST_ROWS // 2, MOST_NUMBERS // m)))
     ids = np.sort(rng.choice(n, size, replace=False))
-    weight = np.ones(n) if weight is None else weight
+    weight = np.ones(n) if weight is None else check_weights(weight, n)
     if is_dask(X):
         return X[ids].compute(), weight[ids]
-    everything = size == n and not isinstance(X, RowSource)
-    return X if everything else take_rows(X, ids), weight[ids]
+    return take_rows(X, ids), weight[ids]
 
 
 def learn(
@@ -90,7 +90,7 @@ def learn(
     decoded = quantiser.decode(quantiser.encode(V[aside]))
     distortion = max(float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded))), 0.0)
     # The row itself, which was not held out where rows are few, is not to be found.
-    ids, scores = search_codes(quantiser, Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
+    ids, scores = quantiser.search(Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
     ids = others[ids]
     other = np.argsort(ids == aside[:, None], axis=1, kind="stable")[:, : ids.shape[1] - 1]
     ids, scores = np.take_along_axis(ids, other, 1), np.take_along_axis(scores, other, 1)
@@ -99,10 +99,9 @@ def learn(
 
 
 def _parts(rows: Labels, sampled: float, rng: Any) -> tuple[Labels, Labels, Labels]:
-    """Rows that are held out, those to train on, and those to find the former's neighbours among.
+    """Rows held out, rows to train on, and rows among which the former's neighbours are looked for.
 
-    Of the last as large a share was trained on as of all rows, since errors of others have longer
-    tails.  Rows that are not needed for training make the calibration more certain.
+    Of the last as large a share was trained on as of all rows: errors of others have longer tails.
     """
     if len(rows) < FROM_ROWS:
         return rows[:HELD_OUT], rows, rows
@@ -116,15 +115,10 @@ def _parts(rows: Labels, sampled: float, rng: Any) -> tuple[Labels, Labels, Labe
 
 
 def importance(V: Array) -> Array:
-    """How much a squared error in each component counts, with mean 1.
-
-    Neighbours x of a query q are ranked by <q, x>.  An error e along x is undone by the unit length
-    of decoded vectors, so what is left is <q - x, e>: errors count where neighbours differ.
-    """
+    """How much a squared error in each component counts, with mean 1: where neighbours differ."""
     spread, few = np.zeros(V.shape[1]), len(V) < 30 * NEAREST
-    for first in () if few else range(0, min(QUERIES, len(V)), BLOCK):
-        queries = V[first : min(first + BLOCK, QUERIES)]
-        cosines = times(queries, V.T)
+    for part in () if few else pieces(0, min(QUERIES, len(V)), BLOCK):
+        cosines = times(queries := V[part], V.T)
         cosines[cosines > 1 - 1e-6] = -2  # the row itself, and copies of it
         for column in np.argpartition(-cosines, NEAREST, axis=1)[:, :NEAREST].T:
             spread += ((queries - V[column]) ** 2).sum(axis=0)
@@ -142,11 +136,7 @@ def ideal_bits(variance: Array, bits: float) -> Array:
 
 
 def pack(bits: Array, n_bytes: int) -> Labels:
-    """The byte of each component, so that all bytes carry about as many bits.
-
-    Large components are mixed with small ones: a byte with three of different size is a better
-    quantiser than one with two large ones beside one with many small ones.
-    """
+    """The byte of each component, so that all bytes carry about as many bits."""
     full = [(0.0, 0, byte) for byte in range(n_bytes)]
     found = np.empty(len(bits), dtype=np.int64)
     for component in np.argsort(-bits, kind="stable"):
@@ -165,11 +155,9 @@ def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
 
 
 def calibrate(estimates: Array, truths: Array, n: int) -> Array:
-    """Lines of rank / n, estimate and the quantiles of truth - estimate there.
+    """Lines of rank / n, estimate and the quantiles of truth - estimate there, for `interval`.
 
-    Both arrays have a line of neighbours for each query, best first, among n rows.  These are found
-    because their estimates are high, so estimates are too high on average, most of all for the best
-    of many: quantiles depend on the estimate, and on the rank as a share of all rows.
+    Neighbours are found because their estimates are high, the best of many most of all.
     """
     lines = []
     for first, end in itertools.pairwise(rank for rank in RANKS if rank <= estimates.shape[1]):

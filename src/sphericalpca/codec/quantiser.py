@@ -19,9 +19,9 @@ from sphericalpca.kernels import library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
-from sphericalpca.products import Labels, times
+from sphericalpca.products import Labels, pieces, times
 
-__all__ = ["BLOCK", "LEVELS", "ZERO", "Codes", "Quantiser", "kmeans", "search_codes"]
+__all__ = ["BLOCK", "LEVELS", "ZERO", "Codes", "Quantiser", "kmeans"]
 
 LEVELS = 256
 ZERO = 255  # in the first byte: the code of a zero row
@@ -44,22 +44,14 @@ def call(kernel: Any, *given: Any) -> None:
 
 @dataclass(frozen=True)
 class Quantiser:
-    """Levels of all bytes.
+    """Levels of all bytes; column j holds component j of the levels of its byte.
 
-    Attributes
-    ----------
-    packing : int array of shape (r,)
-        The byte of each component, in order; every byte has at least one.
-    importance : float32 array of shape (r,)
-        How much a squared error in each component counts.
-    levels : float32 array of shape (256, r)
-        Column j holds component j of the levels of its byte.  Where there are fewer than 256 the
-        first stands for the rest too: of equal levels the first is taken.
+    Where there are fewer than 256 the first stands for the rest too: of equal ones it is taken.
     """
 
-    packing: Labels
-    importance: Array
-    levels: Array
+    packing: Labels  # the byte of each component, in order; every byte has at least one
+    importance: Array  # how much a squared error in each component counts, float32
+    levels: Array  # float32 of shape (256, r)
 
     @classmethod
     def train(
@@ -108,8 +100,7 @@ class Quantiser:
     def nearest(self, V: Array) -> Codes:
         """The level of each byte with the smallest error, the first of those that are equal.
 
-        In float64, where rows differ by some 1e-15 with threads and linear algebra libraries, and
-        errors that differ by less than 1e-12 are equal: codes are the same everywhere.
+        In float64, and errors nearer than 1e-12 are equal, so that codes are the same everywhere.
         """
         X = np.multiply(V, self.importance, dtype=np.float64, order="C")
         codes = np.empty((len(X), len(self.groups)), dtype=np.uint8)
@@ -118,7 +109,7 @@ class Quantiser:
             sizes = (*X.shape, self.ends, len(self.groups))
             call(compiled.codec_nearest, X, *sizes, levels, half, codes)
             return codes
-        blocks = [slice(first, first + BLOCK) for first in range(0, len(X), BLOCK)]
+        blocks = pieces(0, len(X), BLOCK)
         for rows, (byte, group) in itertools.product(blocks, enumerate(self.groups)):
             scores = times(X[rows, group], levels[group]) - half[byte]
             best = scores.max(axis=1, keepdims=True)
@@ -137,6 +128,48 @@ class Quantiser:
         V = self.levels[codes[:, self.packing], np.arange(len(self.packing))]
         V[codes[:, 0] == ZERO] = 0
         return unit_rows(V, overwrite=True)[0]
+
+    def search(self, queries: Array, codes: Codes, k: int) -> tuple[Labels, Array]:
+        """The k rows of the largest inner product with each query; ties go to the first row."""
+        k, queries = min(k, len(codes)), queries.astype(np.float32)
+        find = self._by_decoding if library() is None else self._by_tables
+        places, values = (np.concatenate(found, axis=1) for found in find(queries, codes, k))
+        order = np.lexsort((places, -values), axis=1)[:, :k]
+        return np.take_along_axis(places, order, 1), np.take_along_axis(values, order, 1)
+
+    def _by_decoding(self, queries: Array, codes: Codes, k: int) -> Any:
+        """The best of each block of codes."""
+        found = []
+        for rows in pieces(0, len(codes), BLOCK):
+            base, most = self.decode(codes[rows]), min(k, rows.stop - rows.start)
+            best = nearest_neighbours(base, queries, most, metric="inner")
+            found.append((best.ids + rows.start, best.scores))
+        return zip(*found, strict=True)
+
+    def _by_tables(self, queries: Array, codes: Codes, k: int) -> Any:
+        """The best of each part of the codes, by compiled kernels."""
+        compiled: Any = library()
+        one = len(queries) == 1
+        lanes, find = (2, compiled.codec_find_one) if one else (LANES, compiled.codec_find)
+        batches = range(0, len(queries), lanes - 1)
+
+        def look(job: tuple[int, int]) -> None:
+            part, rows = job[0], slice(job[1], job[1] + lanes - 1)
+            # Inner products with all levels, and squared lengths beside them.
+            table = np.zeros((*self.squares.shape, lanes), dtype=np.float32)
+            table[..., -1] = self.squares
+            for line, group in zip(table, self.groups, strict=True):
+                asked = queries[rows, group]
+                line[:, : len(asked)] = times(self.levels[:, group], asked.T)
+            some = codes[ends[part] : ends[part + 1]]
+            call(find, some, *some.shape, table, ends[part], k, scores[part, rows], ids[part, rows])
+
+        with parallel():
+            ends = equal_ends(len(codes), -(-workers() // len(batches)))
+            shape = (len(ends) - 1, len(batches) * (lanes - 1), k)
+            ids, scores = np.full(shape, NOBODY), np.full(shape, -np.inf, dtype=np.float32)
+            spread(look, list(itertools.product(range(len(ids)), batches)))
+        return ids[:, : len(queries)], scores[:, : len(queries)]
 
 
 def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:
@@ -164,51 +197,3 @@ def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:
 def _filled(centres: Array) -> Array:
     """256 levels, of which the first stands for those that are missing."""
     return np.concatenate([centres, np.repeat(centres[:1], LEVELS - len(centres), axis=0)])
-
-
-def search_codes(
-    quantiser: Quantiser, queries: Array, codes: Codes, k: int
-) -> tuple[Labels, Array]:
-    """The k rows of the largest inner product with each query; ties go to the first row."""
-    k, queries = min(k, len(codes)), queries.astype(np.float32)
-    find = _by_decoding if library() is None else _by_tables
-    places, values = (np.concatenate(found, axis=1) for found in find(quantiser, queries, codes, k))
-    order = np.lexsort((places, -values), axis=1)[:, :k]
-    return np.take_along_axis(places, order, 1), np.take_along_axis(values, order, 1)
-
-
-def _by_decoding(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Any:
-    """The best of each block of codes."""
-    ids, scores = [], []
-    for first in range(0, len(codes), BLOCK):
-        rows = quantiser.decode(codes[first : first + BLOCK])
-        best = nearest_neighbours(rows, queries, min(k, len(rows)), metric="inner")
-        ids.append(best.ids + first)
-        scores.append(best.scores)
-    return ids, scores
-
-
-def _by_tables(quantiser: Quantiser, queries: Array, codes: Codes, k: int) -> Any:
-    """The best of each part of the codes, by compiled kernels."""
-    compiled: Any = library()
-    one = len(queries) == 1
-    lanes, find = (2, compiled.codec_find_one) if one else (LANES, compiled.codec_find)
-    batches = range(0, len(queries), lanes - 1)
-
-    def look(job: tuple[int, int]) -> None:
-        part, rows = job[0], slice(job[1], job[1] + lanes - 1)
-        # Inner products with all levels, and squared lengths beside them.
-        table = np.zeros((*quantiser.squares.shape, lanes), dtype=np.float32)
-        table[..., -1] = quantiser.squares
-        for line, group in zip(table, quantiser.groups, strict=True):
-            asked = queries[rows, group]
-            line[:, : len(asked)] = times(quantiser.levels[:, group], asked.T)
-        some = codes[ends[part] : ends[part + 1]]
-        call(find, some, *some.shape, table, ends[part], k, scores[part, rows], ids[part, rows])
-
-    with parallel():
-        ends = equal_ends(len(codes), -(-workers() // len(batches)))
-        shape = (len(ends) - 1, len(batches) * (lanes - 1), k)
-        ids, scores = np.full(shape, NOBODY), np.full(shape, -np.inf, dtype=np.float32)
-        spread(look, list(itertools.product(range(len(ids)), batches)))
-    return ids[:, : len(queries)], scores[:, : len(queries)]

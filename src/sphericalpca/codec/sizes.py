@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,7 +19,7 @@ from sphericalpca.exceptions import (
     silently,
     warn_caller,
 )
-from sphericalpca.metrics.heldout import HeldOut, mean_share, take_rows
+from sphericalpca.metrics.heldout import HeldOut, bisected, mean_share, take_rows
 from sphericalpca.metrics.search import Ids
 from sphericalpca.rows import as_rows
 
@@ -68,7 +69,7 @@ def choose_bytes(
     k: int = 10,
     queries: int = 1000,
     random_state: Any = None,
-    progress: Callable[[BytePoint], Any] = lambda _: None,
+    progress: Callable[[BytePoint], Any] | None = None,
 ) -> ByteChoice:
     """Recall of the nearest neighbours by cosine against the bytes of a vector.
 
@@ -110,24 +111,25 @@ def choose_bytes(
         raise ParameterError(Parameter("recall", recall), "must be between 0 and 1")
     X = check_matrix(SphericalCodec(), X, reset=True, on_host=True)
     held, limit = HeldOut.draw(X, queries, k, generator(random_state)), min(X.shape)
-    asked, known = take_rows(X, held.ids), dict[int, BytePoint]()
+    asked, base = take_rows(X, held.ids), np.delete(np.arange(held.n_rows), held.ids)
+    curve = list(_full(X, held))
 
+    @cache
     def measure(n_bytes: int) -> BytePoint:
-        if n_bytes not in known:
-            codec = SphericalCodec(n_bytes, random_state=random_state)
-            with silently(CapacityWarning, NoDirectionWarning):
-                codes = codec.fit(X, sample_weight=held.weight).encode(X)
-            codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
-            base = np.delete(np.arange(held.n_rows), held.ids)
-            found = base[codec.search(asked, codes[base], SECOND_STAGE * k).ids]
-            known[n_bytes] = _point("codes", n_bytes, held, found)
-            progress(known[n_bytes])
-        return known[n_bytes]
+        codec = SphericalCodec(n_bytes, random_state=random_state)
+        with silently(CapacityWarning, NoDirectionWarning):
+            codes = codec.fit(X, sample_weight=held.weight).encode(X)
+        codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
+        found = base[codec.search(asked, codes[base], SECOND_STAGE * k).ids]
+        curve.append(_point("codes", n_bytes, held, found))
+        if progress is not None:
+            progress(curve[-1])
+        return curve[-1]
 
     for size in sizes:
         measure(min(size, limit))
     best = None if recall is None else _fewest(measure, recall, limit)
-    curve = sorted([*known.values(), *_full(X, held)], key=lambda p: (p.n_bytes, p.kind))
+    curve.sort(key=lambda point: (point.n_bytes, point.kind))
     return ByteChoice(curve, best, recall, k, len(held.ids))
 
 
@@ -140,10 +142,7 @@ def _fewest(measure: Callable[[int], BytePoint], target: float, limit: int) -> i
             warn_caller(ShortfallWarning(found, ("the target is ", Parameter("recall", target))))
             return limit
         low, high = high, min(2 * high, limit)
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if measure(middle).low >= target else (middle, high)
-    return high
+    return bisected(low, high, lambda n_bytes: measure(n_bytes).low >= target)
 
 
 def _full(X: Any, held: HeldOut) -> Iterator[BytePoint]:
@@ -153,9 +152,10 @@ def _full(X: Any, held: HeldOut) -> Iterator[BytePoint]:
     if n * m <= MOST_NUMBERS:
         Z = as_rows(X).project(np.eye(m))
         unit = Z / np.maximum(np.abs(Z).max(axis=1, keepdims=True), 1e-30)
-        for kind, rows in (("float16", unit.astype(np.float16)), ("int8", np.rint(127 * unit))):
+        half, whole = unit.astype(np.float16), np.rint(127 * unit)
+        for kind, n_bytes, rows in (("float16", 2 * m, half), ("int8", m, whole)):
             found = held.search(rows.astype(Z.dtype), SECOND_STAGE * held.k)
-            yield _point(kind, m * (2 if kind == "float16" else 1), held, found)
+            yield _point(kind, n_bytes, held, found)
 
 
 def _point(kind: str, n_bytes: int, held: HeldOut, found: Ids) -> BytePoint:

@@ -21,6 +21,7 @@ from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar, row_norms
 from sphericalpca.metrics import HeldOut, Share, mean_share
+from sphericalpca.metrics.heldout import bisected
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
@@ -151,14 +152,6 @@ def geometric_sizes(largest: int) -> list[int]:
     return [*(int(size) for size in sizes if size < largest), largest]
 
 
-def _bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
-    """The smallest size above `low` that reaches the target, if `high` does and `low` does not."""
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if reaches(middle) else (middle, high)
-    return high
-
-
 @dataclass
 class _Search:
     """The points measured so far, and what is needed to measure more."""
@@ -199,7 +192,7 @@ class _Search:
         low, high = 0, min(SMALLEST, self.limit)
         while high < self.limit and not self._svd_reaches(high):
             low, high = high, min(2 * high, self.limit)
-        return _bisected(low, high, self._svd_reaches)
+        return bisected(low, high, self._svd_reaches)
 
     def _smallest(self, ladder: Ladder, low: int) -> int:
         """How many components above `low` reach the target, as far as the ladder can tell."""
@@ -216,7 +209,7 @@ class _Search:
         while high < limit and not self._reaches(ladder, high):
             low, step = high, 2 * step
             high = min(low + step, self.limit)
-        return _bisected(low, high, partial(self._reaches, ladder))
+        return bisected(low, high, partial(self._reaches, ladder))
 
     def _fit_and_measure(self, ladder: Ladder, size: int) -> SphericalPCA:
         start = self.svd.vectors(size) if size > ladder.highest else ladder.start(size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -17,7 +18,7 @@ from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbo
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.rows import ClusterMatrix, Matrix, RowSource, as_rows
 
-__all__ = ["HeldOut", "Share", "mean_share", "take_rows"]
+__all__ = ["HeldOut", "Share", "bisected", "mean_share", "take_rows"]
 
 # Rows beyond the k-th that are looked at for ties with it, as copies of one text are.
 SPARE = 64
@@ -232,10 +233,18 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     return Share(mean, max(low, 0.0), min(high, 1.0))
 
 
+def bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
+    """The smallest size above `low` that reaches the target, if `high` does and `low` does not."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if reaches(middle) else (middle, high)
+    return high
+
+
 def take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:
     """Rows by their increasing numbers."""
     if not isinstance(X, RowSource):
-        return X[ids]
+        return X if len(ids) == X.shape[0] else X[ids]
     first, taken = 0, []
     for block in X.read(slice(0, X.shape[0]), BLOCK_ROWS):
         here = ids[(ids >= first) & (ids < first + block.shape[0])] - first

@@ -59,7 +59,7 @@ KRYLOV_READS, MORE_READS = 6, 8
 OVERSAMPLING = 8
 # Where rows or features are few, blocks are added, up to this many times as many, until the last
 # ones turn the SVD by no more than this angle.  What remains is far less, and f is good to 1e-6.
-MORE_BLOCKS, SMALL_ANGLE = 6, 0.05
+MORE_BLOCKS, SMALL_ANGLE = 6, 0.01
 
 
 def leading(start: Start, count: int) -> Start:
@@ -187,15 +187,20 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     few = n_components <= FEW_COMPONENTS
     stride, blocks = (1, KRYLOV_READS) if few else (2, MORE_READS // 2)
     width = min(n_components + OVERSAMPLING, limit)
-    most = blocks * (MORE_BLOCKS if min(n, m) <= EXACT_SIDE else 1)
-    columns, C = min(most * width, limit), None
     Q = _basis(problem, problem.random(width, rng))
+    # A long basis must be no larger than the data.
+    short = len(Q) <= 2 * EXACT_SIDE or problem.rows.stored == n * m
+    most = blocks * (MORE_BLOCKS if min(n, m) <= EXACT_SIDE and short else 1)
+    columns, C = min(most * width, limit), None
     for _ in range(stride - 1):
         Q = _basis(problem, problem.covariance_times(Q))
-    basis = np.empty((len(Q), columns), Q.dtype)
+    basis = np.empty((len(Q), min(blocks * width, limit)), Q.dtype)
     T, k = np.zeros((columns, columns)), 0  # T = S'AS, of which the upper triangle is filled
     for block in range(most):
         last, k = k, k + Q.shape[1]
+        if k > basis.shape[1]:
+            more = np.empty((len(Q), min(blocks * width, columns - last)), Q.dtype)
+            basis = np.hstack([basis, more])
         basis[:, last:k] = Q
         S, room = basis[:, :k], min(columns - k, width)
         if block == most - 1 or room == 0:
