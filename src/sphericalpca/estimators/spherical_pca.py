@@ -95,8 +95,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
     svd_ratio_ : float
         f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 a plain SVD
-        would be enough.  NaN if the SVD was not among the starts.  Beyond 1024 features the start
-        is an approximate SVD, about as accurate as scikit-learn's TruncatedSVD by default.
+        would be enough.  NaN if the SVD was not among the starts.  Beyond 2,048 rows and features
+        the start is an approximate SVD, more accurate than scikit-learn's TruncatedSVD by default.
         If the r-th and the next singular value are equal, the SVD subspace is not unique; f differs
         among the choices, and the ratio refers to the one that was computed.
     residual_ : float
