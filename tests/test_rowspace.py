@@ -206,7 +206,7 @@ def test_the_ratio_to_the_svd_is_exact_for_few_long_rows(rng):
     model = SphericalPCA(5).fit(X)
     E = np.linalg.svd(X, full_matrices=False)[2][:5]
     svd = np.linalg.norm(X @ E.T, axis=1).mean()
-    assert model.svd_ratio_ == pytest.approx(svd / model.mean_cosine_, rel=1e-6)
+    assert model.svd_ratio_ == pytest.approx(svd / model.mean_cosine_, rel=5e-6)
 
 
 def test_callbacks_see_the_subspace_of_the_long_rows(rng):
