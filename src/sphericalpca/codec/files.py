@@ -69,7 +69,7 @@ def load_codec(codec: Any, path: Path) -> None:
         names = names_from(header["feature_names"], codec.n_features_in_)
         if names is not None:
             codec.feature_names_in_ = names
-        _require(isinstance(codec.distortion_, float), "its distortion is no number")
+        _require(isinstance(codec.distortion_, float), "its distortion must be a number")
         _require(fingerprint(codec) == header["fingerprint"], "its fingerprint is another")
     except DAMAGES as error:
         found = f"{str(path)!r} is not a whole SphericalCodec ({printable(error, 200)})"
