@@ -30,6 +30,7 @@ __all__ = [
     "FewRows",
     "LeavesRowSpace",
     "RowSpace",
+    "suits_exact",
     "suits_gram",
 ]
 
@@ -44,6 +45,12 @@ EXACT_SIDE, FEW_PER_COMPONENT = 2048, 20
 def suits_gram(count: int, n_components: int) -> bool:
     """Whether the products of so few rows, or features, are to be made."""
     return count <= min(EXACT_SIDE, FEW_PER_COMPONENT * n_components)
+
+
+def suits_exact(rows: Rows) -> bool:
+    """Whether the SVD is to be exact; a long basis of it must be no larger than the data."""
+    n, m = rows.shape
+    return min(n, m) <= EXACT_SIDE and (m <= 2 * EXACT_SIDE or rows.stored == n * m)
 
 
 def _are_wide(rows: Rows) -> bool:

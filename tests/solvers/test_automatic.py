@@ -45,6 +45,12 @@ def test_wide_rows_in_memory_are_for_anderson_which_knows_their_coordinates(floa
     assert isinstance(automatic(_rows(**long, per_row=500), 10, 1e-4), Subspace)
 
 
+def test_where_the_svd_is_exact_it_tells_the_curvature_and_anderson_needs_few_iterations():
+    assert isinstance(automatic(_rows(5_000, 2_000), 10, 1e-4), Anderson)
+    assert isinstance(automatic(_rows(2_000, 5_000), 10, 1e-4), Anderson)
+    assert isinstance(automatic(_rows(5_000, 2_049), 10, 1e-4), Subspace)
+
+
 def test_projections_that_do_not_fit_are_for_anderson():
     """Long sparse rows in a file, but so many that n x 40 numbers are more than memory has."""
     few, many = (_rows(n, 8_000, per_row=600, in_memory=False) for n in (10_000, 10_000_000))
@@ -84,5 +90,5 @@ def test_a_fitted_model_tells_what_was_chosen(rng):
     assert model.solver == "auto"
     assert SphericalPCA(2, tol=1e-10).fit(X).solver_ == Newton()
     assert SphericalPCA(2, tol=1e-5).fit(X.astype(np.float32)).solver_ == Anderson()
-    long = rng.standard_normal((2_500, 2_000))
+    long = rng.standard_normal((2_500, 2_100))
     assert model.fit(long).solver_ == Subspace()  # chosen anew for other data

@@ -48,6 +48,7 @@ def svd_method(request, monkeypatch):
 def all_are_many(monkeypatch):
     """No rows and features are so few that the SVD must be exact."""
     monkeypatch.setattr(start, "EXACT_SIDE", 0)
+    monkeypatch.setattr("sphericalpca.rowspace.EXACT_SIDE", 0)
 
 
 @pytest.fixture

@@ -34,11 +34,10 @@ from sphericalpca.rows import Rows
 from sphericalpca.rows.memory import SparseRows
 from sphericalpca.rowspace import (
     EXACT_SIDE,
-    GRAM_FEATURES,
     FewRows,
     LeavesRowSpace,
     RowSpace,
-    suits_gram,
+    suits_exact,
 )
 from sphericalpca.saddle import way_up
 from sphericalpca.solvers.alternating import Alternating
@@ -103,8 +102,8 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
     # A restart holds the new half of basis and projections beside the old ones.
     fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
     in_row_space = RowSpace.suits(rows) or FewRows.suits(rows, n_components)
-    knows_curvature = m <= GRAM_FEATURES or suits_gram(m, n_components)
-    if rows.local and fits and columns < m and not (in_row_space or knows_curvature):
+    # Where the SVD is exact, the start knows how f curves, and few iterations are needed.
+    if rows.local and fits and columns < m and not (in_row_space or suits_exact(rows)):
         compiled = library() is not None and rows.in_memory
         sparse_pass = SPARSE_PASS if compiled else PLAIN_PASS
         first, more = DENSE_PASS if rows.stored == n * m else sparse_pass

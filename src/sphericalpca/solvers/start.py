@@ -32,6 +32,7 @@ from sphericalpca.rowspace import (
     FewRows,
     LeavesRowSpace,
     RowSpace,
+    suits_exact,
     suits_gram,
 )
 
@@ -188,10 +189,9 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     stride, blocks = (1, KRYLOV_READS) if few else (2, MORE_READS // 2)
     width = min(n_components + OVERSAMPLING, limit)
     Q = _basis(problem, problem.random(width, rng))
-    # A long basis must be no larger than the data.
-    short = len(Q) <= 2 * EXACT_SIDE or problem.rows.stored == n * m
-    most = blocks * (MORE_BLOCKS if min(n, m) <= EXACT_SIDE and short else 1)
-    columns, C = min(most * width, limit), None
+    exact = _is_exact(problem)
+    most = blocks * (MORE_BLOCKS if exact else 1)
+    columns, ritz = min(most * width, limit), None
     for _ in range(stride - 1):
         Q = _basis(problem, problem.covariance_times(Q))
     basis = np.empty((len(Q), min(blocks * width, limit)), Q.dtype)
@@ -209,9 +209,9 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         Q = problem.covariance_times(Q)
         coordinates = inner(S, Q)
         T[:k, last:k] = coordinates
-        if most > blocks and (block + 1) % (blocks // 2) == 0:
-            C, earlier = _leading_coordinates(T[:k, :k], n_components), C
-            if earlier is not None and _angle(earlier, C) <= SMALL_ANGLE:
+        if exact and (block + 1) % (blocks // 2) == 0:
+            earlier, ritz = ritz, _eigenvectors(T[:k, :k])
+            if earlier and _angle(earlier[1], ritz[1], n_components) <= SMALL_ANGLE:
                 break
         for _ in range(stride - 1):
             Q = problem.covariance_times(_basis(problem, Q))
@@ -223,9 +223,28 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
             if block < blocks:
                 raise
             break  # next to nothing is left
-    C = _leading_coordinates(T[:k, :k], n_components).astype(S.dtype)
-    span = S if isinstance(problem, RowSpace) else None
-    return Start(refined(product(S, C), inner), is_svd=True, span=span, coordinates=C)
+    ritz = ritz if ritz and len(ritz[0]) == k else _eigenvectors(T[:k, :k])
+    return _start_along(problem, S, ritz, n_components)
+
+
+def _start_along(problem: Problem, S: Array, ritz: tuple[Array, Array], r: int) -> Start:
+    """The start spanned by the r leading Ritz vectors of S."""
+    if isinstance(problem, RowSpace):
+        C = ritz[1][:, :r].astype(S.dtype)
+        U = refined(product(S, C), problem.inner)
+        return Start(U, is_svd=True, span=S, coordinates=C)
+    # Where the SVD is exact, directions beside the components are known well too.
+    count = (KNOWN_DIRECTIONS if _is_exact(problem) else 1) * r
+    values, C = (found[..., :count] for found in ritz)
+    vectors = refined(product(S, C.astype(S.dtype)))
+    curvature = Curvature(vectors, values) if count > r else None
+    return Start(vectors[:, :r], is_svd=True, curvature=curvature)
+
+
+def _is_exact(problem: Problem) -> bool:
+    """Whether the SVD is to be exact, in these coordinates."""
+    rows_span = isinstance(problem, RowSpace)
+    return problem.rows.shape[0] <= EXACT_SIDE if rows_span else suits_exact(problem.rows)
 
 
 def _outside(problem: Problem, S: Array, Q: Array, coordinates: Array) -> Array:
@@ -236,15 +255,17 @@ def _outside(problem: Problem, S: Array, Q: Array, coordinates: Array) -> Array:
     return _basis(problem, R, S)
 
 
-def _leading_coordinates(T: Array, n_components: int) -> Array:
-    """Leading eigenvectors of a matrix whose upper triangle is given."""
-    return np.linalg.eigh(T, UPLO="U")[1][:, ::-1][:, :n_components]
+def _eigenvectors(T: Array) -> tuple[Array, Array]:
+    """Decreasing eigenvalues, and their vectors, of a matrix whose upper triangle is given."""
+    values, vectors = np.linalg.eigh(T, UPLO="U")
+    return values[::-1], vectors[:, ::-1]
 
 
-def _angle(earlier: Array, later: Array) -> float:
-    """The angle between spans of coordinates, of which later ones are longer."""
-    shared = later[: len(earlier)].T @ earlier
-    return frobenius(np.pad(earlier, ((0, len(later) - len(earlier)), (0, 0))) - later @ shared)
+def _angle(earlier: Array, later: Array, count: int) -> float:
+    """The angle between spans of that many leading columns, of which later ones are longer."""
+    more = len(later) - len(earlier)
+    earlier, later = np.pad(earlier[:, :count], ((0, more), (0, 0))), later[:, :count]
+    return frobenius(earlier - later @ (later.T @ earlier))
 
 
 def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
