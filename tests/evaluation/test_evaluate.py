@@ -18,7 +18,7 @@ from sphericalpca.evaluation import check_drift
 from sphericalpca.evaluation.findings import findings
 from sphericalpca.evaluation.methods import METHODS, centred_pca
 from sphericalpca.linalg import principal_angles
-from sphericalpca.metrics import HeldOut
+from sphericalpca.metrics.heldout import HeldOut
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers.start import svd_start

@@ -20,8 +20,7 @@ from sphericalpca.estimators.monitoring import report_fit
 from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar, row_norms
-from sphericalpca.metrics import HeldOut, Share, mean_share
-from sphericalpca.metrics.heldout import bisected
+from sphericalpca.metrics.heldout import HeldOut, Share, bisected, mean_share
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem

@@ -17,7 +17,7 @@ from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
-from sphericalpca.metrics import HeldOut
+from sphericalpca.metrics.heldout import HeldOut
 from sphericalpca.rows import RowSource, as_rows
 
 __all__ = ["evaluate"]

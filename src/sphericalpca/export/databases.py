@@ -29,28 +29,7 @@ NO_INDEX = f"-- No index: pgvector takes at most {LARGEST_INDEX} numbers, so all
 
 
 def pgvector_snippet(model: Any) -> str:
-    """SQL for PostgreSQL with pgvector; psql runs it as it is.
-
-    Parameters
-    ----------
-    model : fitted SphericalPCA
-
-    Returns
-    -------
-    text : str
-
-    Raises
-    ------
-    DataError
-        If the model has more components than a column of pgvector can hold.
-
-    Examples
-    --------
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import pgvector_snippet
-    >>> "vector(2)" in pgvector_snippet(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]]))
-    True
-    """
+    """SQL for PostgreSQL with pgvector, ready for psql."""
     r = unit_map(model).n_components
     if r > LARGEST_COLUMN:
         rule = f"a vector of pgvector has at most {LARGEST_COLUMN}"
@@ -59,47 +38,12 @@ def pgvector_snippet(model: Any) -> str:
 
 
 def qdrant_snippet(model: Any, model_file: str = SAVED) -> str:
-    """A Python module for Qdrant: create, add, search.
-
-    Parameters
-    ----------
-    model : fitted SphericalPCA
-    model_file : str, default="model.safetensors"
-        Where the text loads the model from.
-
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import qdrant_snippet
-    >>> "Distance.DOT" in qdrant_snippet(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]]))
-    True
-    """
+    """A Python module for Qdrant: create, add, search; it loads the model from `model_file`."""
     return _filled("qdrant.py", model, model_file=repr(model_file))
 
 
 def lancedb_snippet(model: Any, model_file: str = SAVED) -> str:
-    """A Python module for LanceDB: create, add, index, search.
-
-    Parameters
-    ----------
-    model, model_file
-        As in `qdrant_snippet`.
-
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import lancedb_snippet
-    >>> '"dot"' in lancedb_snippet(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]]))
-    True
-    """
+    """A Python module for LanceDB: create, add, index, search; as for Qdrant."""
     return _filled("lancedb.py", model, model_file=repr(model_file))
 
 

@@ -67,22 +67,6 @@ def factory_string(model: Any, index: str = "Flat") -> str:
     """What ``faiss.index_factory`` calls an index of this shape.
 
     "PCA" stands for the model's matrix: both are a LinearTransform, but PCA is trained and centred.
-
-    Parameters
-    ----------
-    model, index
-        As in `to_faiss`.
-
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import factory_string
-    >>> factory_string(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]]), "HNSW32")
-    'PCA2,L2norm,HNSW32'
     """
     return f"PCA{unit_map(model).n_components},L2norm,{index}"
 

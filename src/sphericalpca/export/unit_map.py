@@ -80,30 +80,7 @@ class UnitMap:
 
 
 def unit_map(model: Any) -> UnitMap:
-    """The map of a fitted SphericalPCA; the same whether or not `normalize` was set.
-
-    Only the fit depends on it: `transform` gives unit vectors, whatever the lengths of rows.
-
-    Parameters
-    ----------
-    model : fitted SphericalPCA
-
-    Returns
-    -------
-    reducer : UnitMap
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is another estimator; a ``TypeError``.
-
-    Examples
-    --------
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import unit_map
-    >>> unit_map(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]])).U.shape
-    (3, 2)
-    """
+    """The map of a fitted SphericalPCA; `normalize` affects only the fit, not the map."""
     if not isinstance(model, SphericalPCA):
         remedy = "pass a fitted SphericalPCA, which is one matrix and a normalisation"
         raise ArgumentTypeError(f"A {type(model).__name__} cannot be exported", remedy=remedy)
@@ -113,30 +90,7 @@ def unit_map(model: Any) -> UnitMap:
 
 
 def matrix_record(model: Any) -> dict[str, Any]:
-    """The map as plain values: lists, numbers and text.
-
-    Parameters
-    ----------
-    model : fitted SphericalPCA
-
-    Returns
-    -------
-    record : dict
-        "U" has a list of n_components numbers for each feature; "mean" is None unless the
-        model is centred; "apply" is a line of Python from X, U and mean to V.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import matrix_record
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
-    >>> Y = X @ np.array(matrix_record(model)["U"])
-    >>> V = Y / np.linalg.norm(Y, axis=1, keepdims=True)
-    >>> bool(np.allclose(V, model.transform(X)))
-    True
-    """
+    """The map as plain values; "apply" is a line of Python from X, U and mean to V."""
     reducer = unit_map(model)
     return {
         "about": "Spherical PCA: rows of X to rows of V, of unit length",

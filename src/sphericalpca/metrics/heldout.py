@@ -66,27 +66,10 @@ class HeldOut:
 
     @staticmethod
     def draw(X: Matrix | RowSource, count: int, k: int, rng: np.random.Generator) -> HeldOut:
-        """Draw rows that have a direction, and search for the neighbours of each.
+        """Draw at most `count` rows that have a direction, and search for the neighbours of each.
 
-        Parameters
-        ----------
-        X : array, CSR matrix or rows in files, shape (n_rows, m)
-        count : int
-            How many rows; at most a fifth of all are drawn.
-        k : int
-            The largest number of neighbours that will be asked for.
-        rng : Generator
-
-        Returns
-        -------
-        held : HeldOut
-
-        Raises
-        ------
-        DataError
-            If X is not at hand in this process, or has too few rows that are not zero.
-        ParameterError
-            If `count` is less than 2.
+        At most a fifth of all rows are drawn; `k` is the largest number of neighbours that will be
+        asked for.
         """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
             far = isinstance(X, ClusterMatrix)
@@ -125,22 +108,7 @@ class HeldOut:
         return weight
 
     def right(self, k: int) -> Ids:
-        """All rows that are right among the first k: those that tie with the k-th count.
-
-        Parameters
-        ----------
-        k : int
-
-        Returns
-        -------
-        ids : int array of shape (n_queries, t)
-            -1 where there are fewer than t.
-
-        Raises
-        ------
-        ParameterError
-            If the true neighbours are not known as far as that.
-        """
+        """Row numbers of the first k neighbours and of all that tie with the k-th; -1 fills up."""
         if not isinstance(k, Integral) or not 1 <= k <= self.k:
             rule = f"must be an integer from 1 to {self.k}, the neighbours that were looked for"
             raise ParameterError(Parameter("k", k), rule, "draw again for more")
@@ -150,33 +118,11 @@ class HeldOut:
         return np.where(ties, self.truth.ids, NOBODY)
 
     def search(self, Z: Array, k: int, metric: Metric = "cosine") -> Ids:
-        """What a search among reduced rows finds.
-
-        Parameters
-        ----------
-        Z : array of shape (n_rows, r)
-            All rows, the queries among them.
-        k : int
-        metric : {"cosine", "inner", "euclidean"}, default="cosine"
-
-        Returns
-        -------
-        ids : int array of shape (n_queries, k)
-        """
+        """The ids that a search among the reduced rows Z finds, shape (n_queries, k)."""
         return nearest_neighbours(Z, Z[self.ids], k, metric=metric, left_out=self.ids).ids
 
     def recall(self, found: Ids, k: int) -> Array:
-        """The share of the k true neighbours that are among those found, for each query.
-
-        Parameters
-        ----------
-        found : int array of shape (n_queries, f)
-        k : int
-
-        Returns
-        -------
-        recall : array of shape (n_queries,)
-        """
+        """The share of the k true neighbours among those found, shape (n_queries,)."""
         return recall_per_query(self.right(k), found, k)
 
 
