@@ -13,7 +13,7 @@ __all__ = ["main", "run"]
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run a command and exit; without `args` take those of the process."""
+    """Run a command and exit; `args` are those of the process by default."""
     run("sphericalpca.cli.app", "sphericalpca", args)
 
 

@@ -1,4 +1,4 @@
-"""What an installation runs on: versions, linear algebra and compiled kernels."""
+"""Versions, linear algebra libraries and compiled kernels of an installation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show_versions() -> None:
     Kernels
       in use                 ...
     """
-    print(describe_system())  # noqa: T201 - that is what it is for
+    print(describe_system())  # noqa: T201 - its purpose
 
 
 def describe_system() -> str:
@@ -60,7 +60,7 @@ def describe_system() -> str:
 
 
 def _versions() -> list[tuple[str, str]]:
-    """Packages that are needed, and those of the extras that are installed."""
+    """Required packages, and installed packages of the extras."""
     found = [("sphericalpca", __version__)]
     wanted = dict.fromkeys(NEEDED)
     with suppress(metadata.PackageNotFoundError):  # run from the sources, not installed

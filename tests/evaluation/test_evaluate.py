@@ -199,7 +199,7 @@ def test_the_same_seed_gives_the_same_and_progress_names_the_methods(X, model, f
 
 def test_what_cannot_be_evaluated(X, model):
     for at in ((), (0,), (1.5,), 10, "10", (10, -1)):
-        with pytest.raises(ValueError, match="must be whole numbers of at least 1"):
+        with pytest.raises(ValueError, match="must be positive integers"):
             evaluate(model, X, at=at)
     with pytest.raises(DataError, match="features"):
         evaluate(model, X[:, 1:])

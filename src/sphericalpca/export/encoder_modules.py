@@ -15,7 +15,7 @@ __all__ = ["write_sentence_transformers"]
 LINEAR, NORMALISATION = "0_Dense", "1_Normalize"
 LIST = "modules.json"
 
-# The old places of these classes: later versions know them too, older ones know no others.
+# Old names of these classes, which all versions know.
 TYPES = {
     LINEAR: "sentence_transformers.models.Dense",
     NORMALISATION: "sentence_transformers.models.Normalize",

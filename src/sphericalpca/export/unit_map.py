@@ -1,4 +1,4 @@
-"""What a fitted model does to a row: subtract, multiply, scale; and files that say so."""
+"""The map of a fitted model (subtract, multiply, scale), and files that hold it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sphericalpca.linalg import Array
 
 __all__ = ["UnitMap", "matrix_record", "npy_bytes", "npz_bytes", "unit_map"]
 
-# First by the largest entry, as squares of very long or short rows leave the range; then the
-# length is 1 at least, unless the row is zero: that stays zero.
+# First by the largest entry, because squares of very long or short rows leave the range; then the
+# length is at least 1, unless the row is zero, which stays zero.
 SCALE = (
     "Y = Y / np.maximum(np.abs(Y).max(axis=1, keepdims=True), np.finfo(Y.dtype).tiny); "
     "V = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), 1)"
@@ -28,8 +28,8 @@ SCALE = (
 class UnitMap:
     """The map ``x -> U'(x - mean) / ||U'(x - mean)||``.
 
-    `transform` returns a row that has nothing in the subspace as zeros.  Targets do so where the
-    product is zero, and else scale what rounding left of it.  faiss (lengths from 1e-19 to 1e19)
+    `transform` returns zeros for a row orthogonal to the subspace.  Targets do so if the product is
+    exactly zero, and otherwise scale what rounding left of it.  faiss (lengths from 1e-19 to 1e19)
     and sentence-transformers (from 1e-12) square in float32: other rows do not become unit vectors.
 
     Attributes
@@ -37,7 +37,7 @@ class UnitMap:
     U : ndarray of shape (n_features, n_components)
         Orthonormal columns.
     mean : ndarray of shape (n_features,) or None
-        What is subtracted first; None if nothing is.
+        Subtracted first; None without centring.
     """
 
     U: Array
@@ -45,12 +45,12 @@ class UnitMap:
 
     @property
     def n_features(self) -> int:
-        """Length of the vectors that go in."""
+        """Length of the input vectors."""
         return int(self.U.shape[0])
 
     @property
     def n_components(self) -> int:
-        """Length of the unit vectors that come out."""
+        """Length of the unit vectors."""
         return int(self.U.shape[1])
 
     @property
@@ -73,7 +73,7 @@ class UnitMap:
 
     @property
     def offset(self) -> Array | None:
-        """``-U' mean`` in float32, the bias of a layer; `centre` keeps digits that it loses."""
+        """``-U' mean`` in float32, the bias of a layer; subtracting `centre` is more accurate."""
         if (centre := self.centre) is None:
             return None
         return -(centre.astype(np.float64) @ self.matrix.T).astype(np.float32)
