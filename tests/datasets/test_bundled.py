@@ -33,7 +33,7 @@ def test_tables():
         X, y = load_bundled(name)
         assert (X.shape, len(np.unique(y))) == expected
         assert (X.dtype, y.dtype) == (np.float64, np.int64)
-    with pytest.raises(DataError, match="No bundled data 'glass': there are iris, wine"):
+    with pytest.raises(DataError, match="No bundled data set 'glass': choose from iris, wine"):
         load_bundled("glass")
 
 

@@ -25,9 +25,7 @@ INDEX = """\
 -- Create it after the rows are inserted.  vector_ip_ops is the class of <#>: an index of
 -- another class would not be used.
 CREATE INDEX ON items USING hnsw (embedding vector_ip_ops);"""
-NO_INDEX = (
-    f"-- No index: pgvector indexes at most {LARGEST_INDEX} numbers; all rows are compared."
-)
+NO_INDEX = f"-- No index: pgvector indexes at most {LARGEST_INDEX} numbers; all rows are compared."
 
 
 def pgvector_snippet(model: Any) -> str:
