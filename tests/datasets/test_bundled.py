@@ -111,5 +111,5 @@ def test_deprecated_and_hidden_names_are_left_out(monkeypatch):
 def test_without_docstrings(monkeypatch):
     flags = SimpleNamespace(flags=SimpleNamespace(optimize=2))
     monkeypatch.setattr("sphericalpca.datasets.bundled.sys", flags)
-    with pytest.raises(DataError, match="without docstrings: leave out the option -OO"):
+    with pytest.raises(DataError, match="without docstrings: run it without the option -OO"):
         load_docstrings()
