@@ -73,6 +73,6 @@ def _versions() -> list[tuple[str, str]]:
 
 
 def _library(facts: dict[str, Any]) -> tuple[str, str]:
-    told = [facts.get(name) for name in ("version", "architecture", "threading_layer")]
-    told += [f"threads: {facts['num_threads']}", Path(facts["filepath"]).name]
-    return facts["internal_api"], ", ".join(filter(None, told))
+    found = [facts.get(name) for name in ("version", "architecture", "threading_layer")]
+    found += [f"threads: {facts['num_threads']}", Path(facts["filepath"]).name]
+    return facts["internal_api"], ", ".join(filter(None, found))

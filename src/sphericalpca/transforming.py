@@ -105,8 +105,8 @@ def transform_file(
     name : str, default="vector"
         Name of the column of vectors in a table.
     keep : list of str, optional
-        Other columns of the input tables to write to an output table; all by default.  Tables with
-        other columns beside files without any raise an error, unless the list is empty.
+        Other columns of the input tables to write to an output table; all by default.  A mixture of
+        files with and without other columns raises an error, unless the list is empty.
     watch : callable, optional
         Called with the number of rows after each block is written.
 

@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Carried:
-    """Columns beside the vectors, taken row by row in their order."""
+    """Columns other than the vectors, read in order of the rows."""
 
     def __init__(self, schema: Any, batches: Generator[Any, None, None]) -> None:
         self.schema = schema
@@ -65,7 +65,7 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
     schema = _chosen(tables[0], names)
     for table in tables[1:]:
         if not _chosen(table, names).equals(schema):
-            found = f"{table.name} and {tables[0].name} have different columns beside the vectors"
+            found = f"{table.name} and {tables[0].name} have different columns besides the vectors"
             remedy = ("select columns that all files have with ", Parameter("keep", ...))
             raise DataError(found, remedy=remedy)
     return Carried(schema, _batches(tables, schema.names)) if len(schema) else None
@@ -99,7 +99,7 @@ def _refuse_lost_columns(
     for table in tables if names is None else ():
         if len(table.others):
             listed = ", ".join(map(repr, table.others.names))
-            found = f"{table.name} has columns beside its vectors ({listed})"
+            found = f"{table.name} has columns besides its vectors ({listed})"
             remedy = ("transform them separately, or pass ", Parameter("keep", []))
             raise DataError(found, f"{bare.name} has none", remedy)
 
@@ -108,7 +108,7 @@ def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequenc
     missing = [name for name in names or () if name not in there]
     if missing:
         known = f"it has {', '.join(map(repr, there))}" if there else "it has none"
-        found = f"{source.name} has no column {missing[0]!r} beside its vectors"
+        found = f"{source.name} has no column {missing[0]!r} besides its vectors"
         raise DataError(found, remedy=known)
 
 
@@ -187,7 +187,7 @@ def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
     others = [] if carried is None else list(carried.schema)
     if any(field.name == name for field in others):
         remedy = ("give the new vectors another ", Parameter("name"), ", or drop that column")
-        raise DataError(f"The input has a column {name!r} beside its vectors", remedy=remedy)
+        raise DataError(f"The input has a column {name!r} besides its vectors", remedy=remedy)
     kind = pyarrow.list_(pyarrow.from_numpy_dtype(np.dtype(dtype)), length)
     return pyarrow.schema([*others, pyarrow.field(name, kind)])
 

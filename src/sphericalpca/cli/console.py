@@ -121,7 +121,7 @@ def open_console(*, stderr: bool = False) -> Console:
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
     console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-    # rich would end the program, with a status of its own.
+    # rich would exit with another status.
     console.on_broken_pipe = _raise_again  # type: ignore[method-assign]
     return console
 

@@ -1,4 +1,4 @@
-"""``sphericalpca evaluate``: a model beside other methods, printed, and as a page and rows."""
+"""``sphericalpca evaluate``: compare a model with other methods, in print, a page and rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sphericalpca.exceptions import FeatureNamesWarning, import_extra
 
 __all__ = ["evaluate"]
 
-SIZES = (16, 32, 64, 96, 128, 192)  # bytes of codes, beside float32, float16 and int8
+SIZES = (16, 32, 64, 96, 128, 192)  # bytes of codes; float32, float16 and int8 are added
 PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 
 

@@ -18,7 +18,7 @@ __all__ = ["print_table"]
 
 # Between two columns.
 GAP = 2
-# Longer words (paths, checksums) may be broken where there is no room for them.
+# Longer words (paths, checksums) may be broken if there is no room.
 LONGEST = 24
 
 

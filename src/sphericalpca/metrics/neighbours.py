@@ -207,7 +207,7 @@ def _check(base: Any, question: Question) -> None:
             "lower it, or pass more rows",
         )
     for name, matrix in (("base", base), ("queries", question.queries)):
-        # Files are checked by whoever opens them.
+        # Files are checked when they are opened.
         place = None if isinstance(matrix, RowSource) else first_non_finite(matrix)
         if place is not None:
             value = f"Row {place[0]} of the {name} holds {place[2]} in column {place[1]}"
