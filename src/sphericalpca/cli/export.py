@@ -63,14 +63,14 @@ def export(
 
 
 def _export_codes(folder: Path, target: str, output: Path) -> str:
-    """Export the codes in a folder that compress wrote."""
+    """The codes in a folder that compress wrote."""
     from sphericalpca.codec.files import open_folder  # noqa: PLC0415 - slow to import
 
     if target != "faiss":
         raise click.UsageError(f"Codes are exported to faiss only, not to {target}.")
     codec, codes, _ = open_folder(folder)
     index = sphericalpca.codec.codes_to_faiss(codec, codes)
-    import faiss  # noqa: PLC0415 - a missing package is reported above
+    import faiss  # noqa: PLC0415 - said to be missing above
 
     sphericalpca.files.write_whole(output, faiss.serialize_index(index).tobytes())
     return "Load it with faiss.read_index; decoded vectors are not scaled to unit length there."

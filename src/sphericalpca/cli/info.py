@@ -120,7 +120,7 @@ def _certificate_facts(bound: dict[str, Any]) -> dict[str, Any]:
 
 
 def _codec_facts(path: Path) -> dict[str, Any]:
-    """Facts of a codec, or of a folder of codes."""
+    """Of a codec, or of a folder of codes."""
     from sphericalpca.codec.files import open_folder  # noqa: PLC0415 - slow to import
 
     if path.is_dir():
