@@ -121,9 +121,9 @@ def test_tables_carry_their_other_columns(X, model, tmp_path, files, out):
     transform_file(model, rows, tmp_path / "some.parquet", keep=["score", "id"], name="small")
     some = pq.read_table(tmp_path / "some.parquet")
     assert some.schema.names == ["score", "id", "small"]
-    with pytest.raises(DataError, match=r"no column 'c' beside its vectors: it has 'id', 'text', "):
+    with pytest.raises(DataError, match=r"no column 'c' besides its vectors: it has 'id', 'text'"):
         transform_file(model, rows, tmp_path / "other.parquet", keep=["c"])
-    with pytest.raises(DataError, match="has a column 'score' beside its vectors"):
+    with pytest.raises(DataError, match="has a column 'score' besides its vectors"):
         transform_file(model, rows, tmp_path / "other.parquet", name="score")
     assert not (tmp_path / "other.parquet").exists()
 
@@ -138,11 +138,11 @@ def mixed(X, tmp_path):
 
 def test_columns_that_only_some_files_have_are_not_lost_silently(X, mixed, model, tmp_path):
     out = tmp_path / "out.parquet"
-    lost = r"a.parquet' has columns beside its vectors \('id'\), but '.*b.npy' has none: transform"
+    lost = r"a.parquet' has columns besides its vectors \('id'\), but '.*b.npy' has none: transform"
     for rows in (open_rows(mixed), open_rows(mixed[::-1])):
         with pytest.raises(DataError, match=lost):
             transform_file(model, rows, out)
-        with pytest.raises(DataError, match=r"b.npy' has no column 'id' beside its vectors"):
+        with pytest.raises(DataError, match=r"b.npy' has no column 'id' besides its vectors"):
             transform_file(model, rows, out, keep=["id"])
     assert not out.exists()
     # They are left behind if that is said, and where there is no place for any.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sphericalpca.rows import open_rows as open_rows
     from sphericalpca.system import show_versions as show_versions
 
-# Rooms, and the public names in them.
+# Modules, and the public names in them.
 _ROOMS = {
     "certificate": ("Certificate",),
     "codec": ("SphericalCodec",),
@@ -50,7 +50,7 @@ __all__ = list(_PLACES)
 
 
 def __getattr__(name: str) -> Any:
-    """A public name, or a room of the package, on its first use."""
+    """Import a public name, or a module of the package, on first use."""
     if name in _PLACES:
         value = getattr(importlib.import_module(f"{__name__}.{_PLACES[name]}"), name)
         globals()[name] = value
@@ -61,7 +61,7 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    """What tab completion shows: public names and rooms, whether or not they were used yet."""
+    """Names for tab completion: public names and modules, imported or not."""
     rooms = {room.name for room in pkgutil.iter_modules(__path__)}
     hidden = {name for name in globals() if name.startswith("__")}
     return sorted({*hidden, *__all__, *rooms} - {"__main__"})

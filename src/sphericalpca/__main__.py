@@ -13,7 +13,7 @@ __all__ = ["main", "run"]
 
 
 def main(args: Sequence[str] | None = None) -> None:
-    """Run a command and exit; without `args` take those of the process."""
+    """Run a command and exit; `args` are those of the process by default."""
     run("sphericalpca.cli.app", "sphericalpca", args)
 
 
@@ -27,7 +27,7 @@ def run(module: str, program: str, args: Sequence[str] | None = None) -> None:
             sys.stderr.write(f"Error: {missing}\n")
             sys.exit(2)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # A file name that the terminal cannot show is no reason to fail.
+        # Do not fail on file names that the terminal cannot show.
         sys.stdout.reconfigure(errors="backslashreplace")
     importlib.import_module(module).app(args, prog_name=program)
 

@@ -1,4 +1,4 @@
-"""An upper bound on f over all subspaces: how far from the optimum can U be?
+"""An upper bound on f over all subspaces, which bounds the distance of U to the optimum.
 
 For any numbers s_j > 0 the arithmetic-geometric mean inequality gives ::
 
@@ -37,7 +37,7 @@ PATIENCE = 6
 
 @dataclass(frozen=True)
 class Certificate:
-    """An upper bound on f over all subspaces, beside the value at one of them.
+    """An upper bound on f over all subspaces, with the value at one of them.
 
     Attributes
     ----------
@@ -157,15 +157,15 @@ def _factors(w: Array, s: Array) -> Array:
 
 
 def _enough(bounds: list[float], value: float, allowance: float) -> float:
-    """How exact eigenvalues have to be, so that they hardly matter to the gap."""
+    """Accuracy of eigenvalues at which their errors hardly affect the gap."""
     gap = min(bounds, default=1.05 * value) - value
     return max(1e-6 * value, 0.02 * (gap + allowance))
 
 
 def _settled(bounds: list[float], relaxed: float, value: float, allowance: float) -> bool:
-    """Whether more rounds could not, or hardly would, make the gap smaller."""
+    """Whether more rounds would hardly make the gap smaller."""
     worthwhile = max(1e-9 * value, 0.01 * (bounds[-1] - value), 0.1 * allowance)
-    # Single rounds may bring nothing, so patience spans several of them.
+    # Single rounds may not improve the bound, so patience spans several.
     stuck = len(bounds) > PATIENCE and bounds[-1 - PATIENCE] - bounds[-1] < worthwhile
     return stuck or bounds[-1] - relaxed <= worthwhile
 

@@ -48,7 +48,7 @@ class Rate:
 
 @dataclass(frozen=True)
 class Convergence:
-    """What the paper's theory says of one run, with one entry per iteration in arrays.
+    """One run compared with the paper's theory; arrays have one entry per iteration.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Convergence:
         because P1's constant would allow the loss to rise.  The first entry counts only if V(0)
         was unit.  Fit in float64: in float32 rounding is larger than a step's decrease.
     subgradient_ratio : array
-        dist(0, dh) over its bound; at most 1 if lam, mu > L_c.
+        dist(0, dh) divided by its bound; at most 1 if lam, mu > L_c.
     path_length : array
         Sum of the step lengths so far.
     rate : Rate
@@ -135,12 +135,12 @@ def fit_rate(steps: Array) -> Rate:
     Parameters
     ----------
     steps : array-like of shape (n_iter,)
-        Lengths; infinity and NaN are left out.
+        Step lengths; infinity and NaN are ignored.
 
     Returns
     -------
     rate : Rate
-        Its numbers are NaN where fewer than three of those steps are longer than 0.
+        Its numbers are NaN if fewer than three of those steps are positive.
 
     Raises
     ------
@@ -157,7 +157,7 @@ def fit_rate(steps: Array) -> Rate:
     """
     steps = np.asarray(steps, dtype=np.float64)
     if steps.ndim != 1:
-        rule = "it must be (n_iter,), one length each"
+        rule = "it must be (n_iter,), one length per iteration"
         raise ParameterError(f"steps has shape {steps.shape}", rule)
     k = np.arange(1, len(steps) + 1)
     tail = (k > len(steps) // 2) & (steps > 0) & np.isfinite(steps)

@@ -102,13 +102,13 @@ class Explained(Exception):
         )
         link = " " if isinstance(self.value, Parameter) else ", but "
         if rule and value.endswith(".") and not value.endswith(".."):
-            value = value[:-1]  # a sentence of another library goes on
+            value = value[:-1]  # a sentence of another library is continued
         sentence = f"{value}{link}{rule}" if rule else value
         if remedy and sentence.endswith("."):  # several sentences of another library
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
         elif remedy:
             sentence = f"{sentence}: {remedy}"
-        # A command in quotes is to be copied.
+        # A command in quotes is copied by the reader: no full stop behind it.
         return sentence if sentence.endswith((".", "?", '"')) else f"{sentence}{self._end}"
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -136,7 +136,7 @@ class ArgumentTypeError(Explained, TypeError):
 
 
 class ExistsError(Explained, FileExistsError):
-    """Something is where a file or folder is to be written."""
+    """A file or folder to be written exists already."""
 
 
 class IsFolderError(Explained, IsADirectoryError):
@@ -148,11 +148,11 @@ class NotFolderError(Explained, NotADirectoryError):
 
 
 class WriteError(Explained, OSError):
-    """The system refuses to write a file."""
+    """The operating system cannot write a file."""
 
 
 class SolverError(Explained, TypeError):
-    """A solver lacks what it is asked for, such as the methods that a checkpoint needs."""
+    """A solver lacks required methods, such as those that a checkpoint needs."""
 
 
 def check_choice(name: str, value: str, choices: Collection[str]) -> None:
@@ -182,7 +182,7 @@ class MissingExtraError(Explained, ImportError):
 
 
 def import_extra(module: str, feature: str, package: str, extra: str) -> Any:
-    """Import an optional module, or say which extra brings it."""
+    """Import an optional module, or raise an error that names its extra."""
     try:
         return importlib.import_module(module)
     except ImportError:
@@ -190,7 +190,7 @@ def import_extra(module: str, feature: str, package: str, extra: str) -> Any:
 
 
 class FeatureNamesWarning(UserWarning):
-    """Only the model, or only the rows, have column names; scikit-learn's words, for files."""
+    """Only the model, or only the rows, have column names; as scikit-learn warns, for files."""
 
 
 class NoDirectionWarning(Explained, UserWarning):
@@ -198,21 +198,21 @@ class NoDirectionWarning(Explained, UserWarning):
 
 
 class CapacityWarning(Explained, UserWarning):
-    """The rows cannot use as many bytes, or as many levels of a byte, as they were given."""
+    """The rows cannot use as many bytes, or as many levels of a byte, as requested."""
 
 
 class ShortfallWarning(Explained, UserWarning):
-    """No number of components that was allowed keeps the recall that was asked for."""
+    """No allowed number of components reaches the target recall."""
 
 
-# Control characters, marks that turn the direction of writing, halves of characters, line ends.
+# Control characters, marks of writing direction, surrogates, line separators.
 UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
-# Modules in which no user wrote the line that a warning is about.
+# Modules that warnings do not point to.
 MACHINERY = ("sphericalpca.", "sklearn.")
 
 
 def printable(found: object, most: int | None = None) -> str:
-    """How a message quotes what a file holds: in one line, control characters spelled out."""
+    """Text from a file for a message: in one line, control characters escaped."""
     try:
         text = str(found)
     except RecursionError:  # lists in lists in lists
@@ -233,7 +233,7 @@ def counted(number: int, one: str, many: str | None = None) -> str:
 
 
 def warn_caller(message: str | Warning, category: type[Warning] | None = None) -> None:
-    """Warn at the line outside this package and scikit-learn that led here."""
+    """Warn at the calling line outside this package and scikit-learn."""
     level, frame = 1, sys._getframe()
     while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith(MACHINERY):
         level, frame = level + 1, frame.f_back
@@ -242,7 +242,7 @@ def warn_caller(message: str | Warning, category: type[Warning] | None = None) -
 
 @contextmanager
 def silently(*categories: type[Warning]) -> Iterator[None]:
-    """Without warnings of these kinds."""
+    """Suppress warnings of these categories."""
     with warnings.catch_warnings():
         for category in categories:
             warnings.simplefilter("ignore", category)

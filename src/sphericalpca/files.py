@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all: until then they have hidden names beside."""
+"""Write files and folders whole or not at all, under a temporary hidden name first."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ __all__ = [
     "write_whole",
 ]
 
-# Processes of other machines may write to the same folder, with the same numbers as ours.
+# Processes of other machines may write to the same folder, with the same process ids.
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
-# Numbers of processes come again: in a container that is started anew, at once.
+# Process ids are reused, immediately if a container is restarted.
 LIFE = secrets.token_hex(4)
 # Process, life and ending of a hidden name, after its machine.
 MARK = re.compile(r"(\d+)\.([0-9a-f]{8})\.\d+\.(tmp|old)")
-# Links to links that are followed.
+# Maximum number of links to follow.
 MOST_LINKS = 40
 
 
@@ -42,18 +42,18 @@ MOST_LINKS = 40
 def replacing(path: Path) -> Iterator[Path]:
     """A temporary name, renamed to `path` if all goes well and removed if not.
 
-    The file is there already, and empty.  An older one stays until the new one is complete and on
-    the disk, and passes its permissions on.  Of a link, what it leads to is replaced.
+    The temporary file exists and is empty.  An older file stays until the new one is complete and
+    on disk, and its permissions are kept.  For a link, the target is replaced.
     """
     path = _followed(path)
     if path.is_dir():
-        raise IsFolderError(f"{path} is a folder", "a file is written", "choose a name")
+        raise IsFolderError(f"{path} is a folder", "a file is written", "choose a file name")
     refuse_devices(path)
     sweep(path)
     temporary = beside(path)
     try:
         with _naming(path, temporary):
-            # Made anew for certain: what others may have put there, a link too, is not opened.
+            # Never opens what others may have put there, such as a link.
             temporary.touch(exist_ok=False)
             yield temporary
             _to_disk(temporary)
@@ -61,7 +61,7 @@ def replacing(path: Path) -> Iterator[Path]:
                 _pass_permissions(path, temporary)
             temporary.replace(path)
     finally:
-        with suppress(OSError):  # on a disk that has become read-only, say
+        with suppress(OSError):  # for example if the disk has become read-only
             temporary.unlink(missing_ok=True)
 
 
@@ -70,7 +70,7 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
     """A temporary folder, renamed to `path` if all goes well and removed if not.
 
     An older folder of that name stays until the new one is complete.  It is replaced only if
-    everything in it has a name among `ours`: whatever else is there would be lost.
+    everything in it has a name among `ours`: anything else would be lost.
     """
     path = _followed(path)
     sweep(path, ours)
@@ -93,7 +93,7 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write a file in one step; its folder is made if it is not there."""
+    """Write a file in one step; its folder is created if necessary."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with replacing(path) as temporary:
         temporary.write_bytes(content)
@@ -108,29 +108,29 @@ def check_writable(path: Path) -> None:
 
 
 def refuse_pipes(path: Path) -> None:
-    """Raise an `OSError`, where reading from a device, pipe or socket would wait forever."""
+    """Raise an `OSError` for a device, pipe or socket: reading it could wait forever."""
     if _is_special(path):
         raise OSError(errno.EINVAL, "It is a device, pipe or socket", str(path))
 
 
 def resolved(path: Path) -> Path:
-    """The absolute path, without links."""
+    """The absolute path, with links resolved."""
     try:
         return Path(os.path.realpath(path))
-    except FileNotFoundError:  # the system knows no name of it any more
+    except FileNotFoundError:  # the current folder was removed
         found = f"The current folder no longer exists, so {str(path)!r} cannot be written"
         raise AbsentError(found, remedy="change to a folder that exists") from None
 
 
 def beside(path: Path, ending: str = "tmp") -> Path:
-    """A hidden name in the same folder that nobody can foresee; it tells which process made it."""
+    """A hidden, unpredictable name in the same folder, marked with the process that made it."""
     mark = f"{MACHINE}.{os.getpid()}.{LIFE}.{secrets.randbits(64)}"
     return path.with_name(f".{path.name}.{mark}.{ending}")
 
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
-    """Remove what killed processes left (of folders `ours`); put back what was not replaced."""
-    # Whatever cannot be read or removed is not in the way: what is written has another name.
+    """Remove what killed processes left (in folders `ours`); restore what was not replaced."""
+    # What cannot be read or removed does no harm: new files have other names.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."
         with os.scandir(path.parent) as entries:
@@ -147,7 +147,7 @@ def _take_away(left: Path, ending: str, path: Path, ours: Collection[str]) -> No
     if left.is_symlink() or not left.is_dir():
         left.unlink()
     elif any(e.name not in ours and not e.name.startswith(making) for e in left.iterdir()):
-        return  # anybody can give a folder of somebody else's such a name
+        return  # another user may have chosen such a name
     elif ending == "old" and not path.exists():
         left.rename(path)
     else:
@@ -156,7 +156,7 @@ def _take_away(left: Path, ending: str, path: Path, ours: Collection[str]) -> No
 
 @contextmanager
 def _naming(path: Path, temporary: Path) -> Iterator[None]:
-    """Errors of the disk name the file that was asked for."""
+    """Make errors of the disk name the requested file, not the temporary one."""
     try:
         yield
     except OSError as error:
@@ -175,13 +175,13 @@ def _is_alive(process: int, life: str) -> bool:
         os.kill(process, 0)
     except (ProcessLookupError, OverflowError):
         return False
-    except OSError:  # it is somebody else's
+    except OSError:  # it belongs to another user
         pass
     return True
 
 
 def _to_disk(path: Path) -> None:
-    """Else a crash of the machine may leave the new name on an empty file."""
+    """Flush to disk; otherwise a crash of the machine may leave an empty file."""
     file = os.open(path, os.O_RDONLY)
     try:
         os.fsync(file)
@@ -190,14 +190,14 @@ def _to_disk(path: Path) -> None:
 
 
 def _followed(path: Path) -> Path:
-    """Where a path leads; links of others in a folder in which all may write are not followed."""
+    """The target of a path; links of other users in world-writable folders are not followed."""
     for _ in range(MOST_LINKS):
         path = resolved(path.parent) / path.name
         if not path.is_symlink():
             break
         link, folder = path.lstat(), path.parent.stat()
         shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
-        user = os.geteuid() if hasattr(os, "geteuid") else 0  # where all files are of user 0
+        user = os.geteuid() if hasattr(os, "geteuid") else 0  # where all files belong to user 0
         if shared and link.st_uid not in (user, folder.st_uid):
             raise PermissionError(errno.EACCES, "It is a link of another user", str(path))
         path = path.parent / path.readlink()
@@ -207,7 +207,7 @@ def _followed(path: Path) -> Path:
 
 
 def _pass_permissions(old: Path, new: Path) -> None:
-    """Those of the older file; if it is somebody else's, no more than a new file has anyway."""
+    """Copy permissions; from a file of another user, only those that a new file has anyway."""
     before, now = old.stat(), new.stat()
     kept = stat.S_IMODE(before.st_mode) & 0o777
     if before.st_uid != now.st_uid:

@@ -1,4 +1,4 @@
-"""Models in files: safetensors, with a header in JSON.  Nothing in it is executed."""
+"""Model files: safetensors with a JSON header, which contain no code."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FORMAT = 2
 READABLE = (1, 2)  # version 0.1 wrote format 1
 KEY = "sphericalpca"
 
-# What reading something else than a model may end in; types that numpy has not are attributes.
+# Errors from reading other files; types that numpy lacks raise AttributeError.
 UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
 
 
@@ -65,12 +65,12 @@ def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
 
 
 def check_model_name(path: Path) -> None:
-    """Refuse the name of another kind of file: there may be data under it."""
+    """Refuse the suffix of another kind of file, which may hold data."""
     check_suffix(path, "Models are safetensors files", MODEL_SUFFIX)
 
 
 def require_library() -> None:
-    """Raise a `MissingExtraError` before a long fit, if no model can be written."""
+    """Raise a `MissingExtraError` before a long fit if models cannot be written."""
     _safetensors("safetensors.numpy")
 
 

@@ -26,8 +26,8 @@ __all__ = ["FAILURE", "LeadingEigenvalues", "Ritz", "tangent"]
 
 # A bound may fail with this probability.
 FAILURE = 1e-9
-# Of the random vectors.  Nobody else's seed, or a fit or data with `random_state=0` would draw the
-# same vectors, and not be independent of them.
+# Of the random vectors.  An unusual seed: with that of a fit or of the data, such as 0, the vectors
+# would be the same, and not independent.
 SEED = 0x2C1A_94F3_7B60_E85D_13D9_0A72_C64E_5F81
 # Vectors beyond the r that are asked for, so that the rest of A is far below the r-th eigenvalue.
 SPARE, SPARE_SHARE = 8, 0.5
@@ -151,7 +151,7 @@ class LeadingEigenvalues:
         S = column_basis(column_basis(near, eps, inner_products), 0.25, inner_products)
         found, before = Ritz.within(S, self._times(S), S.shape[1]), math.inf
         for hard in range(ROUNDS):
-            # Once at least: vectors near those of another matrix do not know their own error.
+            # At least once: the error of vectors from another matrix is not known before.
             found = found.refined(self._times, self._depth if hard else 1)
             error = found.top_sum(self._r, float(found.values[-1]))
             error -= float(found.values[: self._r].sum())
@@ -174,10 +174,10 @@ class LeadingEigenvalues:
 
 
 def tangent(block: int, size: int, failure: float) -> float:
-    """The tangent of an angle that a vector and the span of random ones exceed so rarely.
+    """The tangent of the angle of a vector to a random span, exceeded with probability `failure`.
 
-    P(Beta(a, c) <= x) <= x^a / (a B(a, c)) for c >= 1: that is solved for x = cos^2.  A smaller c
-    is more favourable.
+    P(Beta(a, c) <= x) <= x^a / (a B(a, c)) for c >= 1 is solved for x = cos^2.  A smaller c
+    is more favourable, so 1 is used.
     """
     a, c = block / 2, max((size - block) / 2, 1.0)
     logarithm = (math.log(failure * a) + float(special.betaln(a, c))) / a

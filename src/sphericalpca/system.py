@@ -1,4 +1,4 @@
-"""What an installation runs on: versions, linear algebra and compiled kernels."""
+"""Versions, linear algebra libraries and compiled kernels of an installation."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def show_versions() -> None:
     Kernels
       in use                 ...
     """
-    print(describe_system())  # noqa: T201 - that is what it is for
+    print(describe_system())  # noqa: T201 - its purpose
 
 
 def describe_system() -> str:
@@ -60,7 +60,7 @@ def describe_system() -> str:
 
 
 def _versions() -> list[tuple[str, str]]:
-    """Packages that are needed, and those of the extras that are installed."""
+    """Required packages, and installed packages of the extras."""
     found = [("sphericalpca", __version__)]
     wanted = dict.fromkeys(NEEDED)
     with suppress(metadata.PackageNotFoundError):  # run from the sources, not installed
@@ -73,6 +73,6 @@ def _versions() -> list[tuple[str, str]]:
 
 
 def _library(facts: dict[str, Any]) -> tuple[str, str]:
-    told = [facts.get(name) for name in ("version", "architecture", "threading_layer")]
-    told += [f"threads: {facts['num_threads']}", Path(facts["filepath"]).name]
-    return facts["internal_api"], ", ".join(filter(None, told))
+    found = [facts.get(name) for name in ("version", "architecture", "threading_layer")]
+    found += [f"threads: {facts['num_threads']}", Path(facts["filepath"]).name]
+    return facts["internal_api"], ", ".join(filter(None, found))

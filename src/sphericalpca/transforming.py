@@ -35,12 +35,12 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     Yields
     ------
     V : ndarray of shape (rows of the block, n_components)
-        As `SphericalPCA.transform` would return them.
+        As returned by `SphericalPCA.transform`.
 
     Raises
     ------
     DataError
-        If the files have other columns than the fit had, numbers that are not finite, or change.
+        If the columns differ from those of the fit, a number is not finite, or a file changes.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     U = model.components_.T.astype(rows.dtype)
     with closing(finite_blocks(rows)) as blocks:
         for first, matrix in blocks:
-            # Not around the yield: what callers do meanwhile, on any thread, is none of ours.
+            # Not around the yield, which would limit the threads of the caller.
             with parallel():
                 options = {"mean": model.mean_, "first": first}
                 V = in_memory(matrix, normalize=model.normalize, **options).components(U)
@@ -69,7 +69,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
 
 
 def finite_blocks(rows: RowSource) -> Generator[tuple[int, Matrix], None, None]:
-    """The rows of files block by block, each behind the number of its first row."""
+    """The rows of files in blocks, each after the number of its first row."""
     height = best_block_rows(rows, allowed_threads())
     with closing(read_blocks(rows, slice(0, rows.shape[0]), height)) as blocks:
         for place, matrix in blocks:
@@ -101,19 +101,19 @@ def transform_file(
     model, rows
         As in `transform_blocks`.
     output : str or Path
-        Its suffix tells the format: NumPy's ``.npy``, or a table such as ``.parquet``.
+        Its suffix selects the format: NumPy's ``.npy``, or a table such as ``.parquet``.
     name : str, default="vector"
         Name of the column of vectors in a table.
     keep : list of str, optional
-        Other columns of the input tables to write to an output table; all by default.  Tables with
-        other columns beside files without any raise an error, unless the list is empty.
+        Other columns of the input tables to write to an output table; all by default.  A mixture of
+        files with and without other columns raises an error, unless the list is empty.
     watch : callable, optional
         Called with the number of rows after each block is written.
 
     Returns
     -------
     n_zero : int
-        Number of rows that have no direction, and are zero in the result.
+        Number of rows that have no direction and are zero in the result.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Vectors to files, a block at a time: whole or not at all."""
+"""Write vectors to files, a block at a time: whole or not at all."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Carried:
-    """Columns beside the vectors, taken row by row in their order."""
+    """Columns other than the vectors, read in order of the rows."""
 
     def __init__(self, schema: Any, batches: Generator[Any, None, None]) -> None:
         self.schema = schema
@@ -40,7 +40,7 @@ class Carried:
         self._rest: Any = None
 
     def take(self, rows: int) -> list[Any]:
-        """Record batches of exactly this many rows together."""
+        """Record batches with this many rows in total."""
         taken: list[Any] = []
         while rows > 0:
             batch = self._rest if self._rest is not None else next(self._batches)
@@ -50,12 +50,12 @@ class Carried:
         return taken
 
     def close(self) -> None:
-        """Close the file that was read last: an error would keep it open in its traceback."""
+        """Close the file read last, which the traceback of an error would keep open."""
         self._batches.close()
 
 
 def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
-    """The columns of a source's tables beside its vectors, all or those named; None if none."""
+    """Columns of the tables other than the vectors, all or those named; None if there are none."""
     tables = [part for part in _parts(source) if isinstance(part, TableRows)]
     others = [part for part in _parts(source) if not isinstance(part, TableRows)]
     if others:
@@ -65,8 +65,8 @@ def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Ca
     schema = _chosen(tables[0], names)
     for table in tables[1:]:
         if not _chosen(table, names).equals(schema):
-            found = f"{table.name} and {tables[0].name} have different columns beside the vectors"
-            remedy = ("name those that all files have with ", Parameter("keep", ...))
+            found = f"{table.name} and {tables[0].name} have different columns besides the vectors"
+            remedy = ("select columns that all files have with ", Parameter("keep", ...))
             raise DataError(found, remedy=remedy)
     return Carried(schema, _batches(tables, schema.names)) if len(schema) else None
 
@@ -95,11 +95,11 @@ def _chosen(table: TableRows, names: Sequence[str] | None) -> Any:
 def _refuse_lost_columns(
     tables: Sequence[TableRows], bare: RowSource, names: Sequence[str] | None
 ) -> None:
-    """Identifiers that only some files have would be lost for all: that is for users to say."""
+    """Refuse to drop identifiers, for all files, because some files have none."""
     for table in tables if names is None else ():
         if len(table.others):
             listed = ", ".join(map(repr, table.others.names))
-            found = f"{table.name} has columns beside its vectors ({listed})"
+            found = f"{table.name} has columns besides its vectors ({listed})"
             remedy = ("transform them separately, or pass ", Parameter("keep", []))
             raise DataError(found, f"{bare.name} has none", remedy)
 
@@ -108,7 +108,7 @@ def _refuse_names(names: Sequence[str] | None, source: RowSource, there: Sequenc
     missing = [name for name in names or () if name not in there]
     if missing:
         known = f"it has {', '.join(map(repr, there))}" if there else "it has none"
-        found = f"{source.name} has no column {missing[0]!r} beside its vectors"
+        found = f"{source.name} has no column {missing[0]!r} besides its vectors"
         raise DataError(found, remedy=known)
 
 
@@ -126,9 +126,9 @@ class Writer:
 def open_writer(
     path: Path, shape: tuple[int, int], dtype: Any, *, name: str = "vector", carried: Any = None
 ) -> Iterator[Writer]:
-    """A writer whose file appears when all went well.
+    """A writer whose file appears when it is complete.
 
-    A table has `name` for vectors, and what is `carried`, which is closed in the end.
+    A table has a column `name` for vectors and the columns `carried`, which are closed at the end.
     """
     known = format_of(path)
     if known is None or not known.writer:
@@ -154,7 +154,7 @@ def npy_writer(
     header = {"descr": np.dtype(dtype).str, "fortran_order": False, "shape": shape}
     with path.open("wb") as file:
         np.lib.format.write_array_header_1_0(file, header)
-        # Not tofile, which does not say why it failed.
+        # Not tofile, which does not report why it failed.
         yield Writer(lambda V: file.write(np.ascontiguousarray(V).data))
 
 
@@ -164,7 +164,7 @@ def parquet_writer(
 ) -> Iterator[Writer]:
     """A writer of Parquet files."""
     schema = _schema(shape[1], dtype, name, carried)
-    # Vectors hardly compress, and dictionaries of them are of no use.
+    # Vectors hardly compress, and dictionaries do not help.
     options = {"compression": {name: "NONE"}, "use_dictionary": schema.names[:-1]}
     parquet = _optional("pyarrow.parquet", "Parquet files")
     with parquet.ParquetWriter(str(path), schema, **options) as file:
@@ -182,12 +182,12 @@ def arrow_writer(
 
 
 def _schema(length: int, dtype: Any, name: str, carried: Carried | None) -> Any:
-    """What is carried, then the vectors."""
+    """The schema: carried columns, then the vectors."""
     pyarrow = _optional("pyarrow", "Parquet and Arrow files")
     others = [] if carried is None else list(carried.schema)
     if any(field.name == name for field in others):
         remedy = ("give the new vectors another ", Parameter("name"), ", or drop that column")
-        raise DataError(f"The input has a column {name!r} beside its vectors", remedy=remedy)
+        raise DataError(f"The input has a column {name!r} besides its vectors", remedy=remedy)
     kind = pyarrow.list_(pyarrow.from_numpy_dtype(np.dtype(dtype)), length)
     return pyarrow.schema([*others, pyarrow.field(name, kind)])
 

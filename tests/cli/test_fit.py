@@ -107,7 +107,7 @@ def test_what_is_wrong_is_said_in_one_line(run, file, words, line, monkeypatch):
     assert [path.name for path in file.parent.iterdir()] == ["rows.npy"]
 
 
-NO_DIMENSION = "neither a whole number of at least 1 nor a mean cosine"
+NO_DIMENSION = "must be a positive integer, or a mean cosine"
 
 
 @pytest.mark.parametrize(
@@ -234,14 +234,14 @@ def test_a_certificate_goes_with_the_model(run, X, file, model):
     assert kept == {"gap": found["gap"], "kind": "rigorous", "probability": 0.0, "rigorous": True}
     assert kept.items() <= found.items()
     again = run("fit", file, "-r", 3, "-o", model, "--certify", "--force")
-    assert "No subspace is better by more than a share of" in again.stdout
+    assert "No subspace is better by more than a fraction of" in again.stdout
     assert "(rigorous)." in again.stdout
 
 
 def test_a_probable_certificate_states_its_probability(run, file, model, monkeypatch):
     monkeypatch.setattr("sphericalpca.certificate.DIRECT_SIZE", 2)
     result = run("fit", file, "-r", 3, "-o", model, "--certify")
-    assert "(probable, wrong with a probability of at most 1e-09)." in result.stdout
+    assert "(probable, wrong with probability at most 1e-09)." in result.stdout
     kept = json.loads(run("info", model, "--json").stdout)["certificate"]
     assert (kept["kind"], kept["probability"], kept["rigorous"]) == ("probable", 1e-9, False)
 

@@ -36,7 +36,7 @@ def _content(folder):
 
 
 READ = "is read by this command: choose another"
-NO_NAME = "- is not the name of a file"
+NO_NAME = "Cannot write to a pipe (-)"
 CHOOSE = "choose rows.npy --k 2 --queries 9"
 
 
@@ -65,8 +65,14 @@ CHOOSE = "choose rows.npy --k 2 --queries 9"
         ("transform model.safetensors rows.npy -o -", NO_NAME),
         ("fit rows.npy -r 3 -o new --checkpoint -", NO_NAME),
         ("fit rows.npy -r 3 -o new --checkpoint no/c", "The folder no does not exist: create it"),
-        ("export model.safetensors --to sentence-transformers -o .", ". is a folder, but must be"),
-        ("export model.safetensors --to sentence-transformers -o ..", "is a folder, but must be"),
+        (
+            "export model.safetensors --to sentence-transformers -o .",
+            ". is a folder, but a new name is",
+        ),
+        (
+            "export model.safetensors --to sentence-transformers -o ..",
+            "is a folder, but a new name is",
+        ),
     ],
 )
 def test_an_output_that_cannot_be_is_refused_even_by_force(run, folder, words, line):

@@ -73,7 +73,7 @@ def _words(text):
 def test_words_and_numbers_are_whole_at_any_width(terminal, width):
     shown = terminal(width)
     print_table(HEADER, CELLS, numbers=HEADER[1:-1], spare=SPARE)
-    text, _, note = shown().partition("Left out, as the terminal is narrow: ")
+    text, _, note = shown().partition("Columns left out because the terminal is narrow: ")
     known = _words(" ".join(itertools.chain(HEADER, *CELLS)))
     # Stacked, a name is followed by a colon.
     found = {word.removesuffix(":") for word in _words(text)}

@@ -33,7 +33,7 @@ def test_tables():
         X, y = load_bundled(name)
         assert (X.shape, len(np.unique(y))) == expected
         assert (X.dtype, y.dtype) == (np.float64, np.int64)
-    with pytest.raises(DataError, match="No bundled data 'glass': there are iris, wine"):
+    with pytest.raises(DataError, match="No bundled data set 'glass': choose from iris, wine"):
         load_bundled("glass")
 
 
@@ -111,5 +111,5 @@ def test_deprecated_and_hidden_names_are_left_out(monkeypatch):
 def test_without_docstrings(monkeypatch):
     flags = SimpleNamespace(flags=SimpleNamespace(optimize=2))
     monkeypatch.setattr("sphericalpca.datasets.bundled.sys", flags)
-    with pytest.raises(DataError, match="without docstrings: leave out the option -OO"):
+    with pytest.raises(DataError, match="without docstrings: run it without the option -OO"):
         load_docstrings()

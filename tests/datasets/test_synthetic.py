@@ -46,5 +46,5 @@ def test_another_seed_and_a_state_that_moves_on_give_other_data():
 
 @pytest.mark.parametrize("n", [0, -3, 2.5, "7", None])
 def test_bad_size_is_named(n):
-    with pytest.raises(ValueError, match=r"n_per_group=.* must be an integer >= 1"):
+    with pytest.raises(ValueError, match=r"n_per_group=.* must be a positive integer"):
         make_toy(n)

@@ -21,7 +21,7 @@ from sphericalpca import (
 )
 from sphericalpca.dimensions import choose
 from sphericalpca.dimensions.choose import geometric_sizes
-from sphericalpca.metrics import HeldOut
+from sphericalpca.metrics.heldout import HeldOut
 
 QUERIES = 150
 

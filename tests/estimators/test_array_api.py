@@ -12,7 +12,7 @@ import sklearn
 from sphericalpca import KSVD, DataError, SphericalPCA, choose_components, evaluate
 from sphericalpca.estimators import foreign
 from sphericalpca.evaluation import check_drift
-from sphericalpca.export import unit_map
+from sphericalpca.export.unit_map import unit_map
 from sphericalpca.registry.solvers import SOLVERS
 
 pytestmark = pytest.mark.skipif(

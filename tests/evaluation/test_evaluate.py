@@ -18,7 +18,7 @@ from sphericalpca.evaluation import check_drift
 from sphericalpca.evaluation.findings import findings
 from sphericalpca.evaluation.methods import METHODS, centred_pca
 from sphericalpca.linalg import principal_angles
-from sphericalpca.metrics import HeldOut
+from sphericalpca.metrics.heldout import HeldOut
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers.start import svd_start
@@ -199,7 +199,7 @@ def test_the_same_seed_gives_the_same_and_progress_names_the_methods(X, model, f
 
 def test_what_cannot_be_evaluated(X, model):
     for at in ((), (0,), (1.5,), 10, "10", (10, -1)):
-        with pytest.raises(ValueError, match="must be whole numbers of at least 1"):
+        with pytest.raises(ValueError, match="must be positive integers"):
             evaluate(model, X, at=at)
     with pytest.raises(DataError, match="features"):
         evaluate(model, X[:, 1:])

@@ -70,11 +70,11 @@ def test_rivals_are_sorted_by_how_they_stand():
 
 
 def test_two_stages_and_a_new_fit():
-    assert "a ranking of the first 20 with full vectors" in said(base=0.795)
-    assert "the most that was tried" in said(base=0.5)
+    assert "a re-ranking of the first 20 with full vectors" in said(base=0.795)
+    assert "with the largest number tried" in said(base=0.5)
     assert "A second stage is not needed" in said(base=1.2)
     assert "is level with this model" in said({"model": 0.0})
-    assert "a new fit is worth it" in said({"model": -0.05})
+    assert "refit the model" in said({"model": -0.05})
     assert "finds less" in said({"model": 0.05})
 
 
@@ -95,12 +95,12 @@ def test_no_difference_is_said_in_words():
         (
             0.9,
             0.09,
-            "of which 0.0900 is what a fit's own rows have ahead of new ones: these rows have",
+            "only a decrease of 0.0900 is expected on new rows, so these rows have drifted",
         ),
-        (0.9, 0.1, "no drift is shown, because a fit's own rows are ahead of new ones of the same"),
-        (0.9, NAN, "they are too few to tell drift from what every fit loses on new rows."),
+        (0.9, 0.1, "no drift beyond the decrease of about 0.1000 that is expected"),
+        (0.9, NAN, "too few rows to tell drift from the decrease expected on new rows."),
         (0.7, NAN, "lie nearer"),
-        (NAN, NAN, "does not know"),
+        (NAN, NAN, "not known at the fit"),
     ],
 )
 def test_drift(then, optimism, words):

@@ -39,7 +39,7 @@ def test_vectors_and_columns(X, tmp_path, r):
     ("columns", "match"),
     [
         ({"text": ["a"]}, "Column 'text' has 1 values for 300 rows"),
-        ({"vector": np.zeros(300)}, "A column is named 'vector', as are the vectors"),
+        ({"vector": np.zeros(300)}, "A column has the reserved name 'vector'"),
     ],
 )
 def test_columns_that_do_not_fit(plain_model, X, tmp_path, columns, match):

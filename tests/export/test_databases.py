@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import DataError, SphericalPCA
-from sphericalpca.export import databases, lancedb_snippet, pgvector_snippet, qdrant_snippet
+from sphericalpca.export import databases
+from sphericalpca.export.databases import lancedb_snippet, pgvector_snippet, qdrant_snippet
 
 # pgvector's operators; each orders ascending, and each has a class of indexes.
 MEANING = {

@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import MissingExtraError
-from sphericalpca.export import encoder_modules, write_sentence_transformers
+from sphericalpca.export import encoder_modules
+from sphericalpca.export.encoder_modules import write_sentence_transformers
 
 safetensors = pytest.importorskip("safetensors.numpy")
 

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import DataError, MissingExtraError
-from sphericalpca.export import export_model, factory_string, to_faiss
+from sphericalpca.export import export_model, to_faiss
+from sphericalpca.export.faiss_index import factory_string
 
 faiss = pytest.importorskip("faiss")
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sphericalpca import DataError
-from sphericalpca.export import export_model, matrix_record
+from sphericalpca.export import export_model
+from sphericalpca.export.unit_map import matrix_record
 
 
 def applied(line, X, U, mean):

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 from sphericalpca import KSVD, DataError, SphericalPCA
-from sphericalpca.export import UnitMap, unit_map
+from sphericalpca.export.unit_map import UnitMap, unit_map
 
 
 def unit(Y):

@@ -7,8 +7,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import DataError, open_rows
-from sphericalpca.metrics import HeldOut, mean_share
-from sphericalpca.metrics.heldout import bisected, take_rows
+from sphericalpca.metrics.heldout import HeldOut, bisected, mean_share, take_rows
 
 
 def drawn(X, count, k, seed=0):

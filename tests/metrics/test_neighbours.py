@@ -234,7 +234,7 @@ def test_what_has_no_recall():
             recall_at_k([[1, 2]], [[1, 2]], k)
     nobody = np.empty((0, 3), dtype=int)
     assert recall_per_query(nobody, nobody).shape == (0,)
-    with pytest.raises(ValueError, match="must be a query"):
+    with pytest.raises(ValueError, match="at least one query is needed"):
         recall_at_k(nobody, nobody)
     with pytest.raises(ValueError, match="row numbers"):
         recall_per_query([["a"]], [["a"]])

@@ -1,4 +1,4 @@
-"""The program ``sphericalpca``: commands, imported on use, and where errors become lines."""
+"""The program ``sphericalpca``: imports commands on demand and prints errors as one line."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ Shell completion; add one of these lines to the start-up file of your shell:
 """
 
 INTERRUPTED = 130
-# What shells report of programs that end because nobody reads on: 128 and the number of SIGPIPE.
+# Exit status of programs whose output is closed: 128 plus the number of SIGPIPE.
 PIPE_CLOSED = 141
 
-# Errors whose message is enough; anything else is a bug of ours.
+# Errors whose message is enough; anything else is a bug.
 EXPECTED = (ValueError, ImportError, OSError, MemoryError)
 
-# They have their own way out: usage errors with exit code 2, help, a closed pipe.
+# Handled elsewhere: usage errors with exit code 2, help, a closed pipe.
 PASSED_ON = (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError)
 
 
 class App(Commands):
-    """A group whose commands, by name and place, are imported on demand; errors take one line."""
+    """A group whose commands are imported on demand from a table; errors take one line."""
 
     def __init__(self, *args: Any, table: Mapping[str, str], **options: Any) -> None:
         super().__init__(*args, **options)
@@ -67,7 +67,7 @@ class App(Commands):
         return command
 
     def make_context(self, *args: Any, **options: Any) -> click.Context:
-        """Parse the arguments; a call for help is answered here."""
+        """Parse the arguments; help is printed here."""
         with _ending_with_the_output():
             return super().make_context(*args, **options)
 
@@ -94,10 +94,10 @@ class App(Commands):
 
 @contextmanager
 def _ending_with_the_output() -> Iterator[None]:
-    """End in silence where nobody reads on, as behind ``| head -1``; a full disk is named."""
+    """Exit silently if the output is closed, as by ``| head -1``; report a full disk."""
     try:
         yield
-    except click.ClickException as error:  # names in it cannot command a terminal
+    except click.ClickException as error:  # names in it may hold control characters
         vars(error)["message"] = harmless(error.message)
         raise
     except OSError as error:
@@ -106,7 +106,7 @@ def _ending_with_the_output() -> Iterator[None]:
             raise
         nowhere = os.open(os.devnull, os.O_WRONLY)
         for stream in (sys.stdout, sys.stderr) if closed else (sys.stdout,):
-            with suppress(OSError):  # what is no file has no pipe behind it
+            with suppress(OSError):  # streams that are not files have no pipe
                 os.dup2(nowhere, stream.fileno())  # Python still empties its buffers
         if not closed:
             remedy = "free some space, or redirect the output elsewhere"
@@ -115,7 +115,7 @@ def _ending_with_the_output() -> Iterator[None]:
 
 
 def _is_from_printing(error: Exception) -> bool:
-    """Whether click or rich could not write: errors of streams have no file name."""
+    """Whether click or rich failed to write; errors of streams have no file name."""
     *_, (frame, _) = traceback.walk_tb(error.__traceback__)
     module = frame.f_globals.get("__name__", "").partition(".")[0]
     return isinstance(error, OSError) and not error.filename and module in ("click", "rich")

@@ -1,4 +1,4 @@
-"""``sphericalpca bench``: its speed on this machine, on the user's own rows."""
+"""``sphericalpca bench``: speed on this machine, on the user's own rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ FEATURES = 384  # of generated rows
 
 
 @click.command(
-    short_help="Compare its speed with scikit-learn's TruncatedSVD and PCA.",
+    short_help="Compare the speed with scikit-learn's TruncatedSVD and PCA.",
     epilog=examples(
         "sphericalpca bench",
         "sphericalpca bench vectors.npy -r 64",
@@ -37,8 +37,9 @@ def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) ->
     """Compare the speed of Spherical PCA with scikit-learn's TruncatedSVD and PCA.
 
     Without IN it uses generated rows that resemble text embeddings.  Rows are loaded into memory
-    and scaled to unit length first; the methods take turns, and medians are printed.  A ratio
-    below 1 means that Spherical PCA is faster.  A pass reads the data for both products.
+    and scaled to unit length first; the methods are fitted in turns, and medians are printed.  A
+    ratio below 1 means that Spherical PCA is faster.  One pass is a product with the data and one
+    with their transpose.
     """
     X, data = _rows(files, rows, options)
     what = f"{X.shape[0]:,} x {X.shape[1]:,} to {components} components"
@@ -64,7 +65,7 @@ def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) ->
 
 
 def _rows(files: tuple[str, ...], limit: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """The first rows, in memory, and what to call them."""
+    """The first rows, in memory, and their title."""
     if files:
         return sphericalpca.rows.reading.load_rows(open_files(files, options), limit), named(files)
     make = sphericalpca.datasets.make_embeddings

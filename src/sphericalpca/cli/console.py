@@ -1,4 +1,4 @@
-"""How commands speak: options and messages; rich on terminals, plain text elsewhere."""
+"""Options and messages of the commands; rich on terminals, plain text elsewhere."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ FOLDER = click.Path(file_okay=False, path_type=Path)
 
 
 class Number(click.FloatRange):
-    """A number in a range: click would take NaN and infinity."""
+    """A finite number in a range; click alone accepts NaN and infinity."""
 
     def convert(self, value: Any, param: Any, ctx: click.Context | None) -> float:
-        """The number that a text says."""
+        """Convert text to a number."""
         number = float(super().convert(value, param, ctx))
         return number if math.isfinite(number) else self.fail(f"{value!r} must be finite.")
 
@@ -76,25 +76,25 @@ _COMMON = {
     "quiet": click.option("--quiet", is_flag=True, help="Show no progress."),
 }
 
-# What Python calls otherwise than the command line does, and flags that negate.
+# Options whose parameters have other names in Python, and flags that negate a parameter.
 PYTHON = {"components": "n_components", "clusters": "n_clusters", "seed": "random_state", "at": "k"}
 NEGATED = {"no_normalize": "normalize"}
 
-COMMAND = "sphericalpca.command"  # where a context keeps the command that runs
+COMMAND = "sphericalpca.command"  # key of the running command in a context
 
 
 def examples(*lines: str) -> str:
-    """The end of a help text: lines to type."""
+    """Example commands for the end of a help text."""
     return "\n".join(["\b", "Examples:", *(f"  {line}" for line in lines)])
 
 
 def output_option(what: str, kind: click.Path = FILE) -> Decorator:
-    """The file that a command cannot do without."""
+    """The required option for the output file."""
     return click.option("-o", "--output", type=kind, required=True, help=what)
 
 
 def with_options(*options: Decorator) -> Decorator:
-    """Options of a command, in this order."""
+    """A decorator that adds options to a command, in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -110,7 +110,7 @@ def common_options(*names: str) -> Decorator:
 
 
 def against_svd(ratio: float, what: str = "directions") -> str:
-    """What `svd_ratio_` says, in words; `what` of the rows is kept."""
+    """Describe `svd_ratio_` in words; `what` is the quantity kept."""
     if ratio > 0.9999:
         return f"a plain SVD keeps as much of the rows' {what}, up to 0.01 %."
     return f"{100 * (1 / ratio - 1):.2f} % more of the rows' {what} is kept than by a plain SVD."
@@ -121,7 +121,7 @@ def open_console(*, stderr: bool = False) -> Console:
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
     console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
-    # rich would end the program, with a status of its own.
+    # rich would exit with another status.
     console.on_broken_pipe = _raise_again  # type: ignore[method-assign]
     return console
 
@@ -137,31 +137,31 @@ def say(text: str) -> None:
 
 
 def write_line(text: str, *, err: bool = False) -> None:
-    """Print lines as they are; names of files and of what is in them cannot command a terminal."""
+    """Print lines as they are, except for control characters, which are escaped."""
     click.echo(harmless(text), err=err)
 
 
 def harmless(text: str) -> str:
-    """Lines in which control characters are spelled out."""
+    """Escape the control characters of each line: they could command a terminal."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 class Names(click.Choice[str]):
-    """One of several names; to what is none of them the nearest is suggested."""
+    """One of several names; for any other value the closest name is suggested."""
 
     def get_invalid_choice_message(self, value: Any, ctx: click.Context | None) -> str:
-        """What is wrong with a value."""
+        """The error message for an invalid value."""
         refused = super().get_invalid_choice_message(value, ctx)
         return " ".join([refused, *did_you_mean(str(value), list(self.choices))])
 
 
 class Commands(click.Group):
-    """A group that suggests the nearest command to what is none."""
+    """A group that suggests the closest command for an unknown one."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """The command that the words begin with."""
+        """Find the command that the first argument names."""
         name = args[0]
         if not ctx.resilient_parsing and self.get_command(ctx, name) is None:
             for question in did_you_mean(name, self.list_commands(ctx)):
@@ -172,12 +172,12 @@ class Commands(click.Group):
 
 
 def did_you_mean(word: str, names: list[str]) -> list[str]:
-    """A question, if one of the names is near."""
+    """A suggestion, if one of the names is close."""
     return [f"Did you mean {name!r}?" for name in get_close_matches(word.lower(), names, 1)]
 
 
 def in_options(message: Explained, command: click.Command | None) -> str:
-    """The sentence of an error or warning, with the command's options for Python's parameters."""
+    """The text of an error or warning, with the command's options for Python's parameters."""
     options = {
         (PYTHON | NEGATED).get(option.name or "", option.name): option
         for option in (command.params if command is not None else ())
@@ -200,7 +200,7 @@ def in_options(message: Explained, command: click.Command | None) -> str:
 
 
 def warn(*messages: str | Warning) -> None:
-    """Print warnings to stderr, in the options of the current command."""
+    """Print warnings to stderr, with the options of the current command."""
     context = click.get_current_context(silent=True)
     for message in messages:
         text = message
@@ -211,7 +211,7 @@ def warn(*messages: str | Warning) -> None:
 
 @contextmanager
 def collecting_warnings() -> Iterator[list[Warning]]:
-    """Python's warnings, each once, for `warn` to print when all is done."""
+    """Collect Python's warnings, each once, for `warn` to print at the end."""
     found: list[Warning] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -222,7 +222,7 @@ def collecting_warnings() -> Iterator[list[Warning]]:
 
 @contextmanager
 def printing_warnings() -> Iterator[None]:
-    """Python's warnings as ours, at the end."""
+    """Print Python's warnings with `warn`, at the end."""
     with collecting_warnings() as found:
         yield
     warn(*found)

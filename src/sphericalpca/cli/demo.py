@@ -18,7 +18,7 @@ __all__ = ["demo"]
 
 VECTORS, PICTURE = "vectors.npy", "demo.png"
 QUERIES = 300
-# Groups of texts that are drawn on the sphere: three dimensions have no room for more.
+# Groups of texts that are drawn on the sphere: more would overlap in three dimensions.
 DRAWN = ("statistics", "signals", "images", "machine learning")
 
 
@@ -35,8 +35,8 @@ def demo(out: Path | None, force: bool, quiet: bool) -> None:
     """Show what Spherical PCA does, in a minute, on data that ship with the dependencies.
 
     Three kinds of rows (images of digits, texts, vectors that resemble text embeddings) are
-    reduced to unit vectors.  The table shows how much of their direction is kept, and how many of
-    the ten nearest neighbours by cosine, beside two common reductions.
+    reduced to unit vectors.  The table shows how much of their direction is kept and how many of
+    the ten nearest neighbours by cosine, next to two common alternatives.
     """
     if out is not None:
         check_folder(out, (VECTORS, PICTURE), force=force)
@@ -57,10 +57,10 @@ def demo(out: Path | None, force: bool, quiet: bool) -> None:
 
 
 def _data() -> Iterator[tuple[str, Any, int]]:
-    """The name of each set of rows, the rows, and how many components they get."""
+    """Name, rows and number of components of each data set."""
     yield "digits (images)", sphericalpca.datasets.load_bundled("digits")[0], 10
     yield "docstrings (tf-idf)", _texts()[0], 50
-    yield "embedding-like (made up)", _vectors(), 64
+    yield "embedding-like (generated)", _vectors(), 64
 
 
 def _texts() -> tuple[Any, Any]:
@@ -92,8 +92,8 @@ def _print(shown: list[tuple[str, sphericalpca.SphericalPCA, sphericalpca.Evalua
     ]
     print_table(header, lines, numbers=header[1:], spare=("rows", "mean cosine"))
     say(
-        "\nNeighbours kept: the share of the ten nearest rows by cosine that is found again in "
-        f"the reduced space, for {QUERIES} rows that were held out; beside it that of two rivals."
+        "\nNeighbours kept: the fraction of the ten nearest rows by cosine that are found in the "
+        f"reduced space, for {QUERIES} held-out rows. The last two columns are alternatives."
     )
     for name, model, found in shown:
         kept = {rival: found.row(method, k=10).recall for rival, method in rivals.items()}
@@ -102,7 +102,7 @@ def _print(shown: list[tuple[str, sphericalpca.SphericalPCA, sphericalpca.Evalua
 
 
 def _of_rivals(ours: float, kept: dict[str, float]) -> str:
-    """Who keeps more neighbours than ours, by a hundredth or more."""
+    """Name the alternatives that keep more neighbours, by .01 or more."""
     ahead = [rival for rival, recall in kept.items() if recall - ours >= 0.01]
     return f"  More neighbours are kept by {' and by '.join(ahead)}." if ahead else ""
 

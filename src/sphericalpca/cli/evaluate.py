@@ -1,4 +1,4 @@
-"""``sphericalpca evaluate``: a model beside other methods, printed, and as a page and rows."""
+"""``sphericalpca evaluate``: compare a model with other methods, in print, a page and rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from sphericalpca.exceptions import FeatureNamesWarning, import_extra
 
 __all__ = ["evaluate"]
 
-SIZES = (16, 32, 64, 96, 128, 192)  # bytes of codes, beside float32, float16 and int8
+SIZES = (16, 32, 64, 96, 128, 192)  # bytes of codes; float32, float16 and int8 are added
 PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 
 
@@ -46,9 +46,9 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
     """Compare a model's nearest neighbours with the true ones, and with other methods.
 
     Some rows are held out as queries.  The other methods (SVD, centred PCA, the first coordinates,
-    a random projection) and a second Spherical PCA are fitted to the rest; the model is used as
-    it is.  The mean cosine of the rows is compared with that of the model's fit.  If the model was
-    fitted to named columns of a table, these are read.
+    a random projection) and a second Spherical PCA are fitted to the rest; the model itself is
+    not refitted.  The mean cosine of the rows is compared with that of the model's fit.  If the
+    model was fitted to named columns of a table, these are read.
     """
     at = _numbers(options["at"])
     if out is not None:
@@ -71,7 +71,7 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
         bound = facts_of(model)["certificate"]
         page = render(found, model=model.name, data=named(files), certificate=bound)
         texts = {ROWS: found.to_csv(), NUMBERS: json.dumps(numbers, indent=1), PAGE: page}
-        for name, text in texts.items():  # the page comes last: where it is, the numbers are
+        for name, text in texts.items():  # the page last: if it exists, so do the numbers
             sphericalpca.files.write_whole(out / name, text.encode())
     if options["as_json"]:
         click.echo(json.dumps(numbers))

@@ -15,7 +15,7 @@ from sphericalpca.exceptions import IsFolderError
 
 __all__ = ["TARGETS", "export"]
 
-# Those of sphericalpca.export, which is slow to import; a test compares them.
+# As in sphericalpca.export, which is slow to import; a test compares the two.
 TARGETS = (
     *("faiss", "onnx", "sentence-transformers", "npy", "npz", "json"),
     *("pgvector", "qdrant", "lancedb"),
@@ -33,8 +33,8 @@ TARGETS = (
     )
 )
 @click.argument("model", type=click.Path(path_type=Path))
-@click.option("--to", "target", type=Names(TARGETS), required=True, help="Target.")
-@output_option("A file; a folder for sentence-transformers.", click.Path(path_type=Path))
+@click.option("--to", "target", type=Names(TARGETS), required=True, help="Program or format.")
+@output_option("Output file; for sentence-transformers, a folder.", click.Path(path_type=Path))
 @click.option(
     "--index", help="faiss index factory string to use after the reduction.  [default: Flat]"
 )
@@ -73,4 +73,4 @@ def _export_codes(folder: Path, target: str, output: Path) -> str:
     import faiss  # noqa: PLC0415 - said to be missing above
 
     sphericalpca.files.write_whole(output, faiss.serialize_index(index).tobytes())
-    return "faiss.read_index takes it; decoded vectors are not scaled to unit length there."
+    return "Load it with faiss.read_index; decoded vectors are not scaled to unit length there."

@@ -20,7 +20,7 @@ from sphericalpca.registry.solvers import SOLVERS
 
 __all__ = ["describe", "fit"]
 
-# Between two lines of progress, where there is no terminal.
+# Between two lines of progress, if stderr is not a terminal.
 LINE_SECONDS = 10.0
 
 
@@ -33,8 +33,8 @@ def _dimension(text: str) -> float:
             continue
         if number >= 1 if kind is int else 0 < number < 1:
             return number
-    rule = "neither a whole number of at least 1 nor a mean cosine between 0 and 1"
-    raise click.BadParameter(f"{text!r} is {rule}.")
+    rule = "must be a positive integer, or a mean cosine between 0 and 1"
+    raise click.BadParameter(f"{text!r} {rule}.")
 
 
 @click.command(
@@ -95,7 +95,7 @@ def fit(
         warned = _fit(model, source, checkpoint, _progress(show, quiet=quiet))
         model.save(output)
         if checkpoint is not None and model.stop_reason_ == "converged":
-            checkpoint.unlink(missing_ok=True)  # the result is safe now, and nothing is left to do
+            checkpoint.unlink(missing_ok=True)  # the result is safe, and nothing is left to resume
             checkpoint = None
         if options["certify"]:
             certificate = _certify(model, source, output, _progress(show, quiet=quiet))
@@ -130,7 +130,7 @@ def _certify(model: Any, source: Any, output: Path, tell: Any) -> Any:
 
 
 def _progress(show: Callable[[str], None] | None, *, quiet: bool) -> Callable[[Any], None] | None:
-    """What shows the progress of a fit; without a terminal a line every `LINE_SECONDS` seconds."""
+    """A callback for `fit`: a spinner, or a line every `LINE_SECONDS` without a terminal."""
     due = LINE_SECONDS
 
     def write(progress: Any) -> None:
@@ -145,7 +145,7 @@ def _progress(show: Callable[[str], None] | None, *, quiet: bool) -> Callable[[A
 
 
 def describe(progress: Any) -> str:
-    """One line about a fit."""
+    """The progress of a fit in one line."""
     parts = [f"{progress.seconds:,.0f} s"]
     if progress.rows_per_second == progress.rows_per_second:
         parts.append(f"{progress.rows_per_second:,.0f} rows/s")
@@ -186,8 +186,10 @@ def _print(found: dict[str, Any], model: Any, certificate: Any) -> None:
         write_line(f"SVD ratio {ratio:.7f}: {console.against_svd(ratio, what)}")
     if certificate is not None:
         sure, risk = certificate.kind, certificate.probability
-        sure += f", wrong with a probability of at most {risk:.0e}" if risk else ""
-        write_line(f"No subspace is better by more than a share of {certificate.gap:.1e} ({sure}).")
+        sure += f", wrong with probability at most {risk:.0e}" if risk else ""
+        write_line(
+            f"No subspace is better by more than a fraction of {certificate.gap:.1e} ({sure})."
+        )
     if "checkpoint" in found:
         write_line(
             f"{found['checkpoint']} is kept: to resume, run the same command with a larger "

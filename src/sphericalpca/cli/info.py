@@ -17,7 +17,7 @@ from sphericalpca.exceptions import DataError, printable
 
 __all__ = ["facts_of", "info"]
 
-# Of the fit, what has a line of its own.
+# Facts of the fit that have their own line.
 SHOWN = ("n_samples_", "n_features_in_")
 MEANINGS = {
     "bytes": "size of the file",
@@ -57,9 +57,9 @@ MEANINGS = {
 def info(model: Path, as_json: bool) -> None:
     """Print the contents of a model file.
 
-    Its size, the number of rows it has learned from, parameters, the results of the fit, the
-    bound on its distance to the optimum (if one was saved), and the versions that wrote it.
-    Of a codec, or of a folder that compress wrote, its bytes and components.
+    For a model: its size, the number of rows it was fitted to, parameters, the results of the fit,
+    the bound on its distance to the optimum (if one was saved), and the versions that wrote it.
+    For a codec, or a folder that compress wrote: its bytes and components.
     """
     facts = facts_of(model)
     if as_json:
@@ -74,14 +74,14 @@ def info(model: Path, as_json: bool) -> None:
 
 
 def facts_of(path: Path) -> dict[str, Any]:
-    """The header and what the arrays tell; the file is checked as if it were to be used."""
+    """Facts from the header and the arrays; the file is checked as when it is loaded."""
     header = {}
-    with suppress(DataError):  # `load_model` tells more of what a file is instead
+    with suppress(DataError):  # `load_model` raises a better error
         header = {} if path.is_dir() else sphericalpca.modelfile.read_model(path)[0]
     if path.is_dir() or header.get("class") == "SphericalCodec":
         return _codec_facts(path)
     model = load_model(path)
-    # In today's names, whoever wrote it.
+    # In the current names, whichever version wrote it.
     fitted = sphericalpca.estimators.fitted.header_and_arrays(model, None)[0]["fitted"]
     try:
         bound, solver = header["certificate"], header["solver"]
@@ -108,7 +108,7 @@ def facts_of(path: Path) -> dict[str, Any]:
 
 
 def _certificate_facts(bound: dict[str, Any]) -> dict[str, Any]:
-    """What a model file says of its certificate; version 0.1 only knew if it was rigorous."""
+    """The certificate in a model file; version 0.1 only recorded whether it was rigorous."""
     sure = bound["rigorous"]
     known = {"kind": "rigorous" if sure else "estimate", "probability": 0.0 if sure else None}
     facts = {name: (known | bound)[name] for name in ("gap", "kind", "probability", "rigorous")}

@@ -1,4 +1,4 @@
-"""Checks of the files a command will write, before the work begins."""
+"""Checks of output files, before the work begins."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ FORCE = Parameter("force", value=True)
 
 
 def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ()) -> None:
-    """Refuse to overwrite files without force, or what the command reads, or to write in vain."""
+    """Refuse to overwrite inputs, or any file without `force`; check that `output` is writable."""
     check_output_path(output)
     read = sphericalpca.rows.sources.opening.find_paths(reads) if reads else []
     if output.exists() and any(path.exists() and path.samefile(output) for path in read):
@@ -39,11 +39,11 @@ def check_output(output: Path, *, force: bool, reads: Sequence[str | Path] = ())
 def check_output_path(output: Path) -> None:
     """Refuse pipes, devices, and files in folders that do not exist."""
     if str(output) == "-":
-        value = "- is not the name of a file, and nothing is written to a pipe"
+        value = "Cannot write to a pipe (-)"
         raise ParameterError(value, remedy="pass a file name")
     if output.name in {"", ".."}:
-        remedy = f"use {output / 'reducer'}, say"
-        raise ParameterError(f"{output} is a folder", "must be a new name", remedy)
+        remedy = f"use a name such as {output / 'reducer'}"
+        raise ParameterError(f"{output} is a folder", "a new name is needed", remedy)
     refuse_devices(output)
     resolved(output)  # refused if the current folder was removed
     if not output.parent.is_dir():
@@ -51,7 +51,7 @@ def check_output_path(output: Path) -> None:
 
 
 def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
-    """As `check_output`, for files in a folder that may not be there yet."""
+    """As `check_output`, for files in a folder that may not exist yet."""
     for name in names:
         if (out / name).exists() and not force:
             remedy = ("choose another folder, or pass ", FORCE)
@@ -70,14 +70,14 @@ def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]
 
 
 def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
-    """As `check_output`, for a picture; its format and matplotlib must be there."""
+    """As `check_output`, for a picture; needs a supported format and matplotlib."""
     check_output(output, force=force, reads=reads)
     sphericalpca.plotting.style.picture_format(output)
     sphericalpca.plotting.style.pyplot()  # says what to install if matplotlib is missing
 
 
 def check_apart(**files: Path | None) -> None:
-    """Refuse one file for two options."""
+    """Refuse the same file for two options."""
     roles: dict[Path, str] = {}
     for option, path in files.items():
         if path is not None and (first := roles.setdefault(resolved(path), option)) != option:
@@ -86,7 +86,7 @@ def check_apart(**files: Path | None) -> None:
 
 @contextmanager
 def _writing(output: Path) -> Iterator[None]:
-    """Say what to do about errors of the system."""
+    """Add a remedy to errors of the system."""
     try:
         yield
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What commands that read files share: options, opening, progress."""
+"""Shared by commands that read files: options, opening, progress."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
 _KEYS = joined([known.key for known in FORMATS.values() if known.key], "or")
 _TABLES = titles(lambda known: known.table)
 
-# They select what is read from the files.
+# Options that select what is read from the files.
 reading_options = with_options(
     click.option("--column", help=f"Column that holds the vectors ({_TABLES})."),
     click.option("--columns", help="Numeric columns or patterns, separated by commas."),
@@ -37,7 +37,7 @@ reading_options = with_options(
 
 
 def load_model(path: Path) -> sphericalpca.SphericalPCA:
-    """The model named on the command line; a file of rows in its place is named as such."""
+    """Load the model named on the command line; a file of rows raises an error that says so."""
     try:
         return sphericalpca.SphericalPCA.load(path)
     except DataError:
@@ -49,7 +49,7 @@ def load_model(path: Path) -> sphericalpca.SphericalPCA:
 
 
 def open_files(files: Sequence[str], options: dict[str, Any], *, model: Any = None) -> Any:
-    """The rows of the files named on the command line; for a model by the names of its columns."""
+    """Open the files named on the command line; for a model, select columns by its names."""
     names = getattr(model, "feature_names_in_", None)
     if "-" in files and not Path("-").exists():
         value = "Cannot read from a pipe, because rows are read several times"
@@ -70,7 +70,7 @@ def named(files: Sequence[str]) -> str:
 
 
 def tell_of_cut(asked: int, held_out: int) -> None:
-    """Say that fewer queries were held out than the user asked for."""
+    """Print that fewer queries were held out than requested."""
     source = click.get_current_context().get_parameter_source("queries")
     if held_out < asked and source is not click.core.ParameterSource.DEFAULT:
         line = f"--queries {asked} was cut to {held_out}: at most a fifth of the rows is held out."

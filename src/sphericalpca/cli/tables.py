@@ -18,7 +18,7 @@ __all__ = ["print_table"]
 
 # Between two columns.
 GAP = 2
-# Longer words (paths, checksums) may be broken where there is no room for them.
+# Longer words (paths, checksums) may be broken if there is no room.
 LONGEST = 24
 
 
@@ -29,7 +29,7 @@ def print_table(
     numbers: Sequence[str] = (),
     spare: Sequence[str] = (),
 ) -> None:
-    """Print a table; `numbers` are never broken, a narrow terminal does without `spare` columns."""
+    """Print a table; `numbers` are never broken, and narrow terminals omit `spare` columns."""
     columns = [
         _Column(name, [printable(cell) for cell in cells], number=name in numbers)
         for name, *cells in zip(header, *rows, strict=True)
@@ -48,7 +48,7 @@ def print_table(
         return
     _print_framed(console, kept)
     if dropped:
-        say(f"Left out, as the terminal is narrow: {', '.join(dropped)}.")
+        say(f"Columns left out because the terminal is narrow: {', '.join(dropped)}.")
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,7 @@ def _fits(columns: list[_Column], width: int) -> bool:
 
 
 def _widths(columns: list[_Column], width: int) -> list[int]:
-    """As wide as may be, texts before numbers, which have headers to wrap only."""
+    """As wide as possible, texts before numbers, of which only headers can be wrapped."""
     widths = [column.least for column in columns]
     free = width - sum(widths) - GAP * (len(columns) - 1)
     for k in sorted(range(len(columns)), key=lambda k: columns[k].number):
@@ -111,7 +111,7 @@ def _print_framed(console: Console, columns: list[_Column]) -> None:
 
 
 def _print_stacked(columns: list[_Column]) -> None:
-    """A line for each cell, where not even the words have room side by side."""
+    """Print one line per cell: the terminal is too narrow for columns."""
     for row in zip(*(column.cells for column in columns), strict=True):
         click.echo()
         for column, cell in zip(columns, row, strict=True):
@@ -121,7 +121,7 @@ def _print_stacked(columns: list[_Column]) -> None:
 
 
 def _print_plain(columns: list[_Column]) -> None:
-    """Columns as wide as they need to be, whatever the width of the terminal."""
+    """Print columns as wide as their content, whatever the width of the terminal."""
     widths = [column.natural for column in columns]
     for line in zip(*([column.name, *column.cells] for column in columns), strict=True):
         cells = [

@@ -30,7 +30,7 @@ __all__ = ["transform"]
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @console.output_option(f"Output file: {joined(writable_suffixes(), 'or')}.")
 @reading.reading_options
-@click.option("--name", default="vector", help="Name of the column of vectors.")
+@click.option("--name", default="vector", help="Name of the new column of vectors.")
 @click.option(
     "--keep", help="Other columns to copy, separated by commas.  Default: all; '' for none."
 )
@@ -41,7 +41,7 @@ def transform(
     """Reduce the rows of files to unit vectors.
 
     Rows are streamed: memory does not grow with their number.  If the model was fitted to named
-    columns, these are read, wherever they are in a Parquet or Arrow file.  Its other columns
+    columns, these are read from Parquet and Arrow files, in any order.  Other columns
     (identifiers, texts) are copied to Parquet and Arrow outputs.
     """
     check_output(output, force=options["force"], reads=[model, *files])

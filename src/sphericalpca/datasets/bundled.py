@@ -1,4 +1,4 @@
-"""Real data that every installation has, for when there are no files and no network."""
+"""Real data from the dependencies, which need no files and no network."""
 
 from __future__ import annotations
 
@@ -38,8 +38,8 @@ DOCSTRING_GROUPS = {
 
 SHORTEST = 200
 
-# While it is imported, scipy writes random samples and unordered sets into a few docstrings.
-# They would differ from run to run, so they are left out.
+# When imported, scipy writes random samples and unordered sets into a few docstrings.  These
+# differ from run to run, so they are left out.
 VARYING = (")  # may vary", "Use of argument(s) ``{")
 
 
@@ -55,9 +55,9 @@ class Corpus:
     group_names : list of str
         In alphabetical order.
     subset : ndarray of str of shape (n_documents,)
-        "train" or "test" where the source makes the difference, else "all".
+        "train" or "test" if the source distinguishes them, else "all".
     ids : ndarray of str of shape (n_documents,)
-        A unique name of each document.
+        A unique name for each document.
     """
 
     texts: list[str] = field(repr=False)
@@ -90,7 +90,7 @@ class Corpus:
 
 
 def load_bundled(name: str) -> tuple[Array, Labels]:
-    """Load a table that comes with scikit-learn.
+    """Load a data set bundled with scikit-learn.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def load_bundled(name: str) -> tuple[Array, Labels]:
     Raises
     ------
     DataError
-        If there is no such data set.
+        If the name is unknown.
 
     Examples
     --------
@@ -114,7 +114,7 @@ def load_bundled(name: str) -> tuple[Array, Labels]:
     (178, 13)
     """
     if name not in BUNDLED:
-        raise DataError(f"No bundled data {name!r}", remedy=f"there are {', '.join(BUNDLED)}")
+        raise DataError(f"No bundled data set {name!r}", remedy=f"choose from {', '.join(BUNDLED)}")
     from sklearn import datasets  # noqa: PLC0415 - slow to import
 
     X, y = getattr(datasets, f"load_{name.replace('-', '_')}")(return_X_y=True)
@@ -124,7 +124,8 @@ def load_bundled(name: str) -> tuple[Array, Labels]:
 def load_docstrings() -> Corpus:
     """Load the docstrings of numpy, scipy and scikit-learn: English texts in eight groups.
 
-    The groups are topics such as signals or statistics, told apart easily, but not perfectly.
+    The groups are topics such as signals or statistics, which are easy to separate, but not
+    perfectly.
     Documents are the docstrings of public functions and classes with at least 200 characters,
     unchanged, sorted by qualified name, without repetitions.  They are the same in every run, but
     depend on the installed versions: this is a stand-in for a corpus, not a benchmark.
@@ -147,7 +148,7 @@ def load_docstrings() -> Corpus:
     (True, 8)
     """
     if sys.flags.optimize > 1:
-        raise DataError("Python runs without docstrings", remedy="leave out the option -OO")
+        raise DataError("Python runs without docstrings", remedy="run it without the option -OO")
     found: dict[str, tuple[str, str]] = {}  # name and group of each text
     for group, modules in DOCSTRING_GROUPS.items():
         for module in map(importlib.import_module, modules):
@@ -167,7 +168,7 @@ def _docstrings(module: ModuleType) -> Iterator[tuple[str, str]]:
 
 
 def _attribute(module: ModuleType, name: str) -> object:
-    """A public thing; None if it is deprecated or hidden until it is asked for."""
+    """A public attribute; None if it is deprecated or cannot be imported."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         try:

@@ -1,4 +1,4 @@
-"""Made-up data whose right answer is known."""
+"""Generated data with known structure."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ __all__ = ["make_embeddings", "make_toy"]
 
 
 def make_toy(n_per_group: int = 100, *, random_state: Any = None) -> tuple[Array, Labels]:
-    """Two groups of points that differ in direction, not in distance: the paper's toy.
+    """The paper's toy data: two groups of points that differ in direction, not in distance.
 
     Coordinates are uniform on [0, 20), as in the authors' program.  One group lies in the plane
     y = 0, with z lifted to ``max(z, x)``: it fills the wedge between the line x = z and the z axis.
-    The other lies in the plane x = 0, with z lifted to ``max(z, y)``.  Only angles tell them apart.
+    The other lies in the plane x = 0, with z lifted to ``max(z, y)``.  Only angles separate them.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def make_toy(n_per_group: int = 100, *, random_state: Any = None) -> tuple[Array
 def make_embeddings(
     n_samples: int = 2000, n_features: int = 128, *, n_topics: int = 50, random_state: Any = None
 ) -> tuple[Array, Labels]:
-    """Unit vectors like those of a text encoder: topics, a common direction, a long tail.
+    """Unit vectors like those of a text encoder: topics, a common direction and a long tail.
 
     Each row is its topic's centre plus noise, both with standard deviations that fall like
     k^(-1/2) along the axes of a random rotation, plus one direction that all rows share.
@@ -107,9 +107,9 @@ def _check_sizes(**sizes: Any) -> None:
     for name, size in sizes.items():
         if not isinstance(size, Integral) or size < 1:
             example = ("pass, for example, ", Parameter(name, 100))
-            raise ParameterError(Parameter(name, size), "must be an integer >= 1", example)
+            raise ParameterError(Parameter(name, size), "must be a positive integer", example)
 
 
 def _generator(random_state: Any) -> np.random.Generator:
-    """As in the estimators: a seed gives the same Generator everywhere."""
+    """A Generator from a seed or RandomState, as in the estimators."""
     return np.random.default_rng(check_random_state(random_state).randint(0, 2**31, size=4))

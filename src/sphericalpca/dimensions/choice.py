@@ -1,4 +1,4 @@
-"""What a search for the number of dimensions found."""
+"""The result of a search for the number of dimensions."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ __all__ = ["CurvePoint", "DimensionChoice", "warn_if_short"]
 
 @dataclass(frozen=True)
 class CurvePoint:
-    """What a number of components keeps, and what it costs.
+    """Recall and cost of one number of components.
 
     Attributes
     ----------
     n_components : int
     recall : float
-        Mean share of the k true neighbours that were found, over the held-out queries.
+        Mean fraction of the k true neighbours found, over the held-out queries.
     low, high : float
         Ends of its confidence interval.
     mean_cosine : float
-        Between rows and their images, over the rows that were not held out.
+        Between rows and their projections, over the rows that were not held out.
     bytes_per_vector : int
         In float32.
     index_bytes : int
@@ -51,7 +51,7 @@ class CurvePoint:
 
     @property
     def interval(self) -> str:
-        """Both ends in words; the lower one rounded down: .8997 does not reach .9."""
+        """Both ends as text; the lower one is rounded down: .8997 does not reach .9."""
         return f"{floor(1000 * self.low) / 1000:.3f} to {self.high:.3f}"
 
 
@@ -64,13 +64,13 @@ class DimensionChoice:
     n_components : int
         The number chosen: the lower end of its interval reaches the target.
     reached : bool
-        False if no number of components did; then all are taken.
+        False if no number of components did; then the largest is chosen.
     model : SphericalPCA
         Fitted with that number to the rows that were not held out.
     curve : list of CurvePoint
-        By increasing number of components.  The chosen point is measured on the model; those
-        below on leading components of a fit, improved where they are few, and those above
-        with singular vectors added: near what fits of their own would reach.
+        By increasing number of components.  The chosen point is measured on the model.  Points
+        below use leading components of a fit, improved if they are few; points above add
+        singular vectors.  Both are close to separate fits.
     recall : float
         The target.
     k, n_queries, n_base, n_features : int
@@ -100,7 +100,7 @@ class DimensionChoice:
         return next(p for p in self.curve if p.n_components == self.n_components)
 
     def column(self, name: str) -> Array:
-        """One number of all points of the curve.
+        """One attribute of all points of the curve.
 
         Parameters
         ----------
@@ -119,7 +119,7 @@ class DimensionChoice:
         Returns
         -------
         numbers : dict
-            The attributes but the model; "curve" is a list of dicts.
+            The attributes except the model; "curve" is a list of dicts.
         """
         found = {name: value for name, value in vars(self).items() if name != "model"}
         curve = [{name: plain(value) for name, value in vars(p).items()} for p in self.curve]
@@ -154,13 +154,13 @@ class DimensionChoice:
 
 
 def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
-    """Warn of a target that was not reached, and say what would help."""
+    """Warn if the target was not reached, with a remedy."""
     if choice.reached:
         return
     point, remedy = choice.chosen, list[str | Parameter]()
     if more_are_possible:
         remedy += ["raise ", Parameter("largest"), " or "]
-    if choice.n_queries < (choice.n_base + choice.n_queries) // 5:  # the most that is held out
+    if choice.n_queries < (choice.n_base + choice.n_queries) // 5:  # the maximum
         remedy += ["raise ", Parameter("queries"), " or "]
     elif point.recall >= choice.recall:  # missed by the interval only: more queries narrow it
         remedy += ["pass more rows or "]

@@ -20,8 +20,7 @@ from sphericalpca.estimators.monitoring import report_fit
 from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar, row_norms
-from sphericalpca.metrics import HeldOut, Share, mean_share
-from sphericalpca.metrics.heldout import bisected
+from sphericalpca.metrics.heldout import HeldOut, Share, bisected, mean_share
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
@@ -32,7 +31,7 @@ __all__ = ["choose_components", "geometric_sizes"]
 
 SMALLEST = 8
 FLOAT32 = 4  # bytes
-# What tells where to look need not be a finished fit: one to this residual,
+# The draft that guides the search is a fit to this residual,
 DRAFT = 1e-3
 # or a single step from the SVD, if the residual there is below this.
 NEAR = 1e-2
@@ -70,7 +69,7 @@ def choose_components(
     queries : int, default=1000
         Rows to hold out, at most a fifth of all.
     largest : int, optional
-        The largest number of components to consider; all by default.
+        The largest number of components to consider; unlimited by default.
     confidence : float, default=0.95
         Of the intervals.
     tol : float, default=1e-4
@@ -110,7 +109,7 @@ def choose_components(
     for name, count in (("k", k), ("queries", queries)):
         if not isinstance(count, Integral) or count < 1:
             raise ParameterError(Parameter(name, count), "must be a positive integer")
-    # As plain numbers they can be told as JSON.
+    # Plain numbers can be written as JSON.
     recall, k, queries, confidence = float(recall), int(k), int(queries), float(confidence)
     template = SphericalPCA(tol=tol, random_state=0)
     template._validate_params()
@@ -154,7 +153,7 @@ def geometric_sizes(largest: int) -> list[int]:
 
 @dataclass
 class _Search:
-    """The points measured so far, and what is needed to measure more."""
+    """The state of a search: the points measured so far, and what it takes to measure more."""
 
     problem: Problem
     svd: SvdProjections
@@ -195,7 +194,7 @@ class _Search:
         return bisected(low, high, self._svd_reaches)
 
     def _smallest(self, ladder: Ladder, low: int) -> int:
-        """How many components above `low` reach the target, as far as the ladder can tell."""
+        """The smallest number of components above `low` that reaches the target on the ladder."""
         high, step, limit = ladder.size, 1, min(ladder.highest, self.limit)
         if high > low and self._reaches(ladder, high):
             while high - low > 1:
@@ -218,7 +217,7 @@ class _Search:
         return model
 
     def _draft(self, size: int) -> Array:
-        """Nearly the components of a fit, strongest first: a step from the SVD if it is near."""
+        """Approximate components of a fit, strongest first; a step from the SVD if near."""
         start = self.svd.start(self.svd.vectors(size))
         if start.curvature is not None:
             here = self.problem.evaluate(start.U)
@@ -233,7 +232,7 @@ class _Search:
     def _fit(self, size: int, start: Array, tol: float) -> SphericalPCA:
         options = {"n_components": size, "init": self.svd.start(start), "tol": tol}
         model = fitted_to(self.problem, self.template, **options)
-        return cast(SphericalPCA, model.set_params(init="auto"))  # no model tells where it began
+        return cast(SphericalPCA, model.set_params(init="auto"))  # not the start of this fit
 
     def _ladder(self, U: Array) -> Ladder:
         size = U.shape[1]
@@ -250,7 +249,7 @@ class _Search:
         return self._record(ladder.project(size))
 
     def _record(self, Z: Array) -> bool:
-        """Measure projections of the rows; whether they reach the target."""
+        """Measure projections of the rows; return whether they reach the target."""
         share, r = self._recall(Z), Z.shape[1]
         cosine = float(np.average(row_norms(Z), weights=self.problem.rows.stats.weight))
         size, interval = FLOAT32 * r, (share.mean, share.low, share.high)

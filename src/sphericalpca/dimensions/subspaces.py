@@ -1,4 +1,4 @@
-"""Subspaces of all dimensions: below a fit its leading components, above it singular vectors."""
+"""Subspaces of all dimensions from one fit: leading components, or added singular vectors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sphericalpca.solvers.start import GRAM_FEATURES, Start, svd_start
 
 __all__ = ["Ladder", "SvdProjections"]
 
-# This many columns are projected on singular vectors first; then twice as many, and so on.
+# Rows are projected on this many singular vectors first, then on twice as many, and so on.
 FIRST_COLUMNS = 64
 
 # Up to this part of a fit's components leading ones are improved (on the MiniLM vectors of the
@@ -45,7 +45,7 @@ class Ladder:
 
     @property
     def highest(self) -> int:
-        """The largest dimension that there is a subspace of."""
+        """The largest dimension available."""
         return int(self._Z.shape[1])
 
     def start(self, r: int) -> Array:
@@ -64,7 +64,7 @@ class Ladder:
 
 
 class SvdProjections:
-    """Leading right singular vectors, more when asked for, and the rows' projections on them."""
+    """Leading right singular vectors, computed on demand, and the rows' projections on them."""
 
     def __init__(self, problem: Problem, rng: np.random.Generator) -> None:
         self._problem, self._rng = problem, rng
@@ -91,7 +91,7 @@ class SvdProjections:
         return Start(U, curvature=self._curvature)
 
     def project(self, count: int) -> Array:
-        """Projections on that many, shape (n, count)."""
+        """Projections on the first `count` singular vectors, shape (n, count)."""
         known = self.projected
         if known < count:
             U = self.vectors(min(self._limit, max(FIRST_COLUMNS, 2 * known, count)))

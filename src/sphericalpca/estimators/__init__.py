@@ -1,4 +1,4 @@
-"""scikit-learn shells: check, call, store."""
+"""scikit-learn estimators: they check input, call the core and store its results."""
 
 from sphericalpca.estimators.ksvd import KSVD
 from sphericalpca.estimators.r1pca import R1PCA

@@ -1,4 +1,4 @@
-"""Columns of data and their names: learned by a fit, compared ever after, as in scikit-learn."""
+"""Columns of data and their names, stored by a fit and compared later, as in scikit-learn."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def set_names(estimator: Any, names: Sequence[str] | None) -> None:
 
 
 def is_table(X: Any) -> bool:
-    """Whether X is a data frame, of whatever library."""
+    """Whether X is a data frame of any library."""
     return len(getattr(X, "shape", ())) == 2 and hasattr(X, "dtypes") and hasattr(X, "columns")
 
 

@@ -18,13 +18,13 @@ __all__ = ["KSVD"]
 
 
 class KSVD(LinearModel):
-    """Sparse codes in a dictionary that is learned from the data.
+    """Sparse codes in a dictionary learned from the data.
 
     Aharon, Elad and Bruckstein (2006).  It lowers ``||X - C D||^2`` over atoms of unit length (the
     rows of D) and codes with few non-zeros (the rows of C), in turn: codes by orthogonal matching
     pursuit; then, one atom after the other, atom and codes together by the leading singular pair of
     the residual of those rows that use the atom.  As the authors advise, an unused atom is replaced
-    by the row that is represented worst, and of atoms that have become one only the first remains.
+    by the row that is represented worst, and of equal atoms only the first is kept.
 
     Parameters
     ----------
@@ -34,25 +34,25 @@ class KSVD(LinearModel):
         Maximum number of non-zeros in a row's code; None is half of `n_components`, at least 1.
     tol : float, default=0
         Stop when the relative change of the loss is at most this.  With 0 all `max_iter` iterations
-        are made, as is usual for K-SVD, without a warning.
+        are run without a warning, as is usual for K-SVD.
     max_iter : int, default=30
         Maximum number of iterations.
     random_state : int, RandomState or None, default=None
-        Which rows become the first atoms.
+        Seed of the choice of rows as initial atoms.
 
     Attributes
     ----------
     components_ : ndarray of shape (n_components, n_features)
-        The atoms, of unit length, those that carry most first; the largest loading is positive.
+        The atoms, of unit length, by decreasing weight; the largest loading is positive.
     n_nonzero_coefs_ : int
-        The maximum that was used.
+        The maximum used.
     loss_ : float
-        ``||X - C D||^2`` after the last update of the atoms; `transform` chooses the codes anew.
+        ``||X - C D||^2`` after the last update of the atoms; `transform` computes new codes.
     n_iter_ : int
         Number of iterations.
     history_ : dict of ndarray of shape (n_iter_,)
         "coded" and "loss", the loss after the coding and after the update of the atoms.  The update
-        raises it by a few millionths of ``||X||^2`` at most; the greedy coding may raise it.
+        raises it by at most a few millionths of ``||X||^2``; the greedy coding may raise it.
     n_features_in_, feature_names_in_ : int and ndarray of str
         Names only if X had column names.
 

@@ -1,4 +1,4 @@
-"""What a fit reports while it runs and when it ends: progress, callbacks, a log line, warnings."""
+"""Reports of a fit: progress, callbacks, a log line and warnings."""
 
 from __future__ import annotations
 
@@ -64,21 +64,21 @@ class FitProgress:
     Attributes
     ----------
     seconds : float
-        Since the fit began.
+        Time since the fit began.
     rows_read : int
-        Rows read so far, also when they are loaded, checked and measured, which counts as no pass.
+        Rows read so far, including loading and checking, which do not count as passes.
     rows_per_second : float
-        Of late.
+        Current rate.
     n_samples : int or None
-        Rows of the data, once they are known.
+        Number of rows, once it is known.
     iteration : int
-        Iterations of all starts, those before a checkpoint included.
+        Iterations of all starts, including those before a checkpoint.
     passes : float
         Passes over the data.
     residual : float
         After the last iteration; NaN before the first.
     seconds_left : float
-        An estimate from how fast the residual falls; NaN where there is none.
+        An estimate from the decrease of the residual; NaN if there is none.
     """
 
     seconds: float

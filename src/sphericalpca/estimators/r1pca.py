@@ -20,30 +20,31 @@ __all__ = ["R1PCA"]
 
 
 class R1PCA(LinearModel):
-    """PCA in which far-away rows count by their distance, not by its square.
+    """Robust PCA: far-away rows count by their distance, not by its square.
 
     Ding, Zhou, He and Zha (2006).  With ``s_i = ||x_i - U U'x_i||``, the distance of a row from the
     subspace, it minimises Huber's loss ``sum_i rho(s_i)``, where ``rho(s) = s^2`` up to a cutoff c
     and ``2 c s - c^2`` beyond.  Distances do not depend on the axes, hence the name.  Each
-    iteration weighs the rows by ``min(1, c / s_i)`` and makes one step of subspace iteration with
-    the weighted covariance, ``U <- orth(C_w U)``, starting at PCA.  The loss never rises.
+    iteration weights the rows by ``min(1, c / s_i)`` and takes one step of subspace iteration with
+    the weighted covariance, ``U <- orth(C_w U)``, starting at PCA.  The loss never increases.
 
     Parameters
     ----------
     n_components : int, default=2
         Dimension r of the subspace, at most ``min(n_samples, n_features)``.
     cutoff : "median" or float > 0, default="median"
-        The distance c beyond which a row is weighed down; "median" is the median distance from the
-        PCA subspace, as in the paper, of the rows not within it.  With infinity this is PCA.
+        The distance c beyond which the weight of a row decreases; "median" is the median distance
+        from the PCA subspace, as in the paper, of the rows not within it.  With infinity this is
+        PCA.
     center : bool, default=True
         Subtract the mean.  The paper assumes centred data.  A sparse X stays sparse.
     tol : float, default=1e-4
-        Stop when an iteration turns the subspace by at most this: the root of the sum of the
+        Stop when an iteration rotates the subspace by at most this: the root of the sum of the
         squared sines of the principal angles.
     max_iter : int, default=1000
         Maximum number of iterations.
     random_state : int, RandomState or None, default=None
-        Seed of the randomized SVD that makes the PCA start beyond 1024 features.
+        Seed of the randomized SVD used for the PCA start beyond 1024 features.
 
     Attributes
     ----------
@@ -53,23 +54,24 @@ class R1PCA(LinearModel):
     weights_ : ndarray of shape (n_samples,)
         Weight ``min(1, c / s_i)`` of every row in the weighted covariance.
     cutoff_ : float
-        The cutoff c that was used.
+        The cutoff c used.
     mean_ : ndarray of shape (n_features,) or None
-        What was subtracted if `center`.
+        The mean that was subtracted, if `center` is True.
     loss_ : float
         Huber's loss.
     n_iter_ : int
         Number of iterations.
     stop_reason_ : {"converged", "max_iter"}
     history_ : dict of ndarray of shape (n_iter_,)
-        "loss", "residual" (turn of the subspace), "passes", "flops" (products with X), "seconds".
+        "loss", "residual" (rotation of the subspace), "passes", "flops" (of products with X) and
+        "seconds".
     n_features_in_, feature_names_in_ : int and ndarray of str
         Names only if X had column names.
 
     Notes
     -----
-    The loss is not convex, and the search begins at PCA.  Outliers that have a component of PCA to
-    themselves are within the subspace, and stay there.
+    The loss is not convex, and the iteration starts at PCA.  Outliers that determine a component of
+    PCA are within that subspace, and remain there.
 
     References
     ----------

@@ -31,7 +31,7 @@ __all__ = ["SphericalKMeans"]
 
 
 class SphericalKMeans(ClusterMixin, MatrixTransformer):
-    """K-means by angle: unit rows, centres of unit length, the largest sum of cosines.
+    """K-means by angle: unit rows and centres, with the largest sum of cosines.
 
     Dhillon and Modha (2001).  Rows are scaled to unit length; a cluster's centre is the
     direction of the sum of its rows; each row goes to the centre with the largest cosine.
@@ -56,7 +56,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
     labels_ : ndarray of int of shape (n_samples,)
         The cluster of each row, -1 for zero rows.
     inertia_ : float
-        ``sum_j w_j (1 - cosine_j)``, zero rows left out.
+        ``sum_j w_j (1 - cosine_j)``, without zero rows.
     n_iter_ : int
         Iterations of the best start.
     history_ : dict of ndarray of shape (n_iter_,)
@@ -66,8 +66,9 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
 
     Notes
     -----
-    Zero rows have no direction.  They take no part in the fit, their label is -1, and a
-    `NoDirectionWarning` counts them.  Empty clusters restart at the row farthest from its centre.
+    Zero rows have no direction.  The fit ignores them, their label is -1, and a
+    `NoDirectionWarning` reports their number.  Empty clusters restart at the row farthest from its
+    centre.
 
     References
     ----------
@@ -152,7 +153,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         Returns
         -------
         labels : ndarray of int of shape (n_samples,)
-            A zero row gets -1, and a warning counts those.
+            -1 for zero rows, with a warning that reports their number.
         """
         rows = as_rows(self._loaded(X))
         warn_of_zero_rows(rows.totals.without_direction, rows.shape[0], "got the label -1")
@@ -174,7 +175,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         return np.maximum(1 - rows.project(self.cluster_centers_.T), 0)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
-        """Minus the inertia of X: the larger the better, as scikit-learn has it.
+        """Minus the inertia of X: larger is better, as in scikit-learn.
 
         Parameters
         ----------

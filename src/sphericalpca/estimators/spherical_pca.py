@@ -281,8 +281,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         After `fit` or `load` the stream continues from the fitted subspace, which counts for
         `total_weight_`, as much as the rows that it was fitted to.  `fit` starts from scratch.
 
-        `solver`, `n_init`, `tol` and `max_iter` do not matter.  `init` is where the first batch
-        starts, by default at its own SVD.
+        `solver`, `n_init`, `tol` and `max_iter` are ignored.  `init` is the start of the first
+        batch, by default its SVD.
 
         Parameters
         ----------
@@ -377,7 +377,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         mean_cosine : float
-            Weighted, zero rows left out; 1 is perfect.
+            Weighted, without zero rows; 1 is perfect.
         """
         return self._problem("score", X, sample_weight).canonical(self._U).mean_cosine
 
@@ -473,13 +473,13 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Returns
         -------
         model : SphericalPCA
-            Fitted.  A given start, a random generator and solvers of others are not in the file:
+            Fitted.  A given start, a random generator and custom solvers are not saved:
             `init` is then "auto", `random_state` None, and the solver's name is kept.
 
         Raises
         ------
         DataError
-            If it is not a file of `save`, or is damaged.
+            If the file was not written by `save`, or is damaged.
         """
         model = cls()
         load_model(model, Path(path))

@@ -1,4 +1,4 @@
-"""A model beside its rivals, on queries that were held out."""
+"""Compare a model with other methods on held-out queries."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from sphericalpca.evaluation.methods import METHODS, Method, projections
 from sphericalpca.evaluation.result import Evaluation
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array
-from sphericalpca.metrics import HeldOut
+from sphericalpca.metrics.heldout import HeldOut
 from sphericalpca.rows import RowSource, as_rows
 
 __all__ = ["evaluate"]
 
 # How many candidates are ranked with full vectors, in multiples of k.
 SECOND_STAGE = (1, 2, 5, 10, 50)
-# Smaller dimensions that curves are drawn for: halves, down to this.
+# Curves include smaller dimensions: halves, down to this.
 SMALLEST = 8
 
 Recalls = dict[tuple[str, int, int, int], Array]
@@ -42,7 +42,7 @@ def evaluate(
     """Recall of the nearest neighbours by cosine, compared with common alternatives.
 
     Rows are held out as queries; their true neighbours are the nearest of all other rows by
-    cosine in the full space.  The model is used as it is: if it was fitted to these rows, it has
+    cosine in the full space.  The model is not refitted: if it was fitted to these rows, it has
     seen the queries.  A second Spherical PCA and the alternatives are fitted to the other rows,
     scaled to unit length: the uncentred SVD (dot product, unit rows), centred PCA (dot product,
     cosine, Euclidean distance), the first coordinates and a random projection (unit rows).
@@ -58,7 +58,7 @@ def evaluate(
     random_state : int, RandomState or None, default=None
         Seed of the draw of queries and of the random projection.
     progress : callable, optional
-        Called with what is being done.
+        Called with the name of each step.
 
     Returns
     -------
@@ -72,7 +72,7 @@ def evaluate(
     TypeError
         If `model` is not a SphericalPCA.
     ParameterError
-        If `at` holds anything but numbers of neighbours.
+        If `at` is not a list of positive integers.
 
     Examples
     --------
@@ -86,13 +86,13 @@ def evaluate(
     check_model(model, "evaluate")
     chosen = at if isinstance(at, (list, tuple)) else ()
     if not chosen or not all(isinstance(k, Integral) and int(k) >= 1 for k in chosen):
-        rule = "must be whole numbers of at least 1, such as (1, 10, 100)"
+        rule = "must be positive integers, such as (1, 10, 100)"
         raise ParameterError(Parameter("at", at), rule)
     at = tuple(sorted({int(k) for k in chosen}))
     tell = progress or (lambda _: None)
     X = check_matrix(model, X, reset=False, on_host=True)
     model = copy(model_on_host(model))
-    # Names were compared above; no warning about them must follow.
+    # Names were compared above; avoid further warnings about them.
     set_names(model, X.columns if isinstance(X, RowSource) else None)
     rng = generator(random_state)
     tell("true neighbours")
@@ -110,7 +110,7 @@ def evaluate(
 
 
 def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: int) -> Recalls:
-    """One method: all numbers of neighbours, two stages, and smaller dimensions."""
+    """Recalls of one method: all numbers of neighbours, two stages, and smaller dimensions."""
     r = Z.shape[1]
     stages = [min(k * times, held.n_base) for times in SECOND_STAGE]
     found = held.search(Z, min(max(*at, *stages), held.n_base), method.metric)

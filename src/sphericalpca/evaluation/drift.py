@@ -1,4 +1,4 @@
-"""Do rows still look like those that a model was fitted to?"""
+"""Compare rows with those that a model was fitted to."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from sphericalpca.rows import as_rows
 
 __all__ = ["NEGLIGIBLE", "Drift", "check_drift", "check_model"]
 
-# A difference below half a point is called none, however many rows show it.
+# Smaller differences count as none, however significant.
 NEGLIGIBLE = 0.005
 
-# Of the fits that measure optimism: they give cosines to six digits, long before the subspace.
+# Of the fits that measure optimism; cosines converge to six digits long before the subspace.
 TOL, MAX_ITER = 1e-3, 100
 # With n rows optimism falls like 1 / n where the components stand out, and like 1 / sqrt(n), or a
 # little slower, on isotropic rows: this power is below what was seen in all cases.
@@ -34,7 +34,7 @@ POWER = 1 / 3
 
 @dataclass(frozen=True)
 class Drift:
-    """The mean cosine between rows and their images, at the fit and on other rows.
+    """The mean cosine between rows and their projections, at the fit and on other rows.
 
     Attributes
     ----------
@@ -67,11 +67,11 @@ class Drift:
 
     @property
     def verdict(self) -> Literal["none", "lower", "higher", "unknown"]:
-        """Whether the mean has moved: half a point at least, and beyond chance.
+        """Whether the mean has moved, by at least half a point and beyond chance.
 
-        "lower" means more than optimism explains; the fit's own rows and new ones of the same kind
-        are both "none".  "unknown" is for truncated models, and for a mean that has fallen where
-        the optimism is not known.
+        "lower" is a decrease that optimism does not explain: training rows and new ones of the
+        same kind are both "none".  "unknown" is for truncated models, and for a decrease if the
+        optimism is not known.
         """
         enough = max(self.margin, NEGLIGIBLE)
         fall = self.then - self.now
@@ -129,7 +129,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     counted = np.isfinite(everywhere)
     if not counted.any():
         value = "No row of X has a direction, so no cosine can be measured"
-        raise DataError(value, remedy="pass others")
+        raise DataError(value, remedy="pass rows that are not zero")
     cosines = everywhere[counted]
     n, now, n_fit = len(cosines), float(cosines.mean()), _rows_of_fit(model) or len(cosines)
     quantile = float(stats.t.ppf((1 + confidence) / 2, n - 1)) if n > 1 else math.inf
@@ -140,14 +140,14 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     found = Drift(then, now, max(now - half, 0.0), min(now + half, 1.0), n, cosines, margin)
     if math.isnan(then) or found.verdict != "unknown":
         return found
-    # The mean has fallen: now it matters what new rows lose in any case.
+    # The mean has fallen: estimate the decrease to expect on new rows.
     expected, error_expected = _optimism(model, X, counted)
     margin = quantile * math.hypot(error, error_then, error_expected)
     return replace(found, margin=margin, optimism=expected)
 
 
 def check_model(model: Any, caller: str) -> None:
-    """Refuse what is not a fitted SphericalPCA, such as X in its place."""
+    """Raise an error unless `model` is a fitted SphericalPCA."""
     if not isinstance(model, SphericalPCA):
         found = f"model is of type {type(model).__name__}"
         raise TypeError(f"{found}, but must be a fitted SphericalPCA: call {caller}(model, X).")
@@ -155,7 +155,7 @@ def check_model(model: Any, caller: str) -> None:
 
 
 def _cosines_to(model: SphericalPCA, X: Any) -> Array:
-    """Cosine between each row and its image; NaN for rows without a direction."""
+    """Cosine between each row and its projection; NaN for rows without a direction."""
     X = check_matrix(model, X, reset=False)
     rows = as_rows(X, normalize=model.normalize, mean=model.mean_)
     norm = rows.stats.norm
@@ -168,11 +168,11 @@ def _cosines_to(model: SphericalPCA, X: Any) -> Array:
 
 
 def _optimism(model: SphericalPCA, X: Any, counted: Array) -> tuple[float, float]:
-    """What a fit as large as the model's loses on new rows, and its standard error; or NaN.
+    """Expected decrease on new rows for a fit as large as the model's, and its standard error.
 
-    Two models are fitted to disjoint samples of the rows that have a direction (`counted`).  Each
-    row of a sample has a cosine to its own subspace and one to the other; their mean difference is
-    the optimism.  If the model's fit had more rows, that is too much: it is lowered, with care.
+    Two models are fitted to disjoint samples of the rows that have a direction (`counted`).  The
+    optimism is the mean difference between a row's cosines to its own subspace and to the other.
+    It is reduced, conservatively, if the model was fitted to more rows.  NaN if rows are too few.
     """
     there = np.flatnonzero(counted)
     n_fit = _rows_of_fit(model)
@@ -188,12 +188,12 @@ def _optimism(model: SphericalPCA, X: Any, counted: Array) -> tuple[float, float
 
 
 def _rows_of_fit(model: SphericalPCA) -> int:
-    """How many rows the model has learned from; 0 if it is from a file that does not tell."""
+    """Number of training rows; 0 if a model file does not record it."""
     return 0 if math.isnan(model.n_samples_) else int(model.n_samples_)
 
 
 def _cosines_to_fit(model: SphericalPCA, X: Any, n: int, sample: Array) -> Array:
-    """Cosines of all rows to a subspace that was fitted to some of them."""
+    """Cosines of all rows to a subspace fitted to a sample of them."""
     weight = np.zeros(n)
     weight[sample] = 1.0
     how = {"normalize": model.normalize, "center": model.center}

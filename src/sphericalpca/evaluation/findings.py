@@ -1,4 +1,4 @@
-"""Sentences that follow from the numbers, by rules."""
+"""Summarize the numbers of an evaluation in sentences, by fixed rules."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from sphericalpca.registry.formats import joined
 
 __all__ = ["findings"]
 
-# A second stage that loses less than this finds all, for practical purposes.
+# A second stage with this recall is good enough in practice.
 ENOUGH = 0.99
 
-# What is said in place of a difference that vanishes when it is rounded.
+# Shown in place of a difference that rounds to zero.
 ZERO, NO_DIFFERENCE = shift(0.0), "no measurable difference"
 
 
 def findings(found: Evaluation) -> list[str]:
-    """What the numbers say, the most important first."""
+    """The sentences, most important first."""
     return [
         _kept(found),
         _honest_rival(found),
@@ -85,9 +85,9 @@ def _second_stage(found: Evaluation) -> str:
     if enough.candidates == found.k:
         return f"A second stage is not needed: {share(enough.recall)} are found without it."
     return (
-        f"In two stages, a search among reduced vectors and a ranking of {candidates}, "
+        f"In two stages, a search among reduced vectors and a re-ranking of {candidates}, "
         f"{share(enough.recall)} of the {_neighbours(found.k)} are found"
-        f"{'' if enough.recall >= ENOUGH else ', the most that was tried'}."
+        f"{'' if enough.recall >= ENOUGH else ', with the largest number tried'}."
     )
 
 
@@ -99,9 +99,9 @@ def _refit(found: Evaluation) -> str:
     zero = {mean, low, high} == {ZERO}
     size = NO_DIFFERENCE if zero else f"{mean}, 95 % interval {low} to {high}"
     return (
-        "Spherical PCA fitted anew to these rows, the queries left out, "
+        "Spherical PCA refitted to these rows without the queries "
         f"{words[standing.outcome]} this model ({size} at recall@{found.k})"
-        f"{': a new fit is worth it.' if standing.outcome == 'ahead' else '.'}"
+        f"{': refit the model.' if standing.outcome == 'ahead' else '.'}"
     )
 
 
@@ -109,21 +109,19 @@ def _drift(found: Evaluation) -> str:
     drift = found.drift
     now = f"{drift.now:.4f} on these {drift.n_samples:,} rows ({drift.low:.4f} to {drift.high:.4f})"
     if math.isnan(drift.then):
-        return f"The mean cosine is {now}; the model, a truncated one, does not know it at its fit."
+        return f"The mean cosine is {now}; it is not known at the fit, as the model is truncated."
     then = f"The mean cosine was {drift.then:.4f} at the fit and is {now}"
-    expected = f"of which {drift.optimism:.4f} is what a fit's own rows have ahead of new ones"
+    expected = f"only a decrease of {drift.optimism:.4f} is expected on new rows"
     shown = (
-        f"no drift is shown, because a fit's own rows are ahead of new ones of the same kind "
-        f"by about {drift.optimism:.4f}"
+        f"no drift beyond the decrease of about {drift.optimism:.4f} that is expected on new rows"
     )
     words = {
         "none": "no drift" if math.isnan(drift.optimism) else shown,
-        "lower": f"{expected}: these rows have drifted away from the model, fit it again",
-        "higher": "these rows lie nearer to the model's subspace than those of its fit",
-        "unknown": "they are too few to tell drift from what every fit loses on new rows",
+        "lower": f"{expected}, so these rows have drifted away from the model: refit it",
+        "higher": "these rows lie nearer to the model's subspace than its training rows",
+        "unknown": "too few rows to tell drift from the decrease expected on new rows",
     }
-    joint = ", " if drift.verdict == "lower" else ": "
-    return f"{then}{joint}{words[drift.verdict]}."
+    return f"{then}: {words[drift.verdict]}."
 
 
 def _neighbours(k: int) -> str:

@@ -1,4 +1,4 @@
-"""The model and its rivals: projections of all rows, and how neighbours are searched there."""
+"""The model and the methods compared with it: their projections and metrics of search."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sphericalpca.solvers.start import GRAM_FEATURES, svd_start
 
 __all__ = ["LABELS", "METHODS", "MODEL", "REFIT", "SVD_UNIT", "Method", "projections"]
 
-# Centred PCA.  Powers of the covariance that are applied where it is too large to be formed.
+# Centred PCA: powers of the covariance applied if it is too large to form.
 POWERS = 3
-# Columns beyond those wanted, which make the wanted ones converge sooner.
+# Extra columns, which speed up the convergence of those wanted.
 SPARE_COLUMNS = 10
 
 

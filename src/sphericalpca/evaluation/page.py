@@ -1,4 +1,4 @@
-"""The evaluation as one HTML page that needs nothing else: no network, no other file."""
+"""The evaluation as one self-contained HTML page: no network, no other file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STYLES = {
 def render(
     found: Evaluation, *, model: str, data: str, certificate: Mapping[str, Any] | None = None
 ) -> str:
-    """The page as text; `model` and `data` are what to call them, `certificate` some facts."""
+    """The page as text; `model` and `data` are names, `certificate` is a dict of facts."""
     row = found.row(MODEL, k=found.k)
     return document.render(
         "sphericalpca.evaluation",
@@ -81,10 +81,10 @@ def _recall_table(found: Evaluation) -> Table:
         title=f"Neighbours kept by {found.n_components} dimensions",
         caption=(
             f"Mean recall over {found.n_queries:,} held-out queries, with 95 % intervals; ★ the "
-            f"largest. {LOWER} lower and {HIGHER} higher than Spherical PCA, {LEVEL} no difference "
-            "shown, or one below half a point. Gap: Spherical PCA minus the method at "
-            f"recall@{found.k}, paired over queries. This model is taken as it is; if it was "
-            "fitted to these rows, it has seen the queries. All others are fitted without them."
+            f"largest. {LOWER} lower and {HIGHER} higher than Spherical PCA, {LEVEL} no "
+            "significant difference, or one below half a point. Gap: Spherical PCA minus the "
+            f"method at recall@{found.k}, paired over queries. This model is not refitted; if it "
+            "was fitted to these rows, it has seen the queries. All others are fitted without them."
         ),
         corner="Method",
         columns=(*(f"recall@{k}" for k in found.at), f"gap at {found.k}"),
@@ -102,7 +102,7 @@ def _stages_table(found: Evaluation) -> Table:
     return Table(
         name="stages",
         title=f"Two stages: recall@{found.k} after ranking the first candidates with full vectors",
-        caption="Columns: how many candidates of the first stage are ranked.",
+        caption="Columns: number of candidates from the first stage that are ranked.",
         corner="Method",
         columns=tuple(f"{candidates:,}" for candidates in counts),
         rows=tuple(
@@ -137,13 +137,13 @@ def _curves_picture(found: Evaluation) -> Picture:
 def _cosines_picture(found: Evaluation) -> Picture:
     """How near the rows lie to the subspace."""
     drift = found.drift
-    label = "Histogram of the cosines between rows and their images in the subspace."
+    label = "Histogram of the cosines between rows and their projections."
     legend = [Sample("mean of these rows", PALETTE[0])]
     if drift.then == drift.then:
         legend.append(Sample("mean at the fit", PALETTE[1], LINE_STYLES[1]))
     return Picture(
         name="cosines",
-        caption=f"Cosines between {drift.n_samples:,} rows and their images in the subspace.",
+        caption=f"Cosines between {drift.n_samples:,} rows and their projections.",
         panels=(Panel((5.6, 3.2), partial(_histogram, found=found), label),),
         legend=tuple(legend),
     )
@@ -154,7 +154,7 @@ def _draw(figure: Any, *, rows: Sequence[EvaluationRow], against: str, text: str
     for name, (color, line, marker) in reversed(STYLES.items()):
         mine = [row for row in rows if row.method == name]
         x = [getattr(row, against) for row in mine]
-        # The nearest rival often lies under the model's curve: its marks look out from there.
+        # This curve often lies under the model's: larger markers keep it visible.
         size = 8 if name == SVD_UNIT else 4.5
         look = {"color": color, "linestyle": line, "marker": marker, "markersize": size}
         ax.plot(x, [row.recall for row in mine], linewidth=1.7, **look)

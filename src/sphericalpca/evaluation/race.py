@@ -1,4 +1,4 @@
-"""Spherical PCA beside scikit-learn's TruncatedSVD and PCA: seconds and mean cosines."""
+"""Compare Spherical PCA with scikit-learn's TruncatedSVD and PCA: seconds and mean cosines."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ OURS = SphericalPCA.__name__
 
 @dataclass(frozen=True)
 class Lap:
-    """How one method did.
+    """The result of one method.
 
     Attributes
     ----------
     method : str
     seconds : float
-        Median over the rounds of a whole fit.
+        Median time of a fit over the rounds.
     passes : float or None
-        Passes over the data, where the method counts them.
+        Passes over the data, if the method counts them.
     mean_cosine : float
-        Between rows and their images in the subspace that it found.
+        Between rows and their projections on its subspace.
     ratio : float
-        Seconds of Spherical PCA over its own.
+        Seconds of Spherical PCA divided by those of the method.
     """
 
     method: str
@@ -56,8 +56,8 @@ def race(
 ) -> list[Lap]:
     """Fit each method several times, in turns, to the same unit rows.
 
-    Rows are scaled before the clock starts, for all alike.  scikit-learn's methods have their
-    default settings; its PCA, which is centred, takes dense data only here.
+    Rows are scaled before the clock starts.  scikit-learn's methods use their default settings;
+    its PCA, which is centred, is fitted to dense data only.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def race(
     Raises
     ------
     DataError
-        If X cannot be used, or has less than 2 rows or columns.
+        If X cannot be used, or has fewer than 2 rows or columns.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def race(
     check_rank(n_components, X.shape)
     if min(X.shape) < 2:
         rule = "scikit-learn's methods need at least 2 rows and 2 columns"
-        raise DataError(f"X has shape {X.shape}", rule, "pass more")
+        raise DataError(f"X has shape {X.shape}", rule, "pass a larger matrix")
     X = normalize(X)
     kinds: dict[Any, Any] = {SphericalPCA: {"tol": tol}, TruncatedSVD: {}}
     kinds |= {} if sparse.issparse(X) else {PCA: {}}

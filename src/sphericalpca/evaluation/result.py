@@ -1,4 +1,4 @@
-"""The numbers of an evaluation, as an object and as flat rows."""
+"""The result of an evaluation, as an object and as flat rows."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from sphericalpca.metrics import PairedDifference, holm, mean_share, paired_diff
 
 __all__ = ["Evaluation", "EvaluationRow", "Outcome", "Standing", "stages"]
 
-# How one method stands to another.
+# How one method compares with another.
 Outcome = Literal["ahead", "behind", "level"]
 
 LEVEL = 0.05
@@ -26,22 +26,22 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class EvaluationRow:
-    """One number.
+    """The recall of one method.
 
     Attributes
     ----------
     method, label : str
     n_components : int
     k : int
-        How many true neighbours were to be found.
+        Number of true neighbours per query.
     candidates : int
-        Among how many found.  More than k: the search is followed by ranking these with full
-        vectors, which puts every true neighbour among them where it belongs.
+        Number of neighbours found.  If larger than k, the search is followed by ranking these
+        with full vectors, which ranks every true neighbour among them correctly.
     recall, low, high : float
-        Mean share found, and its 95 % interval.
+        Mean fraction found, and its 95 % interval.
     difference, difference_low, difference_high : float
-        Spherical PCA, fitted to the same rows as its rivals, minus the method, paired over
-        queries; NaN for itself.
+        Spherical PCA, fitted to the same rows as the other methods, minus the method, paired
+        over queries; NaN for itself.
     """
 
     method: str
@@ -59,7 +59,7 @@ class EvaluationRow:
 
 @dataclass(frozen=True)
 class Standing:
-    """How a method stands to another: the paired difference, and what may be said of it."""
+    """How a method compares with another: the paired difference, and its interpretation."""
 
     difference: PairedDifference
     outcome: Outcome
@@ -75,12 +75,12 @@ class Evaluation:
     at : tuple of int
         Numbers of neighbours asked for.
     k : int
-        The one of them that curves are drawn for.
+        The number in `at` that curves are drawn for.
     recalls : dict from (method, n_components, k, candidates) to array of shape (n_queries,)
     drift : Drift
         Of all rows against those of the model's fit.
     svd_ratio : float
-        Of the model: above 0.9999 a plain SVD would be enough.
+        `svd_ratio_` of the model: above 0.9999 a plain SVD would be enough.
     """
 
     n_samples: int
@@ -118,7 +118,7 @@ class Evaluation:
         k : int
             One of `at`.
         candidates : int, optional
-            How many of those found are ranked with full vectors; `k`, none anew, by default.
+            Number of neighbours found that are ranked with full vectors; `k` by default.
         r : int, optional
             The number of components; the model's by default.
 
@@ -130,7 +130,7 @@ class Evaluation:
         return self.rows[list(self.recalls).index(wanted)]
 
     def standings(self, k: int) -> dict[str, Standing]:
-        """How Spherical PCA, fitted to the same rows, stands to each method at k neighbours.
+        """Compare Spherical PCA, fitted to the same rows, with each method at k neighbours.
 
         "Ahead" and "behind" need a 95 % interval without 0, a p-value of at most .05
         (Wilcoxon, Holm-corrected over the methods) and half a point of difference.
@@ -154,7 +154,7 @@ class Evaluation:
         }
 
     def __str__(self) -> str:
-        from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - which knows us
+        from sphericalpca.evaluation.findings import findings  # noqa: PLC0415 - imports this module
 
         return "\n".join(f"- {sentence}" for sentence in findings(self))
 
@@ -164,7 +164,7 @@ class Evaluation:
         Returns
         -------
         text : str
-            A line for each of `rows`, under one of names, in CSV.
+            CSV with a header line, and a line for each of `rows`.
         """
         text = io.StringIO()
         names = [field.name for field in dataclasses.fields(EvaluationRow)]
@@ -204,5 +204,5 @@ def _outcome(gap: PairedDifference, p: float) -> Outcome:
 
 
 def _plain(record: dict[str, Any]) -> dict[str, Any]:
-    """With Python's own numbers, and None for those that are not finite."""
+    """Convert to Python numbers, and to None those that are not finite."""
     return {name: plain(value) for name, value in record.items()}

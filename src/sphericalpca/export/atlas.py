@@ -1,4 +1,4 @@
-"""Embedding Atlas: a Parquet file of unit vectors beside the columns that describe them."""
+"""Embedding Atlas: a Parquet file of unit vectors and columns that describe them."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     """Write unit vectors and the columns that describe them to Parquet.
 
     Then ``embedding-atlas FILE --vector vector --text TEXT`` shows them in the plane, by UMAP with
-    cosine distance.  Two or three components are columns "x", "y" and "z" too, and
+    cosine distance.  Two or three components are also written to columns "x", "y" and "z", and
     ``--x x --y y`` shows the circle or sphere itself.
 
     Parameters
     ----------
     path : str or Path
     V : array of shape (n_samples, n_components)
-        What `transform` returned.
+        Unit vectors, as `transform` returns them.
     columns : mapping of str to sequence, optional
-        Such as the texts; each of n_samples values.
+        For example texts, with one value per vector.
 
     Raises
     ------
     DataError
-        If V is not a matrix, or a column has another number of values or a name that is taken.
+        If V is not a matrix, or a column has the wrong length or a reserved name.
 
     Examples
     --------
@@ -63,7 +63,7 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     vectors |= {name: V[:, place] for place, name in enumerate(axes)}
     for name, values in (columns or {}).items():
         if name in vectors:
-            raise DataError(f"A column is named {name!r}, as are the vectors", remedy="rename it")
+            raise DataError(f"A column has the reserved name {name!r}", remedy="rename it")
         if len(values) != len(V):
             found = f"Column {name!r} has {len(values)} values for {len(V)} rows"
             raise DataError(found, remedy="pass one value per row")

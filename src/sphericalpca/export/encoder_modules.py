@@ -15,7 +15,7 @@ __all__ = ["write_sentence_transformers"]
 LINEAR, NORMALISATION = "0_Dense", "1_Normalize"
 LIST = "modules.json"
 
-# The old places of these classes: later versions know them too, older ones know no others.
+# Old names of these classes, which all versions know.
 TYPES = {
     LINEAR: "sentence_transformers.models.Dense",
     NORMALISATION: "sentence_transformers.models.Normalize",
@@ -25,35 +25,8 @@ TYPES = {
 def write_sentence_transformers(model: Any, folder: str | Path) -> None:
     """Write the model as modules of sentence-transformers, whole or not at all.
 
-    A Dense layer without activation (and without bias, unless `center`) and a Normalize::
-
-        encoder = SentenceTransformer("all-MiniLM-L6-v2")
-        reducer = SentenceTransformer("reducer")
-        model = SentenceTransformer(modules=[*encoder, *reducer])
-
-    Parameters
-    ----------
-    model : SphericalPCA
-        Fitted to what the encoder returns.
-    folder : str or Path
-        Made, or replaced if it holds an older export and nothing else.
-
-    Raises
-    ------
-    FileExistsError
-        If the folder holds anything else.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import write_sentence_transformers
-    >>> model = SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_sentence_transformers(model, Path(folder) / "reducer")
-    ...     sorted(file.name for file in (Path(folder) / "reducer").iterdir())
-    ['0_Dense', '1_Normalize', 'modules.json']
+    A Dense layer without activation (and without bias, unless `center`) and a Normalize.  An older
+    export is replaced; a folder that holds anything else is left alone, with an error.
     """
     safetensors = import_extra("safetensors.numpy", "A folder of modules", "safetensors", "files")
     reducer = unit_map(model)

@@ -1,4 +1,4 @@
-"""faiss: an index that takes full vectors, and reduces what is added and what is searched."""
+"""faiss: an index of full vectors that reduces what is added and searched."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     ----------
     model : fitted SphericalPCA
     index : str, default="Flat"
-        Factory string of the index of reduced vectors, such as "HNSW32" or "IVF256,PQ16".  Train
-        it, if it must be trained, on full vectors.
+        Factory string of the index of reduced vectors, such as "HNSW32" or "IVF256,PQ16".  If
+        the index needs training, train it on full vectors.
 
     Returns
     -------
     index : faiss.IndexPreTransform
-        For vectors of `n_features_in_` numbers, float32; its metric is the inner product.
+        For float32 vectors of `n_features_in_` numbers; its metric is the inner product.
         Zero rows are stored as zeros, as `transform` returns them.
 
     Raises
@@ -52,7 +52,7 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
         metric = faiss.METRIC_INNER_PRODUCT
         inner = faiss.index_factory(reducer.n_components, index, metric)
     except RuntimeError as error:
-        # Before the last colon is a place in faiss' own source.
+        # The part before the last colon is a place in the source of faiss.
         reason = str(error).rpartition(": ")[2]
         rule = f"is not a faiss index for inner products of {reducer.n_components} numbers"
         remedy = "pass a factory string such as 'Flat' or 'HNSW32'"
@@ -67,22 +67,6 @@ def factory_string(model: Any, index: str = "Flat") -> str:
     """What ``faiss.index_factory`` calls an index of this shape.
 
     "PCA" stands for the model's matrix: both are a LinearTransform, but PCA is trained and centred.
-
-    Parameters
-    ----------
-    model, index
-        As in `to_faiss`.
-
-    Returns
-    -------
-    text : str
-
-    Examples
-    --------
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import factory_string
-    >>> factory_string(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]]), "HNSW32")
-    'PCA2,L2norm,HNSW32'
     """
     return f"PCA{unit_map(model).n_components},L2norm,{index}"
 
@@ -94,11 +78,11 @@ def faiss_bytes(model: Any, index: str) -> bytes:
 
 
 def _steps(faiss: Any, reducer: UnitMap) -> list[Any]:
-    """Transforms in the order in which a vector meets them."""
+    """Transforms in the order of their application."""
     linear = faiss.LinearTransform(reducer.n_features, reducer.n_components, False)  # noqa: FBT003
     faiss.copy_array_to_vector(reducer.matrix.ravel(), linear.A)
     linear.is_trained = True
-    linear.set_is_orthonormal()  # so that `reconstruct` knows the way back
+    linear.set_is_orthonormal()  # needed by `reconstruct`
     steps = [linear, faiss.NormalizationTransform(reducer.n_components, 2.0)]
     if (centre := reducer.centre) is not None:
         centring = faiss.CenteringTransform(reducer.n_features)

@@ -1,4 +1,4 @@
-"""ONNX: the map as a graph of a few old operators, which every runtime knows."""
+"""ONNX: the map as a graph of a few old operators, which every runtime supports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["INPUT", "OUTPUT", "onnx_bytes", "to_onnx"]
 
 INPUT, OUTPUT = "vectors", "components"
 
-# Of 2022: ONNX 1.12, onnxruntime 1.12.  Reductions have their axes as an attribute up to here.
+# ONNX 1.12 and onnxruntime 1.12 (2022), the last with axes of reductions as attributes.
 OPSET, IR_VERSION = 17, 8
 
 ALONG_ROWS = {"axes": [1], "keepdims": 1}
@@ -57,7 +57,7 @@ def to_onnx(model: Any) -> Any:
 
 
 def onnx_bytes(model: Any) -> bytes:
-    """The graph of `to_onnx` as a file holds it."""
+    """The graph of `to_onnx` as bytes of a file."""
     content: bytes = to_onnx(model).SerializeToString()
     return content
 
@@ -68,12 +68,12 @@ def _nodes(make: Any, reducer: UnitMap) -> list[Any]:
     return [
         *centring,
         make("MatMul", [rows, "U"], ["projected"]),
-        # Rows are brought near length 1 first: squares of very long or short ones leave float32.
+        # Rows are scaled by their largest entry first: squares may leave the range of float32.
         make("Abs", ["projected"], ["sizes"]),
         make("ReduceMax", ["sizes"], ["peak"], **ALONG_ROWS),
         make("Max", ["peak", "smallest"], ["scale"]),
         make("Div", ["projected", "scale"], ["scaled"]),
-        # From 1 on, unless the row is zero: then it is divided by 1 and stays zero.
+        # At least 1, unless the row is zero: that is divided by 1 and stays zero.
         make("ReduceL2", ["scaled"], ["length"], **ALONG_ROWS),
         make("Max", ["length", "one"], ["divisor"]),
         make("Div", ["scaled", "divisor"], [OUTPUT]),

@@ -1,4 +1,4 @@
-"""All targets by name: how each is written, and what to do with it then."""
+"""Export targets by name: how each is written, and how to use it."""
 
 from __future__ import annotations
 
@@ -46,28 +46,28 @@ def export_model(
     ----------
     model : fitted SphericalPCA
     path : str or Path
-        A file, or for "sentence-transformers" a folder.  Suffixes of other files are refused.
+        A file, or for "sentence-transformers" a folder.  The suffix must fit the target.
     to : {"faiss", "onnx", "sentence-transformers", "npy", "npz", "json", "pgvector", \
             "qdrant", "lancedb"}
         The target.
     index : str, optional
-        For faiss, the factory string of the index behind the model, "Flat" by default.
+        For faiss, the factory string of the index of reduced vectors; "Flat" by default.
     model_file : str, default="model.safetensors"
-        For qdrant and lancedb, where the text loads the model from.
+        For qdrant and lancedb, the file from which the script loads the model.
     force : bool, default=False
-        Replace what is there.  A folder is replaced only if it holds nothing but an older export.
+        Overwrite.  A folder is replaced only if it holds nothing but an older export.
 
     Returns
     -------
     hint : str
-        A sentence that tells how to use it.
+        How to use the result.
 
     Raises
     ------
     ParameterError
-        If there is no such target, or `index` is not for it.
+        If the target is unknown, or `index` is given for another target than faiss.
     ExistsError
-        If something is there, and `force` is False; a ``FileExistsError``.
+        If the path exists and `force` is False; a ``FileExistsError``.
     DataError
         If the target cannot hold this model.
 
@@ -106,15 +106,15 @@ def export_model(
 
 
 FAISS = (
-    "faiss.read_index takes it; add and search full vectors, scores are cosines.  It has the shape "
-    'of faiss.index_factory({m}, "{factory}", faiss.METRIC_INNER_PRODUCT), with this model\'s '
+    "Load it with faiss.read_index; add and search full vectors, scores are cosines.  It is like "
+    'faiss.index_factory({m}, "{factory}", faiss.METRIC_INNER_PRODUCT), with this model\'s '
     "matrix in place of PCA's."
 )
 ONNX = f'Input "{INPUT}", float32, n x {{m}}; output "{OUTPUT}", n x {{r}}.'
 MODULES = "SentenceTransformer(modules=[*encoder, *SentenceTransformer({path})]) appends it."
 NPY = "U, {m} x {r}: Y = X @ U, then rows of unit length."
 MATRIX = '"U", {m} x {r}; "apply" says how to use it.'
-TEXT = "A text to start from, for unit vectors of {r} numbers."
+TEXT = "A script to adapt, for unit vectors of {r} numbers."
 
 TARGETS: Mapping[str, Target] = MappingProxyType(
     {

@@ -1,4 +1,4 @@
-"""What a fitted model does to a row: subtract, multiply, scale; and files that say so."""
+"""The map of a fitted model (subtract, multiply, scale), and files that hold it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from sphericalpca.linalg import Array
 
 __all__ = ["UnitMap", "matrix_record", "npy_bytes", "npz_bytes", "unit_map"]
 
-# First by the largest entry, as squares of very long or short rows leave the range; then the
-# length is 1 at least, unless the row is zero: that stays zero.
+# First by the largest entry, because squares of very long or short rows leave the range; then the
+# length is at least 1, unless the row is zero, which stays zero.
 SCALE = (
     "Y = Y / np.maximum(np.abs(Y).max(axis=1, keepdims=True), np.finfo(Y.dtype).tiny); "
     "V = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), 1)"
@@ -28,8 +28,8 @@ SCALE = (
 class UnitMap:
     """The map ``x -> U'(x - mean) / ||U'(x - mean)||``.
 
-    `transform` returns a row that has nothing in the subspace as zeros.  Targets do so where the
-    product is zero, and else scale what rounding left of it.  faiss (lengths from 1e-19 to 1e19)
+    `transform` returns zeros for a row orthogonal to the subspace.  Targets do so if the product is
+    exactly zero, and otherwise scale what rounding left of it.  faiss (lengths from 1e-19 to 1e19)
     and sentence-transformers (from 1e-12) square in float32: other rows do not become unit vectors.
 
     Attributes
@@ -37,7 +37,7 @@ class UnitMap:
     U : ndarray of shape (n_features, n_components)
         Orthonormal columns.
     mean : ndarray of shape (n_features,) or None
-        What is subtracted first; None if nothing is.
+        Subtracted first; None without centring.
     """
 
     U: Array
@@ -45,12 +45,12 @@ class UnitMap:
 
     @property
     def n_features(self) -> int:
-        """Length of the vectors that go in."""
+        """Length of the input vectors."""
         return int(self.U.shape[0])
 
     @property
     def n_components(self) -> int:
-        """Length of the unit vectors that come out."""
+        """Length of the unit vectors."""
         return int(self.U.shape[1])
 
     @property
@@ -73,37 +73,14 @@ class UnitMap:
 
     @property
     def offset(self) -> Array | None:
-        """``-U' mean`` in float32, the bias of a layer; `centre` keeps digits that it loses."""
+        """``-U' mean`` in float32, the bias of a layer; subtracting `centre` is more accurate."""
         if (centre := self.centre) is None:
             return None
         return -(centre.astype(np.float64) @ self.matrix.T).astype(np.float32)
 
 
 def unit_map(model: Any) -> UnitMap:
-    """The map of a fitted SphericalPCA; the same whether or not `normalize` was set.
-
-    Only the fit depends on it: `transform` gives unit vectors, whatever the lengths of rows.
-
-    Parameters
-    ----------
-    model : fitted SphericalPCA
-
-    Returns
-    -------
-    reducer : UnitMap
-
-    Raises
-    ------
-    ArgumentTypeError
-        If it is another estimator; a ``TypeError``.
-
-    Examples
-    --------
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import unit_map
-    >>> unit_map(SphericalPCA(2).fit([[1, 2, 3], [3, 1, 2], [2, 3, 1]])).U.shape
-    (3, 2)
-    """
+    """The map of a fitted SphericalPCA; `normalize` affects only the fit, not the map."""
     if not isinstance(model, SphericalPCA):
         remedy = "pass a fitted SphericalPCA, which is one matrix and a normalisation"
         raise ArgumentTypeError(f"A {type(model).__name__} cannot be exported", remedy=remedy)
@@ -113,30 +90,7 @@ def unit_map(model: Any) -> UnitMap:
 
 
 def matrix_record(model: Any) -> dict[str, Any]:
-    """The map as plain values: lists, numbers and text.
-
-    Parameters
-    ----------
-    model : fitted SphericalPCA
-
-    Returns
-    -------
-    record : dict
-        "U" has a list of n_components numbers for each feature; "mean" is None unless the
-        model is centred; "apply" is a line of Python from X, U and mean to V.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sphericalpca import SphericalPCA
-    >>> from sphericalpca.export import matrix_record
-    >>> X = np.random.default_rng(0).standard_normal((100, 6))
-    >>> model = SphericalPCA(n_components=2).fit(X)
-    >>> Y = X @ np.array(matrix_record(model)["U"])
-    >>> V = Y / np.linalg.norm(Y, axis=1, keepdims=True)
-    >>> bool(np.allclose(V, model.transform(X)))
-    True
-    """
+    """The map as plain values; "apply" is a line of Python from X, U and mean to V."""
     reducer = unit_map(model)
     return {
         "about": "Spherical PCA: rows of X to rows of V, of unit length",

@@ -1,13 +1,12 @@
 """Metrics for clusterings and nearest neighbours."""
 
 from sphericalpca.metrics.clustering import clustering_accuracy, match_clusters, nmi
-from sphericalpca.metrics.heldout import HeldOut, Share, mean_share
+from sphericalpca.metrics.heldout import Share, mean_share
 from sphericalpca.metrics.neighbours import nearest_neighbours, recall_at_k, recall_per_query
 from sphericalpca.metrics.search import Neighbours
 from sphericalpca.metrics.significance import PairedDifference, holm, paired_difference
 
 __all__ = [
-    "HeldOut",
     "Neighbours",
     "PairedDifference",
     "Share",

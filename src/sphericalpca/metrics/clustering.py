@@ -1,4 +1,4 @@
-"""Agreement between known groups and found clusters, whatever the clusters are called."""
+"""Agreement between known groups and clusters, independent of the clusters' names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     ----------
     labels_true, labels_pred : array-like of shape (n_samples,)
         Group and cluster of each sample; the names do not matter.  There may be more
-        clusters than groups or fewer: what has no partner counts as wrong.
+        clusters than groups or fewer: samples without a partner count as wrong.
 
     Returns
     -------
@@ -35,7 +35,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
     Raises
     ------
     ParameterError
-        If the two are no lists of labels of one length, or have NaN.
+        If the labels are not lists of the same length, or contain NaN.
 
     Examples
     --------
@@ -48,7 +48,7 @@ def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
 
 
 def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
-    """Clusters renamed to the groups they match best, one to one.
+    """Rename clusters to the groups they match best, one to one.
 
     The share of samples whose new name is their group is `clustering_accuracy`.
 
@@ -60,13 +60,13 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
     Returns
     -------
     renamed : ndarray of shape (n_samples,)
-        A cluster that no group is left for gets a name that no group has: the next free
-        integer if groups are numbers, "unmatched 1" and so on if they are text.
+        A cluster without a matching group gets an unused name: the next free integer if
+        groups are numbers, "unmatched 1" and so on if they are text.
 
     Raises
     ------
     ParameterError
-        If the two are no lists of labels of one length, or have NaN.
+        If the labels are not lists of the same length, or contain NaN.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
     labels_true, labels_pred
         As in `clustering_accuracy`.
     normalisation : {"max", "arithmetic", "geometric", "min"}, default="max"
-        Which mean of the two entropies.
+        Mean of the two entropies to divide by.
 
     Returns
     -------
@@ -109,7 +109,8 @@ def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "m
     Raises
     ------
     ParameterError
-        If the labels are not of one length, or have NaN, or there is no such normalisation.
+        If the labels are not lists of the same length or contain NaN, or the normalisation is
+        unknown.
 
     Examples
     --------
@@ -131,7 +132,7 @@ def _labels(labels_true: Any, labels_pred: Any) -> tuple[npt.NDArray[Any], npt.N
         )
     for label, values in (("labels_true", true), ("labels_pred", pred)):
         if values.dtype.kind == "f" and np.isnan(values).any():
-            raise ParameterError(f"{label} has NaN", "NaN is not a label", "drop those samples")
+            raise ParameterError(f"{label} has NaN", "labels cannot be NaN", "drop those samples")
     return true, pred
 
 

@@ -1,4 +1,4 @@
-"""Queries held out of the data: do their neighbours survive a reduction?"""
+"""Queries held out of the data, and the recall of their neighbours after a reduction."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from sphericalpca.rows import ClusterMatrix, Matrix, RowSource, as_rows
 
 __all__ = ["HeldOut", "Share", "bisected", "mean_share", "take_rows"]
 
-# Rows beyond the k-th that are looked at for ties with it, as copies of one text are.
+# Rows beyond the k-th that are checked for ties with it, such as copies of a text.
 SPARE = 64
-# Cosines this many rounding errors apart are equal.
+# Cosines that differ by at most this many rounding errors are equal.
 ROUNDING = 8
-# Of few rows no more than this part is held out.
+# Largest fraction of the rows that is held out.
 LARGEST_PART = 0.2
 
 
@@ -52,9 +52,9 @@ class HeldOut:
     ids : int array of shape (n_queries,)
         Row numbers of the queries, increasing.
     truth : Neighbours
-        More than `k` for each query, so that ties with the k-th can be told.
+        More than `k` for each query, to detect ties with the k-th.
     k : int
-        The largest number of neighbours that can be asked for.
+        The largest number of neighbours available.
     n_rows : int
         Rows of the data, queries included.
     """
@@ -66,27 +66,9 @@ class HeldOut:
 
     @staticmethod
     def draw(X: Matrix | RowSource, count: int, k: int, rng: np.random.Generator) -> HeldOut:
-        """Draw rows that have a direction, and search for the neighbours of each.
+        """Draw at most `count` rows that have a direction, and search for the neighbours of each.
 
-        Parameters
-        ----------
-        X : array, CSR matrix or rows in files, shape (n_rows, m)
-        count : int
-            How many rows; at most a fifth of all are drawn.
-        k : int
-            The largest number of neighbours that will be asked for.
-        rng : Generator
-
-        Returns
-        -------
-        held : HeldOut
-
-        Raises
-        ------
-        DataError
-            If X is not at hand in this process, or has too few rows that are not zero.
-        ParameterError
-            If `count` is less than 2.
+        At most a fifth of all rows are drawn; `k` is the largest number of neighbours needed.
         """
         if not (isinstance(X, (np.ndarray, RowSource)) or sparse.issparse(X)):
             far = isinstance(X, ClusterMatrix)
@@ -125,24 +107,9 @@ class HeldOut:
         return weight
 
     def right(self, k: int) -> Ids:
-        """All rows that are right among the first k: those that tie with the k-th count.
-
-        Parameters
-        ----------
-        k : int
-
-        Returns
-        -------
-        ids : int array of shape (n_queries, t)
-            -1 where there are fewer than t.
-
-        Raises
-        ------
-        ParameterError
-            If the true neighbours are not known as far as that.
-        """
+        """Row numbers of the first k neighbours and of all that tie with the k-th; -1 fills up."""
         if not isinstance(k, Integral) or not 1 <= k <= self.k:
-            rule = f"must be an integer from 1 to {self.k}, the neighbours that were looked for"
+            rule = f"must be an integer from 1 to {self.k}, the number of neighbours searched"
             raise ParameterError(Parameter("k", k), rule, "draw again for more")
         scores = self.truth.scores
         slack = ROUNDING * float(np.finfo(scores.dtype).eps)
@@ -150,49 +117,27 @@ class HeldOut:
         return np.where(ties, self.truth.ids, NOBODY)
 
     def search(self, Z: Array, k: int, metric: Metric = "cosine") -> Ids:
-        """What a search among reduced rows finds.
-
-        Parameters
-        ----------
-        Z : array of shape (n_rows, r)
-            All rows, the queries among them.
-        k : int
-        metric : {"cosine", "inner", "euclidean"}, default="cosine"
-
-        Returns
-        -------
-        ids : int array of shape (n_queries, k)
-        """
+        """The ids that a search among the reduced rows Z finds, shape (n_queries, k)."""
         return nearest_neighbours(Z, Z[self.ids], k, metric=metric, left_out=self.ids).ids
 
     def recall(self, found: Ids, k: int) -> Array:
-        """The share of the k true neighbours that are among those found, for each query.
-
-        Parameters
-        ----------
-        found : int array of shape (n_queries, f)
-        k : int
-
-        Returns
-        -------
-        recall : array of shape (n_queries,)
-        """
+        """The share of the k true neighbours among those found, shape (n_queries,)."""
         return recall_per_query(self.right(k), found, k)
 
 
 def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
-    """The mean of shares such as recalls, one for each query, and its interval.
+    """The mean of shares, such as recalls, one for each query, and its interval.
 
-    Queries are independent, the k hits of one query are not.  Wilson's interval for as
-    many independent trials as have the variance that the queries show; where all queries
-    agree (all hits are right, say) it does not shrink to a point.
+    Queries are independent, the k hits of one query are not: Wilson's interval is taken for the
+    number of independent trials that gives the observed variance between queries.  If all
+    queries agree, for example on 1, the interval does not shrink to a point.
 
     Parameters
     ----------
     shares : array-like of shape (n_queries,)
         From 0 to 1.
     k : int
-        Trials that a share consists of.
+        Number of trials per share.
     confidence : float, default=0.95
 
     Returns

@@ -1,4 +1,4 @@
-"""Nearest neighbours by exact search, and how many of them another search finds."""
+"""Nearest neighbours by exact search, and the recall of other searches."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def nearest_neighbours(
     metric : {"cosine", "inner", "euclidean"}, default="cosine"
         A zero row has cosine 0 with every other.
     members : int array of shape (n_queries,), optional
-        Row numbers of the queries in the base: no row is a neighbour of its own.
+        Row numbers of the queries in the base, so that no row is its own neighbour.
     left_out : int array, optional
-        Rows of the base that are nobody's neighbours.
+        Row numbers of the base to exclude.
     backend : {"auto", "numpy", "faiss"}, default="auto"
-        "faiss" computes in float32 and holds a copy of the base; rows that tie at the last
-        place may be others.  "auto" is numpy, which measured faster.
+        "faiss" computes in float32 with a copy of the base, and may resolve ties at the last
+        place differently.  "auto" is "numpy", which was faster in benchmarks.
 
     Returns
     -------
@@ -57,11 +57,11 @@ def nearest_neighbours(
     Raises
     ------
     DataError
-        If rows are not finite, have different lengths, or are too few for k.
+        If rows are not finite, have different lengths, or are fewer than k.
     TypeError
         If `queries` is None, and the base is in files.
     ParameterError
-        If there is no such metric or backend.
+        If the metric or the backend is unknown.
 
     Examples
     --------
@@ -91,15 +91,15 @@ def nearest_neighbours(
 
 
 def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Array:
-    """The share of each query's k true neighbours that were found, shape (n_queries,).
+    """The fraction of each query's k true neighbours that were found, shape (n_queries,).
 
     Parameters
     ----------
     true_ids : int array of shape (n_queries, t)
-        All rows that are right.  Where some tie at the k-th place there are more than k of
-        them: any k are as good.  Negative numbers stand for nobody.
+        All correct rows, more than k if some tie at the k-th place: any k of them count as
+        correct.  Negative numbers are ignored.
     found_ids : int array of shape (n_queries, f)
-        What was found, each row once; k of them can be right at most.
+        Rows found, each once.
     k : int, optional
         By default the number of columns of `true_ids`.
 
@@ -138,7 +138,7 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
 
 
 def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
-    """The mean share of the k true neighbours that were found.
+    """The mean fraction of the k true neighbours that were found.
 
     Parameters
     ----------
@@ -162,8 +162,8 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
     """
     recalls = recall_per_query(true_ids, found_ids, k)
     if recalls.size == 0:
-        rule = "there must be a query to average over"
-        raise ParameterError("true_ids and found_ids have no lines", rule)
+        rule = "at least one query is needed"
+        raise ParameterError("true_ids and found_ids are empty", rule)
     return float(recalls.mean())
 
 
@@ -207,7 +207,7 @@ def _check(base: Any, question: Question) -> None:
             "lower it, or pass more rows",
         )
     for name, matrix in (("base", base), ("queries", question.queries)):
-        # Files are checked by whoever opens them.
+        # Files are checked when they are opened.
         place = None if isinstance(matrix, RowSource) else first_non_finite(matrix)
         if place is not None:
             value = f"Row {place[0]} of the {name} holds {place[2]} in column {place[1]}"

@@ -30,7 +30,7 @@ SCORES = 4_000_000
 DEPTH = 64
 GROUPS = 4
 
-# In the place of a neighbour that is not there.
+# In place of a missing neighbour.
 NOBODY = -1
 
 Ids = npt.NDArray[np.int64]
@@ -44,8 +44,8 @@ class Neighbours:
     Attributes
     ----------
     ids : int array of shape (n_queries, k)
-        Row numbers in the base, nearest first, of equal ones the first row; -1 where there
-        were fewer than k rows.
+        Row numbers in the base, nearest first, ties by row number; -1 where there are fewer
+        than k rows.
     scores : array of shape (n_queries, k)
         Cosines, inner products, or minus the squared distances: larger is nearer.
     """
@@ -56,7 +56,7 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Question:
-    """What is asked of a base; see `nearest_neighbours`."""
+    """Arguments of a search; see `nearest_neighbours`."""
 
     queries: Matrix
     k: int
@@ -66,7 +66,7 @@ class Question:
 
 
 def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
-    """The answer, by numpy and scipy."""
+    """Search with numpy and scipy."""
     queries = _as_float(question.queries)
     # Differences of numbers far from zero would lose digits; distances do not mind a shift.
     dense = not (sparse.issparse(base) or sparse.issparse(queries))
@@ -83,7 +83,7 @@ def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
 
 
 def faiss_search(base: Any, question: Question) -> Neighbours:
-    """The answer in float32; faiss knows no rows left out, so the base is copied without them."""
+    """Search with faiss, in float32; rows left out are dropped from a copy of the base."""
     faiss = import_extra("faiss", "backend='faiss'", "faiss", "faiss")
     if not isinstance(base, np.ndarray) or sparse.issparse(question.queries):
         raise DataError(
@@ -101,7 +101,7 @@ def faiss_search(base: Any, question: Question) -> Neighbours:
 
     distance = question.metric == "euclidean"
     kind = faiss.METRIC_L2 if distance else faiss.METRIC_INNER_PRODUCT
-    # A row that is a query itself is found too, and struck out afterwards.
+    # A query that is a row of the base finds itself, which is removed afterwards.
     wanted = min(question.k + (question.members is not None), len(rows))
     scores, places = faiss.knn(single(question.queries), single(rows), wanted, metric=kind)
     ids, scores = numbers[places], -scores if distance else scores
@@ -132,7 +132,7 @@ def _prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
 
 
 def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[tuple[int, Matrix]]:
-    """Rows of the base, ready to be compared, behind the number of the first of them."""
+    """Rows of the base in blocks, ready to be compared, after the number of the first row."""
     n, m = base.shape
     height = max(1, min(BLOCK_ROWS, BLOCK_ENTRIES // m))
     if isinstance(base, RowSource):
@@ -146,7 +146,7 @@ def _blocks(base: Any, metric: Metric, shift: Array | None) -> Iterator[tuple[in
 
 
 def _after(rows: Matrix, first: int, best: Neighbours, question: Question) -> Neighbours:
-    """The best of those known and of a block."""
+    """Merge the best so far with those of a block."""
 
     def look(part: slice) -> Neighbours:
         scores = _scores(question.queries[part], rows, question.metric)
@@ -167,7 +167,7 @@ def _peak(matrix: Matrix) -> float:
 
 
 def _refuse_overflow(rows: Matrix, question: Question) -> None:
-    """Products of long rows may leave the range of their type."""
+    """Raise an error if products of long rows may overflow."""
     peak, largest = _peak(rows), _peak(question.queries)
     a, b = max(peak, 1.0), max(largest, 1.0)
     if question.metric == "euclidean":  # distances square both
@@ -193,7 +193,7 @@ def _scores(queries: Matrix, rows: Matrix, metric: Metric) -> Array:
 
 
 def _strike_out(scores: Array, first: int, part: slice, question: Question) -> None:
-    """Rows that may not be neighbours get the score of nobody."""
+    """Set the scores of rows that must not be neighbours to -inf."""
     width = scores.shape[1]
     absent = question.left_out - first
     scores[:, absent[(absent >= 0) & (absent < width)]] = -np.inf
@@ -209,9 +209,9 @@ def _merged(known: Neighbours, scores: Array, first: int, k: int) -> Neighbours:
     floor = _floor(scores, k)
     if kept == k:
         floor = np.maximum(floor, known.scores[:, -1])
-    # What was struck out is below any number.
+    # Excluded rows have scores below any number.
     floor = np.maximum(floor, np.finfo(scores.dtype).min)
-    # In one dimension, where numpy finds them several times faster.
+    # In one dimension, which is several times faster in numpy.
     line, column = np.divmod(np.flatnonzero(scores >= floor[:, None]), scores.shape[1])
     lines = np.concatenate([np.repeat(np.arange(count), kept), line])
     ids = np.concatenate([known.ids.ravel(), column + first])
@@ -220,7 +220,7 @@ def _merged(known: Neighbours, scores: Array, first: int, k: int) -> Neighbours:
 
 
 def _floor(scores: Array, k: int) -> Array:
-    """What k or a few more scores of each line reach, found many times faster than the k best."""
+    """A score that k or a few more scores of each line reach; much faster than the k best."""
     count, width = scores.shape
     depth = min(DEPTH, width // (GROUPS * k))
     if depth < 2:

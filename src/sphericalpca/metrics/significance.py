@@ -1,4 +1,4 @@
-"""Are two methods different?  Paired differences, and many comparisons at once."""
+"""Tests of paired differences between methods, and corrections for several tests."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sphericalpca.linalg import Array
 
 __all__ = ["PairedDifference", "holm", "paired_difference"]
 
-# Up to this many differences the distribution of the rank sum is counted out.
+# Up to this many differences the exact distribution of the rank sum is computed.
 EXACT_SIZE = 50
 
 
@@ -28,8 +28,7 @@ class PairedDifference:
     mean : float
         Mean of a - b.
     low, high : float
-        Ends of the confidence interval (Student's t over pairs).  One pair tells nothing
-        of the spread: then they are -inf and inf.
+        Ends of the confidence interval (Student's t over pairs); -inf and inf for one pair.
     p_value : float
         Wilcoxon's signed-rank test, two-sided; 1 if all differences are zero.
     n : int
@@ -47,7 +46,7 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
     """Compare two methods measured on the same draws.
 
     The p value is exact for up to 50 non-zero differences, ties included, and scipy's
-    normal approximation beyond.  Zero differences do not count (Wilcoxon's own rule).
+    normal approximation beyond.  Zero differences are dropped, as Wilcoxon proposed.
 
     Parameters
     ----------
@@ -97,7 +96,7 @@ def holm(p_values: Any) -> Array:
     Returns
     -------
     adjusted : ndarray of shape (n_tests,)
-        In the order given; reject where it is at most the level wanted.
+        In the order given; reject where the value is at most the chosen level.
 
     Raises
     ------
@@ -136,7 +135,7 @@ def _differences(a: Any, b: Any) -> Array:
 
 
 def check_confidence(value: float, name: str = "confidence") -> None:
-    """Refuse a confidence, or another share, that cannot be asked for."""
+    """Raise an error unless a confidence, or another share, is between 0 and 1."""
     if not isinstance(value, Real) or not 0 < value < 1:
         rule = "must be between 0 and 1, both excluded, such as 0.95"
         raise ParameterError(Parameter(name, value), rule)
@@ -154,7 +153,7 @@ def _signed_rank_p(d: Array) -> float:
         return float(stats.wilcoxon(np.sign(d) * size).pvalue)
     ranks = np.round(2 * stats.rankdata(size)).astype(int)  # those of ties may be halves
     observed, total = int(ranks[d > 0].sum()), int(ranks.sum())
-    # The chance that a sum of ranks, each in or out by a fair coin, is as extreme as this.
+    # Distribution of the sum of ranks, each included with probability 1/2.
     chance = np.zeros(total + 1)
     chance[0] = 1.0
     for rank in ranks:

@@ -1,3 +1,3 @@
-"""What HTML pages share; it knows none of them."""
+"""Shared parts of HTML pages."""
 
 __all__: list[str] = []

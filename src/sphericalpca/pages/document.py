@@ -1,4 +1,4 @@
-"""An HTML page that needs nothing else: no network, no other file."""
+"""Self-contained HTML pages: no network, no other file."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sphericalpca.pages.tables import Table
 
 __all__ = ["UNSOUND", "render", "sound", "template_text"]
 
-# What HTML cannot hold: control characters, halves of surrogate pairs, non-characters.
+# Invalid in HTML: control characters, unpaired surrogates, non-characters.
 UNSOUND = re.compile("[\x00-\x08\x0e-\x1b\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -29,9 +29,9 @@ def render(
     finalize: Callable[[Any], Any] | None = None,
     **shown: Any,
 ) -> str:
-    """The page as text, from a template of the package, which extends "document.html.j2".
+    """The page as text, from a template of `package` that extends "document.html.j2".
 
-    Only the given scripts may run, and that of the theme button; `finalize` typesets values.
+    Only the given scripts and that of the theme button may run; `finalize` typesets values.
     """
     import jinja2  # noqa: PLC0415 - an optional package
     from markupsafe import Markup  # noqa: PLC0415
@@ -65,7 +65,7 @@ def template_text(package: str, name: str) -> str:
 
 
 def _policy(scripts: Iterable[str]) -> str:
-    """Nothing may be loaded; of scripts, only those that are part of the page may run."""
+    """A policy that loads nothing and runs only the scripts of the page."""
     digests = (hashlib.sha256(script.encode()).digest() for script in scripts)
     hashes = " ".join(f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests)
     return (
@@ -75,10 +75,10 @@ def _policy(scripts: Iterable[str]) -> str:
 
 
 def sound(text: str) -> str:
-    """A text without what HTML cannot hold."""
+    """Replace characters that are invalid in HTML."""
     return UNSOUND.sub("\N{REPLACEMENT CHARACTER}", text)
 
 
 def _typeset(value: Any) -> Any:
-    """No line ends between a number and its percent sign; markup is left alone."""
+    """Keep a number and its percent sign in one line; markup is unchanged."""
     return sound(value).replace(" %", "\N{NO-BREAK SPACE}%") if type(value) is str else value

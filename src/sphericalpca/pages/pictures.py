@@ -1,4 +1,4 @@
-"""What a picture is: panels on the page, in its colours and its font."""
+"""Pictures: panels on a page, in its colours and font."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from sphericalpca.plotting.style import FAINT, INK, PALETTE, new_figure, tidy
 
 __all__ = ["Panel", "Picture", "Sample", "flat_axes", "plain_svg", "saved", "settings", "titled"]
 
-# matplotlib names the parts of an SVG at random unless it is told what to start from.
+# A fixed salt, because matplotlib otherwise names the parts of an SVG at random.
 SETTINGS: Any = {
     "svg.hashsalt": "sphericalpca",
     "svg.fonttype": "none",
@@ -39,7 +39,7 @@ def flat_axes(
     text: str = "",
     grid: str | None = "both",
 ) -> Any:
-    """Tidy axes with their title at the left, at a fixed place: fonts do not move them."""
+    """Tidy axes at a fixed place, independent of fonts, with a title at the left."""
     ax = figure.add_axes(place)
     ax.patch.set_visible(False)
     tidy(ax, grid=grid)
@@ -70,7 +70,7 @@ class Sample:
 
 @dataclass(frozen=True)
 class Panel:
-    """One set of axes: its size in inches, what draws it, and what it shows, in words."""
+    """One set of axes: its size in inches, the function that draws it, and a description."""
 
     size: tuple[float, float]
     draw: Callable[[Any], None]
@@ -85,7 +85,7 @@ class Picture:
     caption: str
     panels: tuple[Panel, ...]
     legend: tuple[Sample, ...] = ()
-    across: int = 3  # how many panels stand side by side where they are one file
+    across: int = 3  # number of panels side by side in one file
 
     def inline(self) -> list[str]:
         """Each panel as SVG for the page, in the colours and the font of the page."""
@@ -102,14 +102,14 @@ class Picture:
 
 
 def settings() -> Any:
-    """The same look everywhere, whatever the user has set."""
+    """Fixed settings of matplotlib, independent of those of the user."""
     import matplotlib as mpl  # noqa: PLC0415 - an optional package
 
     return mpl.rc_context(SETTINGS)
 
 
 def saved(figure: Any, **options: Any) -> bytes:
-    """The bytes of a figure; its metadata must leave out what changes from run to run."""
+    """The bytes of a figure; pass metadata that does not change from run to run."""
     buffer = io.BytesIO()
     with settings():
         figure.savefig(buffer, **options)
@@ -117,10 +117,10 @@ def saved(figure: Any, **options: Any) -> bytes:
 
 
 def plain_svg(figure: Any) -> str:
-    """SVG with two decimals of a point, finer than any screen; matplotlib writes six."""
+    """SVG with two decimals, which are enough for any screen; matplotlib writes six."""
     svg = saved(figure, format="svg", dpi=72, metadata={"Date": None, "Creator": None}).decode()
     svg = re.sub(r"<metadata>.*?</metadata>\s*", "", svg, flags=re.DOTALL)
-    # In places only: text may hold numbers too.
+    # In coordinates only: text may hold numbers too.
     places = r"\b(?:d|x|y|width|height|transform)=\"[^\"]*\""
     svg = re.sub(places, lambda place: re.sub(r"(\d+\.\d\d)\d+", r"\1", place[0]), svg)
     svg = re.sub(r" transform=\"rotate\(-0 [^\"]*\"", "", svg)
@@ -128,7 +128,7 @@ def plain_svg(figure: Any) -> str:
 
 
 def _own_ids(svg: str, prefix: str) -> str:
-    """Ids that no other picture on the page has; those that nothing refers to are dropped."""
+    """Make ids unique on the page, and drop those without references."""
     used = set(re.findall(r"(?:url\(#|href=\"#)([^)\"]+)", svg))
 
     def rename(match: re.Match[str]) -> str:
@@ -139,20 +139,20 @@ def _own_ids(svg: str, prefix: str) -> str:
 
 
 def _in_theme(svg: str) -> str:
-    """Colours become variables of the page, fonts its font, and the size that of its place."""
-    # matplotlib draws ticks in space in black, whatever it is told.
+    """Use the colours and the font of the page, and the size of the enclosing element."""
+    # matplotlib always draws ticks of 3-D axes in black.
     for color, name in {**THEME, "#000000": "ink"}.items():
         svg = re.sub(re.escape(color), f"var(--{name})", svg, flags=re.IGNORECASE)
     svg = re.sub(r"font-family: [^;\"]+;?\s?", "", svg)
     svg = re.sub(r"font: (\S+) [^;\"]+", r"font-size: \1", svg)
-    # matplotlib's rule for line joins would hold for the whole page.
+    # matplotlib's rule for line joins would apply to the whole page.
     svg = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", svg, flags=re.DOTALL)
     head, rest = svg.split(">", 1)
     return re.sub(r"\s(?:width|height|version|xmlns(?::xlink)?)=\"[^\"]*\"", "", head) + ">" + rest
 
 
 def titled(svg: str, label: str) -> str:
-    """Words for those who do not see the picture."""
+    """Add a description for screen readers."""
     words = f"<desc>{escape(label)}</desc>"
     svg = svg.replace("<svg", f'<svg role="img" aria-label="{escape(label)}"', 1)
     return re.sub(r"(<svg[^>]*>)", lambda match: match[1] + words, svg, count=1)

@@ -1,4 +1,4 @@
-"""What a table is, apart from what stands in it: entries, lines, and how numbers are written."""
+"""Tables: entries, rows, and the format of numbers."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ __all__ = [
 
 MINUS = "\N{MINUS SIGN}"
 
-# What stands where there is nothing.
+# In place of a missing value.
 NONE = "\N{EN DASH}"
 
-# A number that is shown to be higher, or lower, than the one it is compared with.
+# Signs of comparisons.
 HIGHER, LOWER, LEVEL = "▲", "▼", "≈"
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One cell, from what is read first to what is read last."""
+    """One cell, in order of reading."""
 
     text: str
     beside: str = ""  # in smaller type behind it, such as a standard deviation
@@ -45,7 +45,7 @@ NOTHING = Entry(NONE)
 
 @dataclass(frozen=True)
 class Row:
-    """One line: what it is about, and its cells."""
+    """One row: its headings and cells."""
 
     head: str
     subhead: str
@@ -56,7 +56,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, ready to be written."""
+    """A table for a page or file."""
 
     name: str  # of its file, without the suffix
     title: str
@@ -65,7 +65,7 @@ class Table:
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
     subcorner: str = ""  # the heading of the second column, if rows have a second heading
-    accent: int | None = None  # the column to be set off from the others
+    accent: int | None = None  # the column to emphasize
     over: tuple[tuple[str, int], ...] = ()  # headings over several columns each, and how many
 
 

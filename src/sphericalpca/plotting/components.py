@@ -1,4 +1,4 @@
-"""How many components keep how much, and how much each carries."""
+"""Plots of what a number of components keeps, and of the weight of each component."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ BARS, LINE = PALETTE[:2]
 MOST_MARKERS = 30
 MOST_TICKS = 16
 
-# From this height on the bars share the line's scale, so that the line starts on the
-# first bar; lower bars get a scale of their own, or they could not be seen.
+# From this height on the bars share the line's scale, so that the line starts on the first bar;
+# lower bars would be invisible there.
 COMMON_SCALE = 0.3
 HEADROOM = 1.05
 
@@ -40,17 +40,17 @@ class DimensionsDisplay:
     svd_recall : array-like of shape (n_points,), optional
         Of the SVD with unit rows; NaN where it is not known.
     chosen : int, optional
-        The number of components to be marked.
+        The number of components to mark.
     target : float, optional
-        The recall to be marked.
+        The recall to mark.
     k : int, optional
-        Neighbours asked for, for the label.
+        Number of neighbours, for the label.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
     recall_line_, svd_line_, cosine_line_ : matplotlib Line2D
-        `svd_line_` is None where there is nothing to draw.
+        `svd_line_` is None if there is nothing to draw.
 
     Examples
     --------
@@ -120,8 +120,8 @@ class DimensionsDisplay:
         self.svd_line_ = None
         known = np.isfinite(self.svd_recall)
         if known.any():
-            # Often the two are the same: larger marks look out from under the other curve.  No
-            # line: it would cut the corners where the SVD was not measured, and seem ahead.
+            # Larger markers stay visible under the other curve, which is often the same.  No line:
+            # it would cut corners where the SVD was not measured, and seem ahead.
             style = {"linestyle": "none", "marker": "s", "markersize": 6, "zorder": 1.5}
             style |= {"color": SVD, "label": "SVD + unit rows"}
             (self.svd_line_,) = ax.plot(r[known], self.svd_recall[known], **style)
@@ -213,7 +213,7 @@ class ComponentWeightsDisplay:
         order = np.arange(1, r + 1)
         self.bars_ = ax.bar(order, self.component_weights, width=0.7, color=BARS)
         tallest = float(self.component_weights.max())
-        margin = max(0.6, (6 - r) / 3)  # two bars alone would be a wall
+        margin = max(0.6, (6 - r) / 3)  # else two bars would fill the width
         ax.set(xlim=(1 - margin, r + margin))
         ax.set(ylim=(0, HEADROOM * (1.0 if tallest >= COMMON_SCALE else tallest)))
         if r <= MOST_TICKS:

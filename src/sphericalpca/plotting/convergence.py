@@ -1,4 +1,4 @@
-"""How fits approach their limit."""
+"""Plots of the convergence of fits."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ LABELS: dict[str, str] = {
 
 COSTS: dict[str, str] = {"passes": "passes over the data", "seconds": "seconds"}
 
-# A loss this close to the best one, in units of eps times the loss, is rounding alone.
+# Loss gaps up to this many eps times the loss are rounding errors.
 ROUNDING = 64
 SHORT_CURVE = 10
 
@@ -41,7 +41,7 @@ class ConvergenceDisplay:
     histories : mapping from name to history
         Each history is an estimator's ``history_``.
     best : float, optional
-        The loss that gaps are measured from; the lowest in `histories` by default.
+        The loss that gaps refer to; the lowest in `histories` by default.
 
     Attributes
     ----------
@@ -85,7 +85,7 @@ class ConvergenceDisplay:
         ----------
         estimator : fitted SphericalPCA or R1PCA
         name : str, optional
-            What to call it; the name of its class by default.
+            Label of the curve; the name of the class by default.
         **options
             `ax`, `quantity`, `against` and `xscale`, as in `plot`.
 
@@ -100,8 +100,8 @@ class ConvergenceDisplay:
     def from_estimators(cls, estimators: Mapping[str, Any], **options: Any) -> Self:
         """Draw several fitted estimators on one picture.
 
-        Gaps are measured from the lowest loss that any of them reached, the closing V
-        step of each fit included.  They compare fits of the same data.
+        Gaps are measured from the lowest loss that any of them reached, including the closing V
+        step of each fit, so all fits must be of the same data.
 
         Parameters
         ----------
@@ -126,7 +126,7 @@ class ConvergenceDisplay:
         for estimator in estimators.values():
             check_is_fitted(estimator, "history_")
         display = cls({name: estimator.history_ for name, estimator in estimators.items()})
-        # fmin, because a truncated model does not know its loss.
+        # fmin, because the loss of a truncated model is NaN.
         for estimator in estimators.values():
             display.best = float(np.fmin(display.best, estimator.loss_))
         return display.plot(**options)
@@ -145,12 +145,12 @@ class ConvergenceDisplay:
         ----------
         ax : matplotlib Axes, optional
         quantity : {"gap", "residual", "delta_U", "delta_V"}, default="gap"
-            The loss above the best one, the relative Riemannian gradient, or how far
-            Algorithm 1 moved U or V in each iteration.
+            The loss above the best one, the relative Riemannian gradient, or the length of
+            Algorithm 1's step in U or V.
         against : {"passes", "seconds"}, default="passes"
-            What progress costs.  Seconds compare fits made on one machine, one at a time.
+            The x axis.  Seconds compare fits made on one machine, one at a time.
         xscale : {"linear", "log"}, default="linear"
-            Scale of that cost.
+            Scale of the x axis.
 
         Returns
         -------
@@ -167,7 +167,7 @@ class ConvergenceDisplay:
         looks = zip(group_colors(len(curves)), itertools.cycle(LINE_STYLES), strict=False)
         for (name, values), (color, line) in zip(curves.items(), looks, strict=True):
             spent = self.histories[name][against]
-            # A short curve may have a single point, which a line alone would not show.
+            # A short curve may be a single point, which needs a marker.
             marker = "o" if len(spent) <= SHORT_CURVE else ""
             style = {"color": color, "linestyle": line, "marker": marker, "markersize": 4}
             self.lines_ += self.ax_.plot(spent, values, label=name, linewidth=1.6, **style)
@@ -177,13 +177,13 @@ class ConvergenceDisplay:
         if len(self.histories) > 1:
             self.ax_.legend(frameon=False, fontsize=9)
         if not any(np.isfinite(values).any() for values in curves.values()):
-            reason = "the best loss was reached at once:\nsee quantity='residual'"
+            reason = "the best loss was reached at once:\nuse quantity='residual'"
             place = {"transform": self.ax_.transAxes, "ha": "center", "va": "center"}
             self.ax_.text(0.5, 0.5, reason, color=INK, fontsize=9, **place)
         return self
 
     def curve(self, name: str, quantity: Quantity = "gap") -> Array:
-        """The values drawn for one fit, NaN where a log scale has no place for them.
+        """The values drawn for one fit; NaN where they are not positive.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Groups of texts: how many texts they have, and in which words they differ."""
+"""Plots of groups of texts: their sizes and distinctive words."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples where they are: on the circle or on the sphere."""
+"""Plots of samples on the circle or on the sphere."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ class SphereDisplay:
     Parameters
     ----------
     V : array-like of shape (n_samples, 2) or (n_samples, 3)
-        Unit rows, such as ``model.transform(X)``.  Zero rows, which have no direction,
-        are not drawn.
+        Unit rows, such as ``model.transform(X)``.  Zero rows are not drawn.
     labels : array-like of shape (n_samples,), optional
         Groups to colour by.
 
@@ -112,7 +111,7 @@ class SphereDisplay:
         if ax is None:
             ax = new_axes((5.6, 4.6), "3d" if solid else None)
         elif solid and ax.name != "3d":
-            rule, remedy = "r = 3 is drawn in space", "make it with projection='3d'"
+            rule, remedy = "r = 3 needs three dimensions", "create it with projection='3d'"
             raise ParameterError(f"ax has projection {ax.name!r}", rule, remedy)
         self.ax_, self.figure_ = ax, ax.figure
         if solid:
@@ -147,7 +146,7 @@ def _draw_circle(ax: Any) -> None:
 
 
 def _draw_sphere(ax: Any, towards: Array) -> None:
-    """A light wireframe, seen from a little beside the direction of `towards`, with its axes."""
+    """A light wireframe with its axes, viewed from near the direction of `towards`."""
     from matplotlib.patheffects import withStroke  # noqa: PLC0415 - an optional package
 
     longitude, latitude = np.mgrid[0 : 2 * math.pi : 73j, -math.pi / 2 : math.pi / 2 : 37j]
@@ -160,7 +159,7 @@ def _draw_sphere(ax: Any, towards: Array) -> None:
     ax.set_box_aspect((1, 1, 1), zoom=1.4)
     # The upper pole carries a label, so the sphere sits a little lower than its frame.
     ax.set(xlim=(-1, 1), ylim=(-1, 1), zlim=(-0.88, 1.12))
-    # The box and its labels are hidden, but there for whoever turns them on again.
+    # The box and its labels are hidden, but set, so that users can turn them on again.
     ax.set(xlabel="component 1", ylabel="component 2", zlabel="component 3")
     ax.set_axis_off()
     # Short pins where the axes leave the sphere, in front of the samples.

@@ -1,4 +1,4 @@
-"""One look for all pictures, which leaves matplotlib's settings alone; the only pyplot import."""
+"""Common style of all pictures, without changing matplotlib's settings."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ __all__ = [
 INK = "#333333"
 FAINT = "#c8c8c8"
 
-# Told apart under the common kinds of colour blindness: Okabe and Ito's colours without
-# the yellow, which vanishes on white, then darker ones after Paul Tol.
+# Safe for the common kinds of colour blindness: Okabe and Ito's colours without yellow, which
+# vanishes on white, then darker ones after Paul Tol.
 OKABE_ITO = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
 PALETTE = (*OKABE_ITO, "#332288", "#882255", "#999933", "#666666")
 
@@ -65,14 +65,14 @@ def tidy(ax: Any, *, grid: str | None = None) -> None:
 
 
 def ticks_at(ax: Any, values: Sequence[float]) -> None:
-    """A logarithmic x axis with these numbers, and no others, written out."""
+    """A logarithmic x axis with ticks and labels at these values only."""
     ax.set_xscale("log")
     ax.set_xticks(values, [f"{value:,.0f}" for value in values])
     ax.set_xticks([], minor=True)
 
 
 def group_colors(count: int) -> list[Any]:
-    """A colour for each of `count` groups; shades of one map where the palette ends."""
+    """A colour for each of `count` groups; from a colour map if the palette is too short."""
     if count <= len(PALETTE):
         return list(PALETTE[:count])
     shades = pyplot().get_cmap("viridis")
@@ -80,14 +80,14 @@ def group_colors(count: int) -> list[Any]:
 
 
 def new_figure(size: tuple[float, float], *, layout: Any = "constrained") -> Any:
-    """A figure that pyplot does not know of: no window, nothing to close."""
+    """A figure outside pyplot: no window, nothing to close."""
     from matplotlib.figure import Figure  # noqa: PLC0415 - an optional package
 
     return Figure(figsize=size, layout=layout)
 
 
 def picture_format(path: Path) -> str:
-    """What matplotlib calls the format that a file's name asks for."""
+    """The format that the suffix of a file selects, as matplotlib names it."""
     suffix = path.suffix.lower()
     if suffix not in PICTURE_FORMATS:
         value = f"{path} has {f'the suffix {suffix!r}' if suffix else 'no suffix'}"
@@ -97,7 +97,7 @@ def picture_format(path: Path) -> str:
 
 
 def save_picture(figure: Any, path: Path, *, dpi: int = 160) -> None:
-    """Write a figure in the format of the file's suffix; an older file is replaced as a whole."""
+    """Write a figure in the format of the file's suffix, whole or not at all."""
     kind = picture_format(path)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=kind, dpi=dpi)

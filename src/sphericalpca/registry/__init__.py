@@ -1,4 +1,4 @@
-"""Solvers and file formats: each fact in one place, nothing heavy imported."""
+"""Registry of solvers and file formats; imports nothing heavy."""
 
 import importlib
 from typing import Any
@@ -9,6 +9,6 @@ MODEL_SUFFIX = ".safetensors"
 
 
 def resolve(place: str) -> Any:
-    """Import what "module:attribute" names."""
+    """Import an object from "module:attribute"."""
     module, _, attribute = place.partition(":")
     return getattr(importlib.import_module(module), attribute)

@@ -1,4 +1,4 @@
-"""The file formats of rows, each an entry in `FORMATS`, and which suffix belongs to which file."""
+"""The file formats of rows, each an entry in `FORMATS`, and the suffixes of files."""
 
 from __future__ import annotations
 
@@ -104,24 +104,24 @@ FORMATS: dict[str, Format] = {
 # What pictures are saved as, by suffix.
 PICTURE_FORMATS = {".png": "png", ".pdf": "pdf", ".svg": "svg"}
 
-# Whoever finds a file of that name would open it with something else.
+# Suffixes of other kinds of files.
 _OTHERS = (
     *(".csv", ".html", ".json", ".jsonl", ".mat", ".py", ".sql", ".tsv"),
     *(".jpeg", ".jpg", *PICTURE_FORMATS),
     *(".faiss", ".joblib", ".onnx", ".pickle", ".pkl", ".pt", MODEL_SUFFIX, ".skops"),
 )
-# Text of any kind may be called that, if it is of a kind that is text.
+# Suffixes of plain text, which exports in `_TEXTS` may have.
 _PLAIN, _TEXTS = (".md", ".txt"), (".json", ".py", ".sql")
 
 
 def format_of(path: Path) -> Format | None:
-    """The format that the suffix of a path tells; None if it is not one of ours."""
+    """The format of a path by its suffix; None if it is not supported."""
     suffix = path.suffix.lower()
     return next((known for known in FORMATS.values() if suffix in known.suffixes), None)
 
 
 def row_suffixes() -> list[str]:
-    """All suffixes that `open_rows` knows."""
+    """All suffixes that `open_rows` supports."""
     return [suffix for known in FORMATS.values() for suffix in known.suffixes]
 
 

@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class SolverEntry:
-    """What others need to know of a solver without importing it."""
+    """The name, class and traits of a solver, known without importing it."""
 
     name: str  # as in ``solver="newton"``
     place: str  # "module:Class"
@@ -32,12 +32,12 @@ class SolverEntry:
         return self.place.partition(":")[2]
 
     def load(self) -> type[Any]:
-        """Its class, a `sphericalpca.iterate.Solver`: a room above, which is not imported here."""
+        """Import the class, a `sphericalpca.iterate.Solver`."""
         found: type[Any] = resolve(self.place)
         return found
 
 
-# In the order in which users are offered them.
+# In the order of help texts and messages.
 SOLVERS: dict[str, SolverEntry] = {
     entry.name: entry
     for entry in (
@@ -78,13 +78,13 @@ SOLVERS: dict[str, SolverEntry] = {
     )
 }
 
-# Names in files of earlier versions, and what they are now.  "inner" depended on the solver.
+# Names in files of earlier versions, and current ones.  "inner" depended on the solver.
 RENAMED = {"objective": "loss", "objective_": "loss_"}
 INNER = {"Subspace": "small_iterations", "Newton": "hessian_products"}
 
 
 def with_current_names(content: Mapping[str, T], solver: str) -> dict[str, T]:
-    """Content of a model file or checkpoint in today's names; `solver` is class name or repr."""
+    """Content of a model file or checkpoint with current names; `solver` is a class or repr."""
     renamed = RENAMED | {"inner": INNER.get(solver.partition("(")[0], "inner")}
     found = {}
     for name, value in content.items():

@@ -37,8 +37,8 @@ class RowSource(ABC):
     shape : (n, m)
     dtype : float32 or float64, of what is read
     stored : how many numbers the rows hold; zeros of sparse rows are not held
-    name : what messages call it
-    memory_budget : how many bytes its readers may use together
+    name : its name in messages
+    memory_budget : maximum number of bytes of all readers together
     columns : their names, or None; all files of a matrix, and a model fitted to it, have the same
     cuts : 0, ..., n, the rows where a reader can begin without reading what comes before
     any_row : whether a reader can begin at any row, not only at the cuts

@@ -1,4 +1,4 @@
-"""Runs that survive: what is known so far, kept in one file.
+"""Checkpoints of runs, in one file.
 
 The file is an ``.npz`` archive without pickles: a header in JSON, the solver's state as
 arrays, what was recorded, and the best result of earlier starts.  It is written whole or
@@ -81,7 +81,7 @@ def check_checkpoint_path(path: Any) -> None:
 
 @contextmanager
 def _writing(path: Path) -> Iterator[None]:
-    """Make errors of the system say which file, and what to do."""
+    """Add the file and a remedy to errors of the system."""
     try:
         yield
     except Explained:

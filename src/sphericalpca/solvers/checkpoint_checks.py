@@ -1,4 +1,4 @@
-"""What a checkpoint may say.  Anybody may have written it, and a checksum is soon made."""
+"""Checks of the content of a checkpoint, which need not come from this package."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ class Worker(NamedTuple):
 
 
 class ClusterState(NamedTuple):
-    """Who is there, and where data are."""
+    """The workers of a cluster, and the places of data."""
 
     workers: dict[str, Worker]  # by their addresses
     holders: list[list[str]]  # addresses of the workers that hold each of the data asked for
@@ -145,7 +145,7 @@ class ClusterClient:
         return set(self._ask(self._client.nthreads))
 
     def activity(self) -> Activity:
-        """Whether anything moves."""
+        """Progress of the cluster, to detect a stall."""
         return Activity(*self._ask(lambda: self._client.run_on_scheduler(activity)))
 
     def _ask(self, question: Callable[[], Awaitable[Any]]) -> Any:
@@ -179,7 +179,7 @@ class ClusterClient:
 
 @contextmanager
 def released_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
-    """Whatever goes wrong, Ctrl-C included, ends the tasks that are waited for."""
+    """Cancel the tasks in progress on any error, including Ctrl-C."""
     try:
         yield
     except BaseException as error:
@@ -193,7 +193,7 @@ def released_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
 
 
 def _explained(error: BaseException) -> ClusterError | None:
-    """What it means, where it was the cluster that failed."""
+    """Explain errors that were caused by the cluster."""
     distributed = _distributed()
     lost = (concurrent.futures.CancelledError, distributed.comm.CommClosedError)
     if isinstance(error, lost):

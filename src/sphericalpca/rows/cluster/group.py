@@ -1,4 +1,4 @@
-"""What one worker of a cluster keeps of the rows, and does with it."""
+"""The rows that one worker of a cluster keeps, and the tasks on them."""
 
 from __future__ import annotations
 

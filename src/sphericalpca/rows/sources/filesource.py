@@ -1,4 +1,4 @@
-"""What all formats share: one file, a storage type, and the type of the arithmetic."""
+"""Shared by all formats: one file, its storage type, and the type of the arithmetic."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class DataFile:
 
 
 def _reason(error: Exception) -> str:
-    """The first line of what went wrong, not at length."""
+    """The first line of an error, shortened."""
     text = (getattr(error, "strerror", None) or str(error) or type(error).__name__).strip()
     return printable(text.splitlines()[0].rstrip(" ."), 200)
 

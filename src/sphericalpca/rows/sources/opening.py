@@ -1,4 +1,4 @@
-"""From a path to the rows in its files."""
+"""Open files of rows by path."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def open_rows(
 ) -> RowSource:
     """Open a matrix in files, to fit it without loading it.
 
-    Only headers are read here.  Each pass of a fit reads the rows anew, in blocks and in bounded
-    memory.  The files must not change meanwhile.
+    Only headers are read here.  Each pass of a fit reads the rows again, in blocks and in bounded
+    memory.  The files must not change until then.
 
     Parameters
     ----------
@@ -50,26 +50,26 @@ def open_rows(
         Columns of numbers of a Parquet or Arrow file, by name or by pattern such as ``"x*"``.  If
         there is no column of lists, all columns of numbers by default, without the index of a data
         frame; integers beside floats may be identifiers, so they must be named.  A model that was
-        fitted to named columns wants them in that order: pass its ``feature_names_in_``.
+        fitted to named columns needs them in that order: pass its ``feature_names_in_``.
     key : str, optional
-        Data set of an HDF5 file, by default ``"train"``, or array of an ``.npz`` file; else the
-        only one that is 2-D and numeric.
+        Data set of an HDF5 file, by default ``"train"``, or array of an ``.npz`` file; otherwise
+        the only one that is 2-D and numeric.
     memory_budget : int or str, default="512MB"
-        How much memory blocks may take together, in bytes or as text such as ``"2GB"``.  About 40
-        bytes per row, for lengths and weights, come on top, and what a solver keeps.
+        Maximum memory of all blocks, in bytes or as text such as ``"2GB"``.  Lengths and weights
+        take about 40 bytes per row in addition, besides the memory of the solver.
 
     Returns
     -------
     rows : RowSource
-        With `shape` and `dtype`; to be passed as X to `SphericalPCA`.  float16 and integers
+        With `shape` and `dtype`; pass it as X to `SphericalPCA`.  float16 and integers
         of up to 16 bits are computed in float32; float64 and larger integers in float64.
 
     Raises
     ------
     DataError
-        If there is no such file, its format is not known, or it is damaged or ambiguous.
+        If a file does not exist, its format is not supported, or it is damaged or ambiguous.
     MissingExtraError
-        If the package is missing that reads its format.
+        If the package that reads the format is missing.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def _open(path: Path, options: Options) -> RowSource:
 
 
 def _refuse_foreign(file: DataFile, options: Options, known: Format) -> None:
-    """Options that say nothing to this format are a mistake."""
+    """Refuse options that do not apply to this format."""
     for name, trait in (("column", "table"), ("columns", "table"), ("key", "key")):
         suits, given = attrgetter(trait), getattr(options, name)
         if given is not None and not suits(known):

@@ -1,4 +1,4 @@
-"""Lines for a shell that convert text: it would have to be parsed anew in each pass."""
+"""Shell commands that convert text files, which would have to be parsed in each pass."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _loading(path: Path, table: _Table, text: str, encoding: str) -> str:
 
 
 def _harmless(path: Path, instead: str) -> str:
-    """A name that may be pasted into a shell: it runs nothing that its author would like."""
+    """A name that is safe to paste into a shell."""
     name = str(path)
     return name if re.fullmatch(r"[\w./-]+", name, re.ASCII) else f"{instead}{path.suffix}"
 
