@@ -55,6 +55,7 @@ def compress(
     from sphericalpca.codec import files as room  # noqa: PLC0415 - slow to import
 
     check_folder(out, room.FILES, force=options["force"])
+    sphericalpca.files.refuse_others(out, room.FILES)
     source, quiet, choice = open_files(files, options), options["quiet"], None
     seed, status = options["seed"], console.showing_status("Fitting ...", quiet=quiet)
     with console.printing_warnings(), status as show:
