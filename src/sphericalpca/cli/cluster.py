@@ -221,5 +221,5 @@ def _opened(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
             count, lines = found["count"], found["lines"]
             first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
             remedy = " Try --encoding latin-1." if "bytes" in kind else ""
-            unit = source.unit if count == 1 else f"{source.unit}s"
+            unit = source.unit + "s" * (count > 1)
             console.warn(f"{kind}: {count:,} ({unit} {first}).{remedy}")
