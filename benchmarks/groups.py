@@ -163,7 +163,7 @@ def main() -> None:
     parser.add_argument("part", nargs="?", default="race", choices=known, help=parts)
     for name, choices in (("data", DATA), ("only", METHODS)):
         said = f"may be repeated; one of {', '.join(map(repr, choices))} (default: all)"
-        options = {"metavar": "NAME", "choices": list(choices), "help": said}
+        options: Any = {"metavar": "NAME", "choices": list(choices), "help": said}
         parser.add_argument(f"--{name}", action="append", **options)
     parser.add_argument(
         "--seeds", type=int, default=SEEDS, help="runs of each (default: %(default)s)"

@@ -20,7 +20,6 @@ __all__ = [
     "beside",
     "check_writable",
     "refuse_devices",
-    "refuse_others",
     "refuse_pipes",
     "replacing",
     "replacing_folder",
@@ -75,7 +74,12 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
     """
     path = _followed(path)
     sweep(path, ours)
-    refuse_others(path, ours)
+    if path.exists() and not path.is_dir():
+        raise NotFolderError(f"{path} is a file", "a folder is written", "choose another name")
+    inside = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
+    for other in (name for name in inside if name not in ours):
+        found = f"{path} contains {other!r}, which would be deleted"
+        raise ExistsError(found, remedy="choose another folder")
     temporary = beside(path)
     try:
         with _naming(path, temporary):
@@ -86,16 +90,6 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
             _take_the_place(temporary, path)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
-
-
-def refuse_others(path: Path, ours: Collection[str]) -> None:
-    """Raise an error if a folder that is to be replaced holds anything else than `ours`."""
-    if path.exists() and not path.is_dir():
-        raise NotFolderError(f"{path} is a file", "a folder is written", "choose another name")
-    inside = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
-    for other in (name for name in inside if name not in ours):
-        found = f"{path} contains {other!r}, which would be deleted"
-        raise ExistsError(found, remedy="choose another folder")
 
 
 def write_whole(path: Path, content: bytes) -> None:

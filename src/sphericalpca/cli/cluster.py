@@ -69,24 +69,23 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     from sphericalpca.groups import page, storing  # noqa: PLC0415 - slow to import
 
     outputs.check_folder(out, FILES, force=options["force"])
-    sphericalpca.files.refuse_others(out, FILES)
     sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
     sphericalpca.modelfile.require_library()
     status = console.showing_status("Reading ...", quiet=options["quiet"])
-    with _opened(texts, options) as (source, vectors), status as show:
+    whole = sphericalpca.files.replacing_folder(out, FILES)  # refuses others' files at once
+    with whole as folder, _opened(texts, options) as (source, vectors), status as show:
         model, notes, words = _grouped(source, vectors, options, show)
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
         about = {"source": texts.name, "settings": settings}
         about |= {"problems": getattr(source, "problems", {}), "unit": getattr(source, "unit", "")}
         data = page.page_data(model, notes, words, **about)
         files = {"index.html": page.groups_page(data), "summary.json": page.summary_of_page(data)}
-        with sphericalpca.files.replacing_folder(out, FILES) as folder:
-            for suffix in (".csv", ".parquet") if options["parquet"] else (".csv",):
-                with storing.open_table(folder / f"groups{suffix}", suffix) as add:
-                    add([note[0] for note in notes], model.nearest_)
-            model.save(folder / "model.safetensors")
-            for name, content in files.items():
-                (folder / name).write_text(content, encoding="utf-8")
+        for suffix in (".csv", ".parquet") if options["parquet"] else (".csv",):
+            with storing.open_table(folder / f"groups{suffix}", suffix) as add:
+                add([note[0] for note in notes], model.nearest_)
+        model.save(folder / "model.safetensors")
+        for name, content in files.items():
+            (folder / name).write_text(content, encoding="utf-8")
     _warn_of_unknown(model.labels_, options)
     if options["as_json"]:
         click.echo(files["summary.json"])

@@ -48,7 +48,6 @@ def compress(
     from sphericalpca.codec import files as room  # noqa: PLC0415 - slow to import
 
     check_folder(out, room.FILES, force=options["force"])
-    sphericalpca.files.refuse_others(out, room.FILES)
     source, quiet, choice = open_files(files, options), options["quiet"], None
     seed = options["seed"]
     with replacing_folder(out, room.FILES) as folder:
