@@ -25,7 +25,7 @@ from sphericalpca.products import inner_products, product
 __all__ = ["Curvature", "Model"]
 
 # A guessed step is at most this many times as long as that of exact alternation.
-LONGEST = 10.0
+LONGEST = 12.0
 
 
 @dataclass(frozen=True)
