@@ -21,10 +21,12 @@ from benchmarks.peers import TRUNCATED_SVD
 from benchmarks.task import Fit, Task, random_subspace
 from sphericalpca.iterate import AnySolver
 from sphericalpca.kernels.library import VARIABLE
+from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Matrix, as_rows
-from sphericalpca.solvers import solve
+from sphericalpca.rowspace import RowSpace
+from sphericalpca.solvers import solve, svd_start
 from sphericalpca.solvers.solve import automatic
 
 __all__ = ["choice", "corner", "pass_against_scipy", "text_without_kernels", "until_as_good"]
@@ -69,16 +71,24 @@ def text_without_kernels(setting: Setting, r: int, tol: float) -> GoalMeasuremen
 
 
 def until_as_good(setting: Setting, r: int) -> GoalMeasurement:
-    """Time until the mean cosine of TruncatedSVD is reached, over the time of its fit."""
+    """Time until the mean cosine of TruncatedSVD is reached, over the time of its fit.
+
+    The start of the fit is asked first, and if it does not reach that, the fit from its beginning.
+    """
     X, r = setting.rows_of(real.newsgroups_full()), setting.components(r)
     task = Task(random_subspace(X.shape[1], r))
     target = measure(X, TRUNCATED_SVD.read(TRUNCATED_SVD.fit(X, task)).U).value
 
     def ours() -> float:
-        problem = Problem(as_rows(X))
-        chosen: AnySolver = automatic(problem.rows, r, 1e-4)
-        rng, until = np.random.default_rng(0), StopAt(math.inf, target)
-        return solve(problem, r, solver=chosen, rng=rng, monitor=until).solution.value
+        with parallel():
+            problem = Problem(as_rows(X))
+            space = RowSpace(problem.rows) if RowSpace.suits(problem.rows) else problem
+            start = space.evaluate(svd_start(space, r, np.random.default_rng(0)).U)
+            if start.value >= target and start.basis.size:  # the basis is part of the answer
+                return start.value
+            chosen: AnySolver = automatic(problem.rows, r, 1e-4)
+            rng, until = np.random.default_rng(0), StopAt(math.inf, target)
+            return solve(problem, r, solver=chosen, rng=rng, monitor=until).solution.value
 
     actions = {"ours": ours, "svd": lambda: TRUNCATED_SVD.fit(X, task)}
     timed = race(actions, setting.repeats)

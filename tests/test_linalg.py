@@ -190,7 +190,7 @@ def test_leading_eigenvectors_are_found_where_lapack_returns_fewer(short, rng, m
         values, E = whole(A, subset_by_index=subset_by_index, **options)
         return (values[:short], E[:, :short]) if subset_by_index is not None else (values, E)
 
-    B = rng.standard_normal((8, 8))
+    B = rng.standard_normal((12, 12))
     A = B @ B.T
     expected, vectors = np.linalg.eigh(A)
     monkeypatch.setattr(scipy.linalg, "eigh", eigh)
@@ -296,6 +296,10 @@ def test_dependent_directions_and_rounding_errors_are_left_out(float_type, rando
     _check_outside(S, D, float_type)
     assert D.shape[1] == 2
     assert orthonormal_outside(S, np.zeros((30, 3), float_type)).shape == (30, 0)
+    shared = np.hstack([S[:, :1], D])
+    kept = orthonormal_outside(S, shared, harmless=2.0)
+    assert kept.shape == shared.shape
+    assert principal_angles(kept, shared).max() < 1e3 * _eps(float_type)
     for columns in (1, 6, 29, 30):
         S = random_U(30, columns).astype(float_type)
         for seed in range(3):

@@ -25,7 +25,7 @@ from sphericalpca.products import inner_products, product
 __all__ = ["Curvature", "Model"]
 
 # A guessed step is at most this many times as long as that of exact alternation.
-LONGEST = 10.0
+LONGEST = 12.0
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,9 @@ class Curvature:
         outside = self.values[:, None] * ((own.sum() - own) / leading)
         divisor = np.maximum(own - outside, own / LONGEST)
         # In coordinates Q divided by `own`, and within the span of the eigenvectors by `divisor`.
-        turned = product(R, Q.astype(R.dtype))
-        known = inner_products(self.vectors, turned) * (1.0 / divisor - 1.0 / own).astype(R.dtype)
-        turned = turned / own.astype(R.dtype) + product(self.vectors, known)
-        step = product(turned, Q.T.astype(R.dtype))
+        known = (inner_products(self.vectors, R) @ Q * (1.0 / divisor - 1.0 / own)) @ Q.T
+        step = product(R, ((Q / own) @ Q.T).astype(R.dtype))
+        step += product(self.vectors, known.astype(R.dtype))
         return np.subtract(step, product(U, inner_products(U, step)), dtype=U.dtype)
 
 

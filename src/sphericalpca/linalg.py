@@ -168,17 +168,19 @@ def refined(Q: Array, inner: Inner = inner_products) -> Array:
     return product(Q, 1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * inner(Q, Q))
 
 
-def orthonormal_outside(S: Array, R: Array, inner: Inner = inner_products) -> Array:
+def orthonormal_outside(
+    S: Array, R: Array, inner: Inner = inner_products, harmless: float = 0.0
+) -> Array:
     """An orthonormal basis of R - S S'R, for an R from which S S'R was taken once already.
 
     That left rounding errors within the span of S, which grow when columns are made
-    longer; here they are removed.  Directions that drown in them are left out.  Squares of R
-    must be safe: see `in_range`.
+    longer; here they are removed, unless they are `harmless`.  Directions that drown in them are
+    left out.  Squares of R must be safe: see `in_range`.
     """
     D = column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75, inner)
-    if D.shape[1] == 0:
-        return D
     within = inner(S, D)
+    if frobenius(within) <= harmless:
+        return D
     D -= product(S, within)
     # What lost half its length lay within the span.
     D = column_basis(D, 0.25, inner, 1.0)
@@ -204,12 +206,13 @@ def column_basis(R: Array, cutoff: float, inner: Inner, full: float = 0.0) -> Ar
 def leading_eigenvectors(A: Array, count: int) -> tuple[Array, Array]:
     """The largest eigenvalues of a symmetric matrix, decreasing, and their vectors (m x count).
 
-    LAPACK's methods for some of the eigenvalues may come back with fewer, and no word, where
-    all are equal up to rounding, as for white data.  Then it has to find all of them.
+    LAPACK finds all of them in less time than more than a quarter.  Its methods for some may come
+    back with fewer, and no word, where all are equal up to rounding, as for white data.
     """
-    m = len(A)
+    m, values = len(A), np.empty(0)
     options = {"check_finite": False}
-    values, vectors = scipy.linalg.eigh(A, subset_by_index=(m - count, m - 1), **options)
+    if 4 * count <= m:
+        values, vectors = scipy.linalg.eigh(A, subset_by_index=(m - count, m - 1), **options)
     if len(values) < count:
         values, vectors = scipy.linalg.eigh(A, driver="evd", **options)
     return values[::-1][:count], np.ascontiguousarray(vectors[:, ::-1][:, :count])

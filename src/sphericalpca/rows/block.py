@@ -219,8 +219,11 @@ class Block:
         """sum_j factor_j^2 x_j x_j', shape (m, m); computed in the type of `factor`."""
         factor = factor * self.scale.astype(factor.dtype)
         if not sparse.issparse(self.matrix):
-            B = self.matrix * factor[:, None]
-            return np.asarray(times(B.T, B))
+            A = np.zeros((self.matrix.shape[1],) * 2, dtype=factor.dtype)
+            for piece in pieces(0, len(factor), PIECE):  # scaled rows stay in cache
+                B = self.matrix[piece] * factor[piece, None]
+                A += times(B.T, B)
+            return A
         B = sparse.diags_array(factor) @ self.matrix
         ends = itertools.pairwise(equal_ends(B.shape[0], workers()))
         A = sum(spread(lambda part: (part.T @ part).toarray(), [B[a:b] for a, b in ends]))

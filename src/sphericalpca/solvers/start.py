@@ -58,9 +58,9 @@ FEW_COMPONENTS = 40
 KRYLOV_READS, MORE_READS = 6, 8
 # Columns of a block beyond the components that are asked for.
 OVERSAMPLING = 8
-# Where rows or features are few, blocks are added, up to this many times as many, until the last
-# ones turn the SVD by no more than this angle.  What remains is far less, and f is good to 1e-6.
-MORE_BLOCKS, SMALL_ANGLE = 6, 0.01
+# Where rows or features are few, blocks are added, up to this many times as many, until further
+# ones would turn the SVD by no more than about this angle.  Then f is good to 1e-6.
+MORE_BLOCKS, SMALL_ANGLE = 6, 0.001
 
 
 def leading(start: Start, count: int) -> Start:
@@ -191,7 +191,7 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
     Q = _basis(problem, problem.random(width, rng))
     exact = _is_exact(problem)
     most = blocks * (MORE_BLOCKS if exact else 1)
-    columns, ritz = min(most * width, limit), None
+    columns, ritz, turned = min(most * width, limit), None, 1.0
     for _ in range(stride - 1):
         Q = _basis(problem, problem.covariance_times(Q))
     basis = np.empty((len(Q), min(blocks * width, limit)), Q.dtype)
@@ -209,9 +209,11 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         Q = problem.covariance_times(Q)
         coordinates = inner(S, Q)
         T[:k, last:k] = coordinates
-        if exact and (block + 1) % (blocks // 2) == 0:
+        if exact and block % 2:
             earlier, ritz = ritz, _eigenvectors(T[:k, :k])
-            if earlier and _angle(earlier[1], ritz[1], n_components) <= SMALL_ANGLE:
+            before, turned = turned, _angle(earlier, ritz, n_components) if earlier else 1.0
+            # What remains if angles go on to fall as they did.
+            if turned**2 <= SMALL_ANGLE * (before - turned):
                 break
         for _ in range(stride - 1):
             Q = problem.covariance_times(_basis(problem, Q))
@@ -261,11 +263,11 @@ def _eigenvectors(T: Array) -> tuple[Array, Array]:
     return values[::-1], vectors[:, ::-1]
 
 
-def _angle(earlier: Array, later: Array, count: int) -> float:
-    """The angle between spans of that many leading columns, of which later ones are longer."""
-    more = len(later) - len(earlier)
-    earlier, later = np.pad(earlier[:, :count], ((0, more), (0, 0))), later[:, :count]
-    return frobenius(earlier - later @ (later.T @ earlier))
+def _angle(earlier: tuple[Array, Array], later: tuple[Array, Array], count: int) -> float:
+    """The angle between spans of that many leading vectors, of which later ones are longer."""
+    more, D = len(later[1]) - len(earlier[1]), later[1][:, :count]
+    C = np.pad(earlier[1][:, :count], ((0, more), (0, 0)))
+    return frobenius(C - D @ (D.T @ C))
 
 
 def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
@@ -286,12 +288,10 @@ def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.G
 
 def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
     """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
-    inner, dtype = problem.inner, problem.rows.dtype
-    Q = column_basis(Q.astype(dtype, copy=False), float(np.finfo(dtype).eps) ** 0.75, inner)
-    # 1e-5 in single precision: what is left does no harm.
-    if S is not None and frobenius(inner(S, Q)) > float(np.finfo(dtype).eps) ** 0.7:
-        return orthonormal_outside(S, Q, inner)
-    return Q
+    Q, eps = Q.astype(problem.rows.dtype, copy=False), float(np.finfo(problem.rows.dtype).eps)
+    if S is not None:  # 1e-5 in single precision does no harm
+        return orthonormal_outside(S, Q, problem.inner, eps**0.7)
+    return column_basis(Q, eps**0.75, problem.inner)
 
 
 def _is_rounding(problem: Problem, R: Array, Q: Array) -> bool:
