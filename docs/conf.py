@@ -36,7 +36,7 @@ exclude_patterns = ["drawn", "extensions", "measurements", "templates", "gallery
 default_role = "py:obj"
 nitpicky = False
 pygments_style = "tango"
-highlight_language = "text"  # formulas after "::" are no programs
+highlight_language = "text"  # formulas after "::" are not programs
 
 # Signatures show names and defaults; the types stand in the text, in words.
 autodoc_typehints = "none"

@@ -108,7 +108,7 @@ def _cell(element: SyntaxTreeNode) -> nodes.entry:
 
 
 def _breakable(name: str) -> nodes.literal:
-    """A long name, which may go on in the next line between its parts."""
+    """A long name that may be broken between its parts."""
     parts = re.findall(r".+?(?:[/.]|::|_+|$)", name)
     broken: list[nodes.Node] = [nodes.Text(parts[0])]
     for part in parts[1:]:

@@ -153,11 +153,11 @@ def open_folder(path: Path) -> tuple[Any, Codes, Any]:
             numbers = table.column(CODE).combine_chunks().flatten()
             codes = np.asarray(numbers).reshape(len(table), -1)
             table = table.drop_columns([CODE])
-        told = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
+        noted = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
         own = [len(codes), codec.fingerprint_, zlib.crc32(np.ascontiguousarray(codes).data)]
-        right = own == told and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)
+        right = own == noted and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)
     except (LookupError, TypeError, ValueError, OSError) as error:
-        broken = f"{str(path)!r} is not a whole folder of codes ({printable(error, 200)})"
+        broken = f"{str(path)!r} is not a complete folder of codes ({printable(error, 200)})"
         raise DataError(broken, remedy="compress the rows again") from None
     if not right:
         strange = f"The codes in {str(path)!r} were not written with the codec beside them"

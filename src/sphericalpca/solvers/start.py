@@ -288,7 +288,7 @@ def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
     """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
     inner, dtype = problem.inner, problem.rows.dtype
     Q = column_basis(Q.astype(dtype, copy=False), float(np.finfo(dtype).eps) ** 0.75, inner)
-    # 1e-5 in single precision: what is left does no harm.
+    # 1e-5 in single precision: the rest is harmless.
     if S is not None and frobenius(inner(S, Q)) > float(np.finfo(dtype).eps) ** 0.7:
         return orthonormal_outside(S, Q, inner)
     return Q
