@@ -24,9 +24,11 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "extensions.dark",
     "extensions.drawn",
     "extensions.markdown",
     "extensions.mathml",
+    "extensions.look",
     "extensions.public",
 ]
 
@@ -93,9 +95,9 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "write_computation_times": False,
+    "image_scrapers": ("extensions.look.scrape",),
     "plot_gallery": "True",
     "min_reported_time": 1,
-    "thumbnail_size": (560, 260),
 }
 
 # Worker processes of examples must find the package where this one did.

@@ -35,10 +35,10 @@ WRAPPERS: dict[str, type[nodes.Element]] = {
 }
 
 
-# Cells whose lines have up to so many letters are not broken further.
+# Cells whose lines have at most this many letters are not broken further.
 SHORT = 27
 
-# Tables of so many columns are set in a smaller type.
+# Tables of this many columns are set in a smaller type.
 WIDE = 10
 
 # Files of the repository that have a page on the site.

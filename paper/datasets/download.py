@@ -40,9 +40,9 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
     Raises
     ------
     ConnectionError
-        If fewer or more bytes came than were announced, or not over https all the way.
+        If the number of bytes is not the announced one, or an address is not https.
     ValueError
-        If so many came that it can be no data set.
+        If the download is larger than any data set.
     """
     _check_secure(url)
     # Some servers turn away the name that Python gives itself.

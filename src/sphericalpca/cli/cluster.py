@@ -25,8 +25,8 @@ SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors",
 UNKNOWN = "texts without a known word, in group -1: {:,}."
 SENTENCE = """{output}: {n_texts:,} texts in {n_groups} groups.
 Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
-5 % quantile of the first run; {unknown:.1%} have no known word ({first_unknown:.1%}); sizes of \
-groups differ by {moved:.1%}."""
+5 % quantile of the first run; {unknown:.1%} have no known word, \
+{first_unknown:.1%} in the first run; sizes of groups differ by {moved:.1%}."""
 
 _text_options = console.with_options(
     click.option("--text", help="Column of texts.  Default: the only one."),
@@ -34,7 +34,9 @@ _text_options = console.with_options(
     click.option("--encoding", default="utf-8", help="Encoding of the file."),
     click.option("--strip", type=console.Names(["mail"]), help="Drop headers, quotes, signatures."),
     click.option("--vectors", is_flag=True, help="The file contains vectors."),
-    click.option("--merge", type=console.COUNT, metavar="N", help="Merge near groups down to N."),
+    click.option(
+        "--merge", type=console.COUNT, metavar="N", help="Merge nearest groups until N are left."
+    ),
 )
 
 
@@ -54,7 +56,9 @@ def _count(text: str) -> int | str:
     ),
 )
 @click.argument("texts", type=click.Path(path_type=Path))
-@click.option("-k", "--clusters", type=_count, required=True, metavar="K", help="Number or 'auto'.")
+@click.option(
+    "-k", "--clusters", type=_count, required=True, metavar="K", help="Number of groups, or auto."
+)
 @click.option("--out", type=console.FOLDER, required=True, help="Folder to write.")
 @_text_options
 @click.option("--stop-words", default="english", help="Words to ignore: english, none, or a file.")

@@ -16,7 +16,7 @@ def codes_to_faiss(codec: Any, codes: Any) -> Any:
     """An ``IndexPQ`` behind the codec's matrix, with the same codes and levels.
 
     Its scores are inner products with decoded vectors that are not scaled to unit length, which
-    faiss cannot do: neighbours are ranked worse, especially with few bytes.  Zero rows are not marked.
+    faiss cannot do: neighbours are ranked worse, mainly with few bytes.  Zero rows are not marked.
 
     Parameters
     ----------

@@ -77,8 +77,8 @@ def _selected(
         raise DataError(found, remedy=encode)
     if 0 < len(whole) < len(numbers):  # which may count rows, and would drown all directions
         raise DataError(
-            f"{file.name} has columns of whole numbers ({_listed(whole)}) besides others, which may "
-            "be identifiers",
+            f"{file.name} has columns of whole numbers ({_listed(whole)}) besides others, which "
+            "may be identifiers",
             remedy=(
                 *("name those to read with ", Parameter("columns", ...)),
                 "; 'x*' selects all that begin with x",
