@@ -54,6 +54,7 @@ html_css_files = ["site.css"]
 html_favicon = "static/favicon.svg"
 html_extra_path = ["drawn/pages"]
 html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}  # else the theme complains on the console
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {
