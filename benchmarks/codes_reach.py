@@ -199,7 +199,7 @@ from sphericalpca import SphericalCodec
 from sphericalpca.codec.files import write_folder
 codec = SphericalCodec.load(sys.argv[1])
 with tempfile.TemporaryDirectory() as folder:
-    write_folder(codec, Stream(int(sys.argv[2])), Path(folder) / "codes")
+    write_folder(codec, Stream(int(sys.argv[2])), Path(folder) / "codes", None, None)
 # Not ru_maxrss, which begins with the peak of the program that started this one.
 lines = Path("/proc/self/status").read_text().splitlines()
 print(next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")))

@@ -126,3 +126,14 @@ def test_queries_of_another_width_and_existing_folders_are_refused(run, files, t
     assert result.exit_code == 1
     assert "exists: choose another folder, or pass --force" in result.stderr
     assert run("compress", "rows.npy", "--bytes", 7, "--out", "codes", "--force").exit_code == 0
+    (tmp_path / "codes" / "mine.txt").touch()
+    np.save("bad.npy", np.full((9, 3), np.nan))
+    result = run("compress", "bad.npy", "--bytes", 7, "--out", "codes", "--force")
+    assert "holds 'mine.txt'" in result.stderr, "before any work"
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
+
+
+def test_columns_of_files_without_any_are_refused(run, files, tmp_path):
+    result = run("compress", "rows.npy", "--bytes", 6, "--out", "codes", "--keep", "id")
+    assert "rows.npy' has no column 'id' besides its vectors" in result.stderr
+    assert not (tmp_path / "codes").exists()

@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.exceptions import NotFittedError
 
 from sphericalpca import (
     CapacityWarning,
@@ -96,6 +97,9 @@ def test_cosines_and_search_agree_with_decoded_vectors(codec, rows, kernels):
         np.testing.assert_allclose(own, best, atol=2e-6)
         assert found.lower is None
     assert codec.search(queries, codes[:3], k=7).ids.shape == (37, 3)
+    none = codec.search(queries, codes[:0], k=7, return_interval=True)
+    assert [part.shape for part in none] == [(37, 0)] * 4
+    assert (none.ids.dtype, none.cosines.dtype) == (np.int64, np.float32)
 
 
 def test_reranked_cosines_are_exact(codec, rows):
@@ -157,6 +161,12 @@ def test_sparse_rows_files_and_dask_give_the_codes_of_arrays(codec, rows, tmp_pa
     da = pytest.importorskip("dask.array")
     lazy = da.from_array(rows, chunks=(1000, 20))
     np.testing.assert_array_equal(codec.encode(lazy).compute(), expected)
+    some = lazy[da.from_array(np.arange(3000), chunks=1000) >= 1000]  # the first chunk is empty
+    np.testing.assert_array_equal(codec.encode(some).compute(), expected[1000:])
+    bad = rows.copy()
+    bad[1007, 2] = np.nan
+    with pytest.raises(DataError, match="NaN in row 7 of chunk 1, column 2"):
+        codec.encode(da.from_array(bad, chunks=(1000, 40))).compute()
 
 
 def test_dask_rows_can_be_fitted(rows):
@@ -218,8 +228,12 @@ def test_what_is_wrong_is_said(codec, rows):
         codec.encode(rows[:, :7])
     with pytest.raises(DataError, match="NaN"):
         codec.encode(np.full((2, 40), np.nan))
-    with pytest.raises(ParameterError, match="must be a positive integer"):
-        codec.search(rows[:2], codes, k=0)
+    for k in (0, 2.5, True):
+        with pytest.raises(ParameterError, match="must be a positive integer"):
+            codec.search(rows[:2], codes, k=k)
+    for method in ("decode", "decode_components"):
+        with pytest.raises(NotFittedError):
+            getattr(SphericalCodec(), method)(codes)
     with pytest.raises(ValueError, match="'n_bytes' parameter"):
         SphericalCodec(0).fit(rows)
 

@@ -9,6 +9,7 @@ import pytest
 from sphericalpca import DataError, SphericalCodec, open_rows
 from sphericalpca.codec import files as room
 from sphericalpca.codec.files import open_folder, write_folder
+from sphericalpca.files import replacing_folder
 
 
 @pytest.fixture
@@ -17,7 +18,9 @@ def written(rows, tmp_path):
     X[3] = 0
     np.save(tmp_path / "rows.npy", X)
     codec = SphericalCodec(5, random_state=0).fit(rows)
-    assert write_folder(codec, open_rows(tmp_path / "rows.npy"), tmp_path / "codes") == 1
+    about = write_folder(codec, open_rows(tmp_path / "rows.npy"), tmp_path / "codes", None, None)
+    assert about["zero_rows"] == 1
+    assert about == json.loads((tmp_path / "codes" / "manifest.json").read_text())
     return X, codec, tmp_path / "codes"
 
 
@@ -80,13 +83,48 @@ def test_manifests_that_lie_are_refused(written, change):
         open_folder(path)
 
 
+def npy(text):
+    """A file of no numbers with that header."""
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text.encode()
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("codes.npy", b""),
+        ("codes.npy", npy("{'descr': ")),
+        ("codes.npy", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (10**14, 5)}")),
+        ("codes.npy", npy("{'descr': '|u1', 'fortran_order': False, 'shape': (9999999999999, 5)}")),
+        ("manifest.json", b"[" * 100_000),
+        ("manifest.json", b"\xff"),
+        ("manifest.json", b"null"),
+    ],
+)
+def test_damaged_files_are_refused(written, name, content):
+    (written[2] / name).write_bytes(content)
+    with pytest.raises(DataError, match="is not a whole folder of codes"):
+        open_folder(written[2])
+
+
+@pytest.mark.parametrize("column", [["a"] * 700, [1] * 700, [{"a": 1}] * 700, [[1]] * 700])
+def test_tables_without_codes_are_refused(written, column):
+    arrow, path = pytest.importorskip("pyarrow"), written[2]
+    parquet = pytest.importorskip("pyarrow.parquet")
+    parquet.write_table(arrow.table({"code": column}), path / "codes.parquet")
+    about = json.loads((path / "manifest.json").read_text())
+    (path / "manifest.json").write_text(json.dumps(about | {"codes": "codes.parquet"}))
+    with pytest.raises(DataError):
+        open_folder(path)
+
+
 def test_what_fails_leaves_the_old_folder(written, monkeypatch, tmp_path):
     X, codec, path = written
     before = {file.name: file.read_bytes() for file in path.iterdir()}
     bad = X.copy()
     bad[600] = np.nan
     np.save(tmp_path / "bad.npy", bad)
-    with pytest.raises(DataError, match="row 600"):
-        write_folder(codec, open_rows(tmp_path / "bad.npy"), path)
+    rows = open_rows(tmp_path / "bad.npy")
+    with pytest.raises(DataError, match="row 600"), replacing_folder(path, room.FILES) as folder:
+        write_folder(codec, rows, folder, None, None)
     assert {file.name: file.read_bytes() for file in path.iterdir()} == before
     assert set(before) <= set(room.FILES)

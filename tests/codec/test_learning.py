@@ -47,13 +47,15 @@ def test_projections_of_unit_rows_and_their_directions():
 
 def test_held_out_rows_have_larger_errors_than_those_trained_on():
     X = clustered(2500, 20)
-    learned = learn(X, np.ones(2500), np.eye(20), 6, np.random.default_rng(0), n=2500, choose=False)
-    V = project(X, np.eye(20)[:, learned.order])[1]
-    decoded = learned.quantiser.decode(learned.quantiser.encode(V))
-    assert learned.distortion > (2 - 2 * (V * decoded).sum(axis=1)).mean()
-    assert len(learned.bits) == 20
-    fewer = learn(X, np.ones(2500), np.eye(20), 2, np.random.default_rng(0), n=2500, choose=True)
-    assert len(fewer.bits) < 20
+    known = X, np.ones(2500), np.eye(20)
+    fitted, counts = learn(*known, 6, np.random.default_rng(0), n=2500, choose=False)
+    V, quantiser = project(X, fitted["components_"].T)[1], fitted["_quantiser"]
+    decoded = quantiser.decode(quantiser.encode(V))
+    assert fitted["distortion_"] > (2 - 2 * (V * decoded).sum(axis=1)).mean()
+    assert len(fitted["bits_"]) == 20
+    assert counts.tolist() == [255, *[256] * 5]
+    fewer, _ = learn(*known, 2, np.random.default_rng(0), n=2500, choose=True)
+    assert len(fewer["bits_"]) < 20
 
 
 def test_exact_cosines_of_arrays_and_sparse_matrices():

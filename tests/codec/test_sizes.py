@@ -10,15 +10,11 @@ from tests.codec.conftest import clustered
 
 def test_the_fewest_bytes_that_reach_the_target_and_one_less_does_not():
     X = clustered(1500, 24).astype(np.float32)
-    told = []
-    choice = choose_bytes(
-        X, recall=0.6, k=5, queries=200, random_state=0, sizes=(20,), progress=told.append
-    )
+    choice = choose_bytes(X, recall=0.6, k=5, queries=200, random_state=0, sizes=(20,))
     codes = {point.n_bytes: point for point in choice.curve if point.kind == "codes"}
     assert codes[choice.n_bytes].low >= 0.6
     assert choice.n_bytes == 1 or codes[choice.n_bytes - 1].low < 0.6
     assert 20 in codes
-    assert {point.n_bytes for point in told} == set(codes)
     others = {point.kind: point for point in choice.curve if point.kind != "codes"}
     assert {kind: point.n_bytes for kind, point in others.items()} == {
         "float32": 96,

@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 
 from sphericalpca import DataError, open_rows
-from sphericalpca.metrics.heldout import HeldOut, bisected, mean_share, take_rows
+from sphericalpca.metrics.heldout import HeldOut, bisected, mean_share, smallest, take_rows
 
 
 def drawn(X, count, k, seed=0):
@@ -140,6 +140,14 @@ def test_halving_finds_the_least_that_reaches(least):
     asked = []
     assert bisected(2, 11, lambda size: asked.append(size) or size >= least) == least
     assert len(asked) <= 4
+
+
+@pytest.mark.parametrize("least", [1, 3, 4, 5, 17, 30, 99])
+def test_doubling_and_halving_find_the_least_that_reaches_or_the_limit(least):
+    asked = []
+    found = smallest(lambda size: asked.append(size) or size >= least, 4, 30)
+    assert found == min(least, 30)
+    assert len(asked) == len(set(asked)) <= 8
 
 
 def test_rows_by_their_numbers_are_copied_only_if_some_are_left_out(X):

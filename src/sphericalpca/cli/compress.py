@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Iterable
-from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -18,20 +16,15 @@ from sphericalpca.cli.outputs import check_folder, check_output
 from sphericalpca.cli.reading import open_files, reading_options, showing_rows, split_names
 from sphericalpca.cli.tables import print_table
 from sphericalpca.exceptions import import_extra
-from sphericalpca.files import replacing
-
-if TYPE_CHECKING:
-    from sphericalpca.codec import ByteChoice
+from sphericalpca.files import replacing, replacing_folder
 
 __all__ = ["compress", "print_curve", "search"]
 
 
 @click.command(
-    short_help="Encode the rows of files in a few bytes each.",
     epilog=examples(
         "sphericalpca compress vectors.npy --bytes 96 --out codes",
         "sphericalpca compress texts.parquet --column embedding --recall 0.9 --out codes",
-        "sphericalpca search codes queries.npy -k 10 -o found.csv",
     ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
@@ -45,10 +38,10 @@ __all__ = ["compress", "print_curve", "search"]
 def compress(
     files: tuple[str, ...], n_bytes: int | None, recall: float | None, out: Path, **options: Any
 ) -> None:
-    """Encode the rows of files in a few bytes each, keeping nearest neighbours.
+    """Encode the rows of files in a few bytes each.
 
-    The folder contains the codec, the codes (a table if the input is one), checksums, and a program
-    that decodes them using only NumPy.
+    Codes keep the nearest neighbours by cosine.  The folder contains the codec, the codes (a table
+    if the input is one), checksums, and a program that decodes them using only NumPy.
     """
     if (n_bytes is None) == (recall is None):
         raise click.UsageError("Pass either --bytes or --recall.")
@@ -56,21 +49,19 @@ def compress(
 
     check_folder(out, room.FILES, force=options["force"])
     source, quiet, choice = open_files(files, options), options["quiet"], None
-    seed, status = options["seed"], console.showing_status("Fitting ...", quiet=quiet)
-    with console.printing_warnings(), status as show:
-        if recall is not None:
-            tell = None if show is None else lambda p: show(f"{p.n_bytes} bytes: {p.recall:.3f}")
-            settings = {"queries": options["queries"], "random_state": seed, "progress": tell}
-            choice = sphericalpca.codec.choose_bytes(source, recall=recall, **settings)
-            n_bytes = choice.n_bytes
-        codec = sphericalpca.SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
-    with showing_rows(source.shape[0], quiet=quiet) as watch:
-        keep, then = split_names(options["keep"]), partial(_write_curve, choice)
-        zero = room.write_folder(codec, source, out, keep=keep, then=then, watch=watch)
+    seed = options["seed"]
+    with replacing_folder(out, room.FILES) as folder:
+        with console.printing_warnings(), console.showing_status("Fitting ...", quiet=quiet):
+            if recall is not None:
+                settings = {"queries": options["queries"], "random_state": seed}
+                choice = sphericalpca.codec.choose_bytes(source, recall=recall, **settings)
+                n_bytes = choice.n_bytes
+                _write_curve(choice, folder)
+            codec = sphericalpca.SphericalCodec(n_bytes or 1, random_state=seed).fit(source)
+        with showing_rows(source.shape[0], quiet=quiet) as watch:
+            found = room.write_folder(codec, source, folder, split_names(options["keep"]), watch)
     if options["as_json"]:
-        names = ("n_bytes", "n_components", "distortion", "fingerprint")
-        found = {"out": str(out), "n_samples": source.shape[0], "zero_rows": zero}
-        found |= {name: getattr(codec, f"{name}_") for name in names}
+        found = {"out": str(out), **found}
         click.echo(json.dumps(found | ({"curve": choice.to_dict()} if choice else {})))
         return
     if choice is not None:
@@ -79,7 +70,7 @@ def compress(
     write_line(f"{out}: {counted(source.shape[0], 'row')} of {each}.")
 
 
-def print_curve(choice: ByteChoice) -> None:
+def print_curve(choice: Any) -> None:
     """A table of representations, by bytes."""
     header = ("", "bytes", "as", "recall", "95 % interval", "re-ranked")
     lines = [
@@ -95,21 +86,18 @@ def print_curve(choice: ByteChoice) -> None:
     write_line(f"Recall of {choice.k} neighbours; re-ranked: after ranking {rest}.")
 
 
-def _write_csv(path: Path, header: Iterable[str], rows: Iterable[Iterable[Any]]) -> None:
+def _write_csv(path: Path, header: Any, rows: Any) -> None:
     with path.open("w", newline="") as file:
         csv.writer(file).writerows([header, *rows])
 
 
-def _write_curve(choice: ByteChoice | None, folder: Path) -> None:
-    """The curve as a table and, with matplotlib, as a picture."""
-    if choice is None:
-        return
+def _write_curve(choice: Any, folder: Path) -> None:
     _write_csv(folder / "curve.csv", choice.curve[0]._fields, choice.curve)
     style = sphericalpca.plotting.style
     try:
         ax = style.new_figure((6.4, 4.0)).add_subplot()
     except ImportError:
-        return
+        return  # without matplotlib there is the table
     for kind in sorted({point.kind for point in choice.curve}):
         _, x, y, low, high, second = zip(*(p for p in choice.curve if p.kind == kind), strict=True)
         ax.plot(x, y, marker="o", label=kind)
@@ -122,7 +110,6 @@ def _write_curve(choice: ByteChoice | None, folder: Path) -> None:
 
 
 @click.command(
-    short_help="Find the nearest rows of queries among codes.",
     epilog=examples(
         "sphericalpca search codes queries.npy -k 10 -o found.csv",
         "sphericalpca search codes queries.parquet --column embedding -o found.parquet",
@@ -135,14 +122,13 @@ def _write_curve(choice: ByteChoice | None, folder: Path) -> None:
 @reading_options
 @common_options("force", "json", "quiet")
 def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options: Any) -> None:
-    """Find the rows with the largest cosine to each query, in a folder written by compress.
+    """Find the nearest rows of queries among codes.
 
-    Each line of the output is a neighbour: the numbers of query, rank and row, counted from 0, the
-    estimated cosine, a 95% interval of the true cosine, and the other columns of the table, if any
-    (with an underscore, as in "row_", if a name is taken).
+    These have the largest cosines, in a folder that compress wrote.  Each line of the output is a
+    neighbour: the numbers of query, rank and row, counted from 0, the estimated cosine, a 95%
+    interval of the true cosine, and the other columns of the table, if any (with an underscore, as
+    in "row_", if a name is taken).
     """
-    import numpy as np  # noqa: PLC0415 - slow to import
-
     from sphericalpca.codec.files import open_folder  # noqa: PLC0415
 
     if output.suffix not in (".csv", ".parquet"):
@@ -156,7 +142,8 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
     found: Any = codec.search(queries, codes, k, return_interval=True)
     n, k = found.ids.shape
     names = ("query", "rank", "row", "cosine", "lower", "upper")
-    numbers = [np.ravel(part).tolist() for part in (*np.indices((n, k)), *found)]
+    numbers = [[i for i in range(n) for _ in range(k)], [*range(k)] * n]
+    numbers += [part.ravel().tolist() for part in found]
     columns: dict[str, Any] = dict(zip(names, numbers, strict=True))
     if table is not None:
         carried = table.take(columns["row"]).to_pydict()

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sphericalpca.codec.files import fingerprint, load_codec, save_codec
 from sphericalpca.codec.learning import exact_cosines, interval, learn, project, sample
-from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes
+from sphericalpca.codec.quantiser import BLOCK, ZERO, Codes, Quantiser
 from sphericalpca.estimators import SphericalPCA
 from sphericalpca.estimators.fitted import keep_last_fit
 from sphericalpca.estimators.foreign import check_dask, is_dask
@@ -22,10 +22,11 @@ from sphericalpca.estimators.validation import Interval, MatrixTransformer, chec
 from sphericalpca.exceptions import CapacityWarning, DataError, Parameter, counted, warn_caller
 from sphericalpca.linalg import Array
 from sphericalpca.metrics.neighbours import check_k
+from sphericalpca.metrics.search import ranked
 from sphericalpca.parallel import parallel, spread
 from sphericalpca.products import Labels, pieces, times
 from sphericalpca.rows import Matrix, RowSource
-from sphericalpca.rows.cluster import is_frame
+from sphericalpca.rows.cluster import checked_chunk, is_frame
 from sphericalpca.transforming import finite_blocks
 
 __all__ = ["SearchResult", "SphericalCodec"]
@@ -35,6 +36,7 @@ PER_BYTE, WIDE, PER_BYTE_OF_WIDE = 12, 4096, 3
 # Components of a smaller share than this are rounding errors.
 NO_SHARE = 1e-10
 TOLERANCE = 1e-3
+FLOAT = np.dtype(np.float64)
 
 
 class SearchResult(NamedTuple):
@@ -56,7 +58,7 @@ class SphericalCodec(MatrixTransformer):
     Parameters
     ----------
     n_bytes : int, default=96
-        Bytes of a code.  More than there are components are not used.
+        Bytes of a code.  More than the rows can use are clipped, with a `CapacityWarning`.
     n_components : int or "auto", default="auto"
         Dimension r of the subspace; "auto" leaves out components that deserve no bits.
     random_state : int, RandomState or None, default=None
@@ -98,6 +100,7 @@ class SphericalCodec(MatrixTransformer):
         "n_components": [Interval(Integral, 1, None, closed="left"), StrOptions({"auto"})],
         "random_state": ["random_state"],
     }
+    _quantiser: Quantiser
 
     def __init__(
         self, n_bytes: int = 96, *, n_components: Any = "auto", random_state: Any = None
@@ -119,26 +122,19 @@ class SphericalCodec(MatrixTransformer):
         Returns
         -------
         self : SphericalCodec
-
-        Warns
-        -----
-        CapacityWarning
-            If the rows cannot use all bytes, or all levels of a byte.
         """
         with keep_last_fit(self):
             X = self._checked(X, reset=True)
             A, rng = self._subspace(X, sample_weight), generator(self.random_state)
             n_bytes, auto = min(self.n_bytes, len(A)), self.n_components == "auto"
             rows = sample(X, sample_weight, rng)
-            learned = learn(*rows, A.T, n_bytes, rng, n=X.shape[0], choose=auto)
-            self.components_, self.bits_ = A[learned.order], learned.bits
-            self.distortion_, self.error_quantiles_ = learned.distortion, learned.quantiles
-            self._quantiser = learned.quantiser
+            fitted, counts = learn(*rows, A, n_bytes, rng, n=X.shape[0], choose=auto)
+            self.__dict__.update(fitted)
         if n_bytes < self.n_bytes:
             found = (Parameter("n_bytes", self.n_bytes), " is more than these rows can use")
             limit = f"they have {counted(n_bytes, 'component')}, of one byte each"
             warn_caller(CapacityWarning(found, limit, f"codes have {n_bytes}"))
-        if (least := int(learned.counts.min())) < ZERO:
+        if (least := int(counts.min())) < ZERO:
             few = f"Some byte has {counted(least, 'level')} instead of 256"
             warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
         return self
@@ -165,9 +161,9 @@ class SphericalCodec(MatrixTransformer):
         X = self._checked(X)
         if is_dask(X):
             shape = {"chunks": (X.chunks[0], (self.n_bytes_,)), "meta": np.empty((0, 0), np.uint8)}
-            return X.rechunk({1: -1}).map_blocks(self._encoded, dtype=np.uint8, **shape)
-        parts = (part for _, part in finite_blocks(X)) if isinstance(X, RowSource) else (X,)
-        codes = np.concatenate([self._encoded(part) for part in parts])
+            return X.rechunk({1: -1}).map_blocks(self._encoded_chunk, dtype=np.uint8, **shape)
+        parts = finite_blocks(X) if isinstance(X, RowSource) else [(0, X)]
+        codes = np.concatenate([self._encoded(part) for _, part in parts])
         warn_of_zero_rows(int((codes[:, 0] == ZERO).sum()), len(codes), "got the code of zero")
         return codes
 
@@ -184,8 +180,7 @@ class SphericalCodec(MatrixTransformer):
         -------
         X_original : ndarray of float32, shape (n_samples, n_features)
         """
-        V = self.decode_components(codes)
-        return np.asarray(times(V, self.components_.astype(np.float32)))
+        return np.asarray(times(self.decode_components(codes), self.components_.astype("f4")))
 
     inverse_transform = decode
 
@@ -200,7 +195,8 @@ class SphericalCodec(MatrixTransformer):
         -------
         V : ndarray of float32, shape (n_samples, n_components_)
         """
-        return self._quantiser.decode(self._check_codes(codes))
+        codes = self._check_codes(codes)
+        return self._quantiser.decode(codes)
 
     def cosines(self, queries: Any, codes: Any) -> Array:
         """Cosines between queries and decoded codes.
@@ -214,7 +210,7 @@ class SphericalCodec(MatrixTransformer):
         -------
         cosines : ndarray of float32, shape (n_queries, n_samples)
         """
-        codes, V = self._check_codes(codes), self._projected(queries).astype(np.float32)
+        codes, V = self._check_codes(codes), self._directions(queries)[0].astype(np.float32)
         cosines = np.empty((len(V), len(codes)), dtype=np.float32)
 
         def fill(rows: slice) -> None:
@@ -241,7 +237,8 @@ class SphericalCodec(MatrixTransformer):
         codes : ndarray of uint8, shape (n_samples, n_bytes_)
         k : int, default=10
         rerank : {array-like, sparse matrix} of shape (n_samples, n_features), optional
-            The rows that were encoded: the best 4 k by code are re-ranked by their exact cosines.
+            The rows that were encoded, one for each code, or a `DataError` is raised: the best 4 k
+            by code are re-ranked by their exact cosines.
         return_interval : bool, default=False
             Also return 95 % intervals of the true cosines, calibrated on held-out rows.
 
@@ -249,27 +246,15 @@ class SphericalCodec(MatrixTransformer):
         -------
         found : SearchResult
             With `ids`, `cosines`, `lower` and `upper`, of shape (n_queries, k).
-
-        Raises
-        ------
-        DataError
-            If `rerank` does not have one row for each code.
         """
-        vectors, codes = self._projected(queries), self._check_codes(codes)
+        vectors, codes = self._directions(queries)[0], self._check_codes(codes)
         check_k(k, "the rows to find for each query")
+        ids, scores = self._quantiser.search(vectors, codes, k if rerank is None else 4 * k)
         if rerank is None:
-            ids, scores = self._quantiser.search(vectors, codes, k)
             ends = interval(self.error_quantiles_, scores, len(codes))
         else:
-            X = self._loaded(rerank)
-            if X.shape[0] != len(codes):
-                given = (Parameter("rerank"), f" has {counted(X.shape[0], 'row')}")
-                rule = f"there are {counted(len(codes), 'code')}"
-                raise DataError(given, rule, "pass those rows")
-            ids = self._quantiser.search(vectors, codes, 4 * k)[0]
-            scores = exact_cosines(self._loaded(queries), X, ids)
-            order = np.argsort(-scores, axis=1, kind="stable")[:, :k]
-            ids, scores = np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1)
+            X = self._rows_of(codes, rerank)
+            ids, scores = ranked(ids, exact_cosines(self._loaded(queries), X, ids), k)
             ends = np.stack([scores, scores])
         return SearchResult(ids, scores, *(ends if return_interval else ()))
 
@@ -286,7 +271,7 @@ class SphericalCodec(MatrixTransformer):
         -------
         bounds : ndarray of shape (n_samples,)
         """
-        Y, V = project(self._loaded(X), self.components_.T)
+        Y, V = self._directions(X)
         kept = np.einsum("ij,ij->i", Y, self._quantiser.decode(self._quantiser.encode(V)))
         return np.where(Y.any(axis=1), np.sqrt(np.maximum(2 - 2 * kept, 0)), 0)
 
@@ -334,19 +319,25 @@ class SphericalCodec(MatrixTransformer):
             raise DataError(found, rule, "pass what encode returned")
         return given
 
-    def _encoded(self, X: Matrix) -> Codes:
-        codes = np.empty((X.shape[0], self.n_bytes_), dtype=np.uint8)
+    def _rows_of(self, codes: Codes, rerank: Any) -> Matrix:
+        if (X := self._loaded(rerank)).shape[0] == len(codes):
+            return X
+        rule = f"there are {counted(len(codes), 'code')}"
+        raise DataError(f"rerank has {counted(X.shape[0], 'row')}", rule, "pass those rows")
 
-        def fill(rows: slice) -> None:
-            codes[rows] = self._quantiser.encode(project(X[rows], self.components_.T)[1])
+    def _encoded(self, X: Matrix) -> Codes:
+        def encode(rows: slice) -> Codes:
+            return self._quantiser.encode(project(X[rows], self.components_.T)[1])
 
         with parallel():
-            spread(fill, pieces(0, len(codes), BLOCK))
-        return codes
+            parts = spread(encode, pieces(0, X.shape[0], BLOCK))
+        return np.concatenate([np.empty((0, self.n_bytes_), dtype=np.uint8), *parts])
 
-    def _projected(self, X: Any) -> Array:
-        """Rows of length 1 in the subspace."""
-        return project(self._loaded(X), self.components_.T)[0]
+    def _encoded_chunk(self, chunk: Any, block_id: Any = (0, 0)) -> Codes:
+        return self._encoded(checked_chunk([chunk], self.n_features_in_, FLOAT, block_id[0], None))
+
+    def _directions(self, X: Any) -> tuple[Array, Array]:
+        return project(self._loaded(X), self.components_.T)
 
     n_bytes_ = property(lambda self: len(self._quantiser.groups), doc="Bytes of a code.")
     n_components_ = property(lambda self: len(self.components_), doc="Number of components.")

@@ -1,14 +1,11 @@
-"""A codec in a file, and a folder of codes: the codec, the codes, and a program that reads them.
-
-Anybody may have written them: everything is checked.
-"""
+"""A codec and its codes for other programs: files, in which everything is checked, and faiss."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,16 +13,16 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.codec.quantiser import LEVELS, ZERO, Codes, Quantiser
-from sphericalpca.estimators.fitted import DAMAGES, SLACK, names_from, plain
+from sphericalpca.estimators.fitted import DAMAGES, SLACK, VERSIONS, names_from, plain
 from sphericalpca.exceptions import AbsentError, DataError, import_extra, printable
-from sphericalpca.files import replacing_folder
 from sphericalpca.modelfile import read_model, write_model
-from sphericalpca.rows import RowSource
+from sphericalpca.rows import RowSource, Watch
+from sphericalpca.rows.sources.filesource import optional
 from sphericalpca.transforming import finite_blocks
-from sphericalpca.version import __version__
 from sphericalpca.writing import are_tables, carried_columns, open_writer
 
-__all__ = ["FILES", "fingerprint", "load_codec", "open_folder", "save_codec", "write_folder"]
+__all__ = ["FILES", "codes_to_faiss", "fingerprint", "load_codec", "open_folder", "save_codec"]
+__all__ += ["write_folder"]
 
 FITTED = ("components", "bits", "error_quantiles")
 LEARNED = ("packing", "importance", "levels")
@@ -41,11 +38,10 @@ def fingerprint(codec: Any) -> str:
 
 def save_codec(codec: Any, path: Path) -> None:
     """Write a fitted codec, whole or not at all; a generator of random numbers is left out."""
-    given = {name: plain(value) for name, value in codec.get_params().items()}
     header = {
         "class": "SphericalCodec",
-        "versions": {"sphericalpca": __version__, "numpy": np.__version__},
-        "parameters": {name: value for name, value in given.items() if value is not None},
+        "versions": VERSIONS,
+        "parameters": {name: plain(value) for name, value in codec.get_params().items()},
         "distortion": codec.distortion_,
         "fingerprint": fingerprint(codec),
         "feature_names": list(getattr(codec, "feature_names_in_", [])),
@@ -58,7 +54,8 @@ def load_codec(codec: Any, path: Path) -> None:
     """Set parameters and fitted attributes from a file."""
     header, arrays = read_model(path)
     try:
-        _require(header["class"] == "SphericalCodec", f"it holds a {header['class']}")
+        if header["class"] != "SphericalCodec":
+            raise ValueError(f"it holds a {header['class']}")
         _check_arrays(arrays)
         codec.set_params(**header["parameters"])
         codec._validate_params()
@@ -69,8 +66,8 @@ def load_codec(codec: Any, path: Path) -> None:
         names = names_from(header["feature_names"], codec.n_features_in_)
         if names is not None:
             codec.feature_names_in_ = names
-        _require(isinstance(codec.distortion_, float), "its distortion must be a number")
-        _require(fingerprint(codec) == header["fingerprint"], "its fingerprint is another")
+        if type(codec.distortion_) is not float or fingerprint(codec) != header["fingerprint"]:
+            raise ValueError("it has another fingerprint, or no distortion")
     except DAMAGES as error:
         found = f"{str(path)!r} is not a whole SphericalCodec ({printable(error, 200)})"
         raise DataError(found, remedy="save the codec again") from None
@@ -78,61 +75,42 @@ def load_codec(codec: Any, path: Path) -> None:
 
 def _check_arrays(arrays: dict[str, Any]) -> None:
     """Refuse arrays that do not agree with each other, or would be read out of bounds."""
-    components, packing, levels = (arrays[name] for name in ("components", "packing", "levels"))
+    components, packing = arrays["components"], arrays["packing"]
     (r, m), lines = components.shape, max(1, len(arrays["error_quantiles"]))
     shapes = ((r, m), (r,), (lines, 4), (r,), (r,), (LEVELS, r))
-    kinds = (components.dtype.name, "float64", "float64", "int64", "float32", "float32")
+    kinds = ("float32 float64", "float64", "float64", "int64", "float32", "float32")
     for name, kind, shape in zip(FITTED + LEARNED, kinds, shapes, strict=True):
         found = arrays[name]
-        fits = found.dtype == kind and found.shape == shape
-        _require(fits, f"{name} has shape {found.shape} and type {found.dtype}")
-    _require(components.dtype in ("float32", "float64"), f"components are {components.dtype}")
+        if found.dtype.name not in kind.split() or found.shape != shape:
+            raise ValueError(f"{name} has shape {found.shape} and type {found.dtype}")
     gap = np.abs(components @ components.T - np.eye(r)).max()
-    _require(1 <= r <= m and gap < SLACK, "not orthonormal")
-    steps = np.diff(packing, prepend=-1)
-    _require(steps[0] == 1 and np.isin(steps, (0, 1)).all(), "a byte is empty")
-    sane = arrays["importance"].min() > 0 and np.abs(levels).max() <= 1 + SLACK
-    _require(sane, "levels are not parts of unit vectors")
-
-
-def _require(holds: Any, found: str) -> None:
-    if not holds:
-        raise ValueError(found)
+    steps = np.diff(packing, prepend=-1)  # from one component to the next: no byte is empty
+    levels = arrays["importance"].min() > 0 and np.abs(arrays["levels"]).max() <= 1 + SLACK
+    if not (gap < SLACK and steps[0] == 1 and np.isin(steps, (0, 1)).all() and levels):
+        raise ValueError("its numbers are not those of a codec")
 
 
 def write_folder(
-    codec: Any,
-    rows: RowSource,
-    out: Path,
-    *,
-    keep: Sequence[str] | None = None,
-    then: Callable[[Path], None] = lambda _: None,
-    watch: Callable[[int], None] | None = None,
-) -> int:
-    """Encode the rows of files into a folder, whole or not at all; the number of zero rows.
-
-    Tables stay tables: their other columns are kept, all or those named.  What is to be done `then`
-    is done before the folder appears.
-    """
-    table, zero, checksum = are_tables(rows), 0, 0
-    carried = carried_columns(rows, keep) if table else None
-    shape, name = (rows.shape[0], codec.n_bytes_), "codes.parquet" if table else "codes.npy"
-    with replacing_folder(out, FILES) as folder:
-        codec.save(folder / CODEC)
-        with open_writer(folder / name, shape, np.uint8, name=CODE, carried=carried) as writer:
-            for _, matrix in finite_blocks(codec._checked(rows)):
-                codes = codec._encoded(matrix)
-                writer.write(codes)
-                checksum = zlib.crc32(codes.data, checksum)
-                zero += int((codes[:, 0] == ZERO).sum())
-                if watch is not None:
-                    watch(len(codes))
-        about = {"codes": name, "n_samples": shape[0], "n_bytes": shape[1], "zero_rows": zero}
-        about |= {"fingerprint": codec.fingerprint_, "checksum": checksum}
-        (folder / MANIFEST).write_text(json.dumps(about, indent=1))
-        (folder / DECODER).write_text(files(__package__).joinpath("decode.py.txt").read_text())
-        then(folder)
-    return zero
+    codec: Any, rows: RowSource, folder: Path, keep: Sequence[str] | None, watch: Watch | None
+) -> dict[str, Any]:
+    """Encode the rows of files, tables to a table with its other columns; return facts."""
+    carried, zero, checksum = carried_columns(rows, keep), 0, 0
+    name = "codes.parquet" if are_tables(rows) else "codes.npy"
+    shape = rows.shape[0], codec.n_bytes_
+    codec.save(folder / CODEC)
+    with open_writer(folder / name, shape, np.uint8, name=CODE, carried=carried) as writer:
+        for _, matrix in finite_blocks(codec._checked(rows)):
+            writer.write(codes := codec._encoded(matrix))
+            checksum = zlib.crc32(codes.data, checksum)
+            zero += int((codes[:, 0] == ZERO).sum())
+            if watch is not None:
+                watch(len(codes))
+    about = {"codes": name, "n_samples": shape[0], "n_bytes": shape[1], "zero_rows": zero}
+    about |= {name: getattr(codec, f"{name}_") for name in ("n_components", "distortion")}
+    about |= {"fingerprint": codec.fingerprint_, "checksum": checksum}
+    (folder / MANIFEST).write_text(json.dumps(about, indent=1))
+    (folder / DECODER).write_text(files(__package__).joinpath("decode.py.txt").read_text())
+    return about
 
 
 def open_folder(path: Path) -> tuple[Any, Codes, Any]:
@@ -142,24 +120,70 @@ def open_folder(path: Path) -> tuple[Any, Codes, Any]:
         raise AbsentError(found, remedy="pass a folder that 'sphericalpca compress' wrote")
     from sphericalpca.codec.codec import SphericalCodec  # noqa: PLC0415 - which needs this module
 
-    codec = SphericalCodec.load(path / CODEC)
+    codec, table = SphericalCodec.load(path / CODEC), None
     try:
-        about, table = json.loads((path / MANIFEST).read_text()), None
+        about = json.loads((path / MANIFEST).read_text())
         if about["codes"] == "codes.npy":
             codes = np.load(path / "codes.npy", allow_pickle=False)
         else:
-            parquet = import_extra("pyarrow.parquet", "A table of codes", "pyarrow", "files")
-            table = parquet.read_table(path / "codes.parquet")
+            table = optional("pyarrow.parquet", "codes").read_table(path / "codes.parquet")
             numbers = table.column(CODE).combine_chunks().flatten()
             codes = np.asarray(numbers).reshape(len(table), -1)
             table = table.drop_columns([CODE])
-        noted = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
+        told = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
         own = [len(codes), codec.fingerprint_, zlib.crc32(np.ascontiguousarray(codes).data)]
-        right = own == noted and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)
-    except (LookupError, TypeError, ValueError, OSError) as error:
+        right = own == told and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)
+    except ImportError:
+        raise
+    except Exception as error:  # damaged files fail in many ways
         broken = f"{str(path)!r} is not a complete folder of codes ({printable(error, 200)})"
         raise DataError(broken, remedy="compress the rows again") from None
     if not right:
         strange = f"The codes in {str(path)!r} were not written with the codec beside them"
         raise DataError(strange, remedy="keep the files of a folder together, or compress again")
     return codec, codes, table
+
+
+def codes_to_faiss(codec: Any, codes: Any) -> Any:
+    """An ``IndexPQ`` behind the codec's matrix, with the same codes and levels.
+
+    Its scores are inner products with decoded vectors that are not scaled to unit length, which
+    faiss cannot do: neighbours are ranked worse, most of all by few bytes.  Zero rows are not told.
+
+    Parameters
+    ----------
+    codec : SphericalCodec
+    codes : ndarray of uint8, shape (n_samples, n_bytes_)
+
+    Returns
+    -------
+    index : faiss.IndexPreTransform
+        For vectors of `n_features_in_` numbers, of unit length.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sphericalpca import SphericalCodec
+    >>> from sphericalpca.codec import codes_to_faiss
+    >>> X = load_digits().data.astype("f4")
+    >>> codec = SphericalCodec(8, random_state=0).fit(X)
+    >>> codes_to_faiss(codec, codec.encode(X)).ntotal
+    1797
+    """
+    faiss = import_extra("faiss", "An index of codes", "faiss", "faiss")
+    packing, n_bytes, m = codec.packing_, codec.n_bytes_, codec.n_features_in_
+    # Groups of components get equal widths, filled up with zeros.
+    place = np.arange(len(packing)) - np.searchsorted(packing, packing)
+    width = int(place.max()) + 1
+    matrix = np.zeros((n_bytes, width, m), dtype=np.float32)
+    levels = np.zeros((n_bytes, LEVELS, width), dtype=np.float32)
+    matrix[packing, place] = codec.components_
+    levels[packing, :, place] = codec._quantiser.levels.T
+    inner = faiss.IndexPQ(n_bytes * width, n_bytes, 8, faiss.METRIC_INNER_PRODUCT)
+    faiss.copy_array_to_vector(levels.ravel(), inner.pq.centroids)
+    faiss.copy_array_to_vector(codec._check_codes(codes).ravel(), inner.codes)
+    inner.is_trained, inner.ntotal = True, len(codes)
+    change = faiss.LinearTransform(m, n_bytes * width)  # without a bias
+    faiss.copy_array_to_vector(matrix.ravel(), change.A)
+    change.is_trained = True
+    return faiss.IndexPreTransform(change, inner)

@@ -4,26 +4,25 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.estimators.foreign import is_dask
 from sphericalpca.estimators.validation import check_weights
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics.heldout import take_rows
+from sphericalpca.metrics.search import ranked
 from sphericalpca.products import Labels, pieces, times
-from sphericalpca.rows import Matrix, as_rows
+from sphericalpca.rows import Matrix, as_rows, dense
 
 __all__ = ["exact_cosines", "ideal_bits", "importance", "interval", "learn", "pack", "project"]
 
 # Rows that levels are trained on; numbers in a sample of long rows; rows that are held out.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**25
 HELD_OUT, MOST_HELD_OUT, FROM_ROWS = 1000, 4000, 2000
-# A projection of a unit row that is shorter than this has no direction.
-VANISHING = 1e-13
+VANISHING = 1e-13  # a shorter projection of a unit row has no direction
 # Of how many rows how many neighbours are looked for, this many rows at a time.
 QUERIES, NEAREST, BLOCK = 1500, 10, 250
 # Between 0 (errors count alike) and 1 (by what tells neighbours apart, which is right for small
@@ -31,23 +30,11 @@ QUERIES, NEAREST, BLOCK = 1500, 10, 250
 EXPONENT = 0.7
 # The least that an error may count, compared with the largest; the least variance; and no zero.
 FLOOR, NO_VARIANCE, TINY = 1e-4, 1e-12, 1e-300
-# A component that deserves less than this is left out.
-LEAST_BITS = 0.05
+LEAST_BITS = 0.05  # a component that deserves less is left out
 # What errors of cosines are calibrated on: neighbours by rank, and bins of estimates.
 NEIGHBOURS = 63
 RANKS = (0, 1, 3, 7, 15, 31, NEIGHBOURS)
 TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 400
-
-
-class Learned(NamedTuple):
-    """What a codec knows beside its subspace: see the attributes of `SphericalCodec`."""
-
-    order: Labels  # of the components that are used, byte by byte
-    bits: Array
-    quantiser: Quantiser
-    counts: Labels  # of the levels of each byte
-    distortion: float
-    quantiles: Array
 
 
 def project(matrix: Matrix, U: Array) -> tuple[Array, Array]:
@@ -71,10 +58,10 @@ def sample(X: Any, weight: Any, rng: Any) -> tuple[Matrix, Array]:
 
 
 def learn(
-    matrix: Matrix, weight: Array, U: Array, n_bytes: int, rng: Any, *, n: int, choose: bool
-) -> Learned:
-    """From a sample of n rows: the number of components, if asked for, their bytes and levels."""
-    Y, V = project(matrix, U)
+    matrix: Matrix, weight: Array, A: Array, n_bytes: int, rng: Any, *, n: int, choose: bool
+) -> tuple[dict[str, Any], Labels]:
+    """Fitted attributes, from a sample of n rows and components, and how many levels bytes have."""
+    Y, V = project(matrix, A.T)
     there = np.flatnonzero(V.any(axis=1) & (weight > 0))
     aside, trained, others = _parts(there, len(V) / n, rng)
     counts, shares = importance(V[trained]), weight[trained] / weight[trained].sum()
@@ -89,20 +76,19 @@ def learn(
     bits *= np.log2(levels).sum() / max(bits.sum(), TINY)
     decoded = quantiser.decode(quantiser.encode(V[aside]))
     distortion = max(float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded))), 0.0)
-    # The row itself, which was not held out where rows are few, is not to be found.
     ids, scores = quantiser.search(Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
-    ids = others[ids]
-    other = np.argsort(ids == aside[:, None], axis=1, kind="stable")[:, : ids.shape[1] - 1]
-    ids, scores = np.take_along_axis(ids, other, 1), np.take_along_axis(scores, other, 1)
-    quantiles = calibrate(scores, exact_cosines(matrix[aside], matrix, ids), len(others))
-    return Learned(order, bits, quantiser, levels, distortion, quantiles)
+    # The row itself, which was not held out where rows are few, is not to be found.
+    scores[others[ids] == aside[:, None]] = -np.inf
+    ids, scores = ranked(ids, scores, ids.shape[1] - 1)
+    truths = exact_cosines(matrix[aside], matrix, others[ids])
+    fitted = {"components_": A[order], "bits_": bits, "distortion_": distortion}
+    fitted["error_quantiles_"] = calibrate(scores, truths, len(others))
+    return fitted | {"_quantiser": quantiser}, levels
 
 
 def _parts(rows: Labels, sampled: float, rng: Any) -> tuple[Labels, Labels, Labels]:
-    """Rows held out, rows to train on, and rows among which the former's neighbours are looked for.
-
-    Of the last as large a share was trained on as of all rows: errors of others have longer tails.
-    """
+    # Neighbours of rows held out are looked for in the last ones, of which as large a share was
+    # trained on as of all rows: errors of others have longer tails.
     if len(rows) < FROM_ROWS:
         return rows[:HELD_OUT], rows, rows
     spare = min((len(rows) - MOST_ROWS) // 4, MOST_HELD_OUT)
@@ -149,17 +135,14 @@ def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
     """Cosines of each query with its own rows, given by index, whatever their lengths."""
     found = np.empty(ids.shape)
     for i, own in enumerate(ids if ids.size else ()):
-        query = queries[[i]].toarray() if sparse.issparse(queries) else queries[[i]]
-        found[i] = as_rows(X[own]).project(unit_rows(query)[0].T).ravel()
+        query = unit_rows(dense(queries[[i]]))[0]
+        found[i] = as_rows(X[own]).project(query.T).ravel()
     return found
 
 
 def calibrate(estimates: Array, truths: Array, n: int) -> Array:
-    """Lines of rank / n, estimate and the quantiles of truth - estimate there, for `interval`.
-
-    Neighbours are found because their estimates are high, the best of many most of all.
-    """
-    lines = []
+    """Lines of rank / n, estimate and the quantiles of truth - estimate there, for `interval`."""
+    lines = []  # by rank: neighbours are found because of high estimates, the best most of all
     for first, end in itertools.pairwise(rank for rank in RANKS if rank <= estimates.shape[1]):
         found, true = (part[:, first:end].ravel() for part in (estimates, truths))
         count = int(np.clip(len(found) // FEWEST_IN_BIN, 1, BINS))

@@ -1,7 +1,4 @@
-"""Unit vectors to bytes and back: each byte names one of 256 levels of its group of components.
-
-Cosines of queries with codes are sums over a table of 256 numbers per byte: codes stay codes.
-"""
+"""Unit vectors to bytes and back: each byte names one of 256 levels of its group of components."""
 
 from __future__ import annotations
 
@@ -18,6 +15,7 @@ from sklearn.cluster import kmeans_plusplus
 from sphericalpca.kernels import library
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics import nearest_neighbours
+from sphericalpca.metrics.search import ranked
 from sphericalpca.parallel import equal_ends, parallel, spread, workers
 from sphericalpca.products import Labels, pieces, times
 
@@ -32,22 +30,18 @@ STARTING_ROWS = 4096  # that the first levels are drawn from
 BLOCK = 4096  # rows that are encoded or decoded at a time
 NOBODY = np.iinfo(np.int64).max
 LANES = 8  # queries that a kernel serves at a time; in place of the last, squared lengths
-EQUAL = 1e-12  # scores that differ by less are equal
+EQUAL = 1e-12  # scores that differ by less are equal, so that codes are the same everywhere
 GRID = 2.0**-20  # rows that agree to this are one
 
 
-def call(kernel: Any, *given: Any) -> None:
-    """Call a compiled function with contiguous arrays and sizes."""
+def _call(kernel: Any, *given: Any) -> None:
     assert all(a.flags.c_contiguous for a in given if isinstance(a, np.ndarray))
     kernel(*(c_void_p(a.ctypes.data) if isinstance(a, np.ndarray) else c_int64(a) for a in given))
 
 
 @dataclass(frozen=True)
 class Quantiser:
-    """Levels of all bytes; column j holds component j of the levels of its byte.
-
-    Where there are fewer than 256 the first stands for the rest too: of equal ones it is taken.
-    """
+    """Levels of all bytes; column j holds component j of the levels of its byte."""
 
     packing: Labels  # the byte of each component, in order; every byte has at least one
     importance: Array  # how much a squared error in each component counts, float32
@@ -98,16 +92,13 @@ class Quantiser:
         return levels, np.ascontiguousarray(half)
 
     def nearest(self, V: Array) -> Codes:
-        """The level of each byte with the smallest error, the first of those that are equal.
-
-        In float64, and errors nearer than 1e-12 are equal, so that codes are the same everywhere.
-        """
+        """The level of each byte with the smallest error, in float64; of equal ones the first."""
         X = np.multiply(V, self.importance, dtype=np.float64, order="C")
         codes = np.empty((len(X), len(self.groups)), dtype=np.uint8)
         (levels, half), compiled = self._lines, library()
         if compiled is not None:
-            sizes = (*X.shape, self.ends, len(self.groups))
-            call(compiled.codec_nearest, X, *sizes, levels, half, codes)
+            sizes = *X.shape, self.ends, len(self.groups)
+            _call(compiled.codec_nearest, X, *sizes, levels, half, codes)
             return codes
         blocks = pieces(0, len(X), BLOCK)
         for rows, (byte, group) in itertools.product(blocks, enumerate(self.groups)):
@@ -132,22 +123,20 @@ class Quantiser:
     def search(self, queries: Array, codes: Codes, k: int) -> tuple[Labels, Array]:
         """The k rows of the largest inner product with each query; ties go to the first row."""
         k, queries = min(k, len(codes)), queries.astype(np.float32)
+        # In parts of the codes, if there are any, each with its own best.
         find = self._by_decoding if library() is None else self._by_tables
-        places, values = (np.concatenate(found, axis=1) for found in find(queries, codes, k))
-        order = np.lexsort((places, -values), axis=1)[:, :k]
-        return np.take_along_axis(places, order, 1), np.take_along_axis(values, order, 1)
+        none = np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32)
+        parts = zip(none, *find(queries, codes, k), strict=True)
+        ids, scores = (np.concatenate(found, axis=1) for found in parts)
+        return ranked(ids, scores, k)
 
     def _by_decoding(self, queries: Array, codes: Codes, k: int) -> Any:
-        """The best of each block of codes."""
-        found = []
         for rows in pieces(0, len(codes), BLOCK):
-            base, most = self.decode(codes[rows]), min(k, rows.stop - rows.start)
-            best = nearest_neighbours(base, queries, most, metric="inner")
-            found.append((best.ids + rows.start, best.scores))
-        return zip(*found, strict=True)
+            most = min(k, rows.stop - rows.start)
+            best = nearest_neighbours(self.decode(codes[rows]), queries, most, metric="inner")
+            yield best.ids + rows.start, best.scores
 
     def _by_tables(self, queries: Array, codes: Codes, k: int) -> Any:
-        """The best of each part of the codes, by compiled kernels."""
         compiled: Any = library()
         one = len(queries) == 1
         lanes, find = (2, compiled.codec_find_one) if one else (LANES, compiled.codec_find)
@@ -162,14 +151,16 @@ class Quantiser:
                 asked = queries[rows, group]
                 line[:, : len(asked)] = times(self.levels[:, group], asked.T)
             some = codes[ends[part] : ends[part + 1]]
-            call(find, some, *some.shape, table, ends[part], k, scores[part, rows], ids[part, rows])
+            _call(
+                find, some, *some.shape, table, ends[part], k, scores[part, rows], ids[part, rows]
+            )
 
         with parallel():
             ends = equal_ends(len(codes), -(-workers() // len(batches)))
             shape = (len(ends) - 1, len(batches) * (lanes - 1), k)
             ids, scores = np.full(shape, NOBODY), np.full(shape, -np.inf, dtype=np.float32)
             spread(look, list(itertools.product(range(len(ids)), batches)))
-        return ids[:, : len(queries)], scores[:, : len(queries)]
+        return zip(ids[:, : len(queries)], scores[:, : len(queries)], strict=True)
 
 
 def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:

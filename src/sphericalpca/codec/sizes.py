@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -10,17 +10,10 @@ import numpy as np
 
 from sphericalpca.codec.codec import SphericalCodec
 from sphericalpca.estimators.validation import check_matrix, generator
-from sphericalpca.exceptions import (
-    CapacityWarning,
-    NoDirectionWarning,
-    Parameter,
-    ParameterError,
-    ShortfallWarning,
-    silently,
-    warn_caller,
-)
-from sphericalpca.metrics.heldout import HeldOut, bisected, mean_share, take_rows
+from sphericalpca.exceptions import Parameter, ShortfallWarning, silently, warn_caller
+from sphericalpca.metrics.heldout import HeldOut, mean_share, smallest, take_rows
 from sphericalpca.metrics.search import Ids
+from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.rows import as_rows
 
 __all__ = ["ByteChoice", "BytePoint", "choose_bytes"]
@@ -69,7 +62,6 @@ def choose_bytes(
     k: int = 10,
     queries: int = 1000,
     random_state: Any = None,
-    progress: Callable[[BytePoint], Any] | None = None,
 ) -> ByteChoice:
     """Recall of the nearest neighbours by cosine against the bytes of a vector.
 
@@ -80,24 +72,17 @@ def choose_bytes(
     ----------
     X : array, sparse matrix or rows in files, shape (n_samples, n_features)
     recall : float, optional
-        A target between 0 and 1; the fewest bytes of codes that reach it are looked for.
+        A target between 0 and 1: find the fewest bytes that reach it, or give a `ShortfallWarning`.
     sizes : sequence of int, optional
         Other bytes of codes to measure.
     k, queries : int, default=10 and 1000
         Neighbours of each query, and rows to hold out, at most a fifth of all.
     random_state : int, RandomState or None, default=None
         Seed of the draw of queries and of the codecs.
-    progress : callable, optional
-        Given each `BytePoint` when it is measured.
 
     Returns
     -------
     choice : ByteChoice
-
-    Raises
-    ------
-    ParameterError
-        If `recall` is not between 0 and 1.
 
     Examples
     --------
@@ -107,8 +92,7 @@ def choose_bytes(
     >>> bool(0 < choice.n_bytes < 32)
     True
     """
-    if recall is not None and not 0 < recall < 1:
-        raise ParameterError(Parameter("recall", recall), "must be between 0 and 1")
+    check_confidence(target := 0.5 if recall is None else recall, "recall")
     X = check_matrix(SphericalCodec(), X, reset=True, on_host=True)
     held, limit = HeldOut.draw(X, queries, k, generator(random_state)), min(X.shape)
     asked, base = take_rows(X, held.ids), np.delete(np.arange(held.n_rows), held.ids)
@@ -117,32 +101,21 @@ def choose_bytes(
     @cache
     def measure(n_bytes: int) -> BytePoint:
         codec = SphericalCodec(n_bytes, random_state=random_state)
-        with silently(CapacityWarning, NoDirectionWarning):
+        with silently(UserWarning):  # each fit would give them
             codes = codec.fit(X, sample_weight=held.weight).encode(X)
         codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
         found = base[codec.search(asked, codes[base], SECOND_STAGE * k).ids]
         curve.append(_point("codes", n_bytes, held, found))
-        if progress is not None:
-            progress(curve[-1])
         return curve[-1]
 
     for size in sizes:
         measure(min(size, limit))
-    best = None if recall is None else _fewest(measure, recall, limit)
+    best = smallest(lambda size: measure(size).low >= target, SMALLEST, limit) if recall else None
+    if best and measure(best).low < target:
+        found = f"{limit} bytes keep {measure(limit).recall:.3f}"
+        warn_caller(ShortfallWarning(found, ("the target is ", Parameter("recall", recall))))
     curve.sort(key=lambda point: (point.n_bytes, point.kind))
     return ByteChoice(curve, best, recall, k, len(held.ids))
-
-
-def _fewest(measure: Callable[[int], BytePoint], target: float, limit: int) -> int:
-    """Twice as many bytes until they reach the target, then halving."""
-    low, high = 0, min(SMALLEST, limit)
-    while measure(high).low < target:
-        if high == limit:
-            found = f"{limit} bytes keep {measure(limit).recall:.3f}"
-            warn_caller(ShortfallWarning(found, ("the target is ", Parameter("recall", target))))
-            return limit
-        low, high = high, min(2 * high, limit)
-    return bisected(low, high, lambda n_bytes: measure(n_bytes).low >= target)
 
 
 def _full(X: Any, held: HeldOut) -> Iterator[BytePoint]:

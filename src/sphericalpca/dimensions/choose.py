@@ -20,7 +20,7 @@ from sphericalpca.estimators.monitoring import report_fit
 from sphericalpca.estimators.validation import check_matrix, generator
 from sphericalpca.exceptions import Parameter, ParameterError
 from sphericalpca.linalg import Array, canonical_rotation, polar, row_norms
-from sphericalpca.metrics.heldout import HeldOut, Share, bisected, mean_share
+from sphericalpca.metrics.heldout import HeldOut, Share, bisected, mean_share, smallest
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.parallel import parallel
 from sphericalpca.problem import Problem
@@ -188,10 +188,7 @@ class _Search:
 
     def _svd_size(self) -> int:
         """The smallest number of singular vectors that reaches the target."""
-        low, high = 0, min(SMALLEST, self.limit)
-        while high < self.limit and not self._svd_reaches(high):
-            low, high = high, min(2 * high, self.limit)
-        return bisected(low, high, self._svd_reaches)
+        return smallest(self._svd_reaches, SMALLEST, self.limit)
 
     def _smallest(self, ladder: Ladder, low: int) -> int:
         """The smallest number of components above `low` that reaches the target on the ladder."""

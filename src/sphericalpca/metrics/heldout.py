@@ -18,7 +18,7 @@ from sphericalpca.metrics.search import BLOCK_ROWS, NOBODY, Ids, Metric, Neighbo
 from sphericalpca.metrics.significance import check_confidence
 from sphericalpca.rows import ClusterMatrix, Matrix, RowSource, as_rows
 
-__all__ = ["HeldOut", "Share", "bisected", "mean_share", "take_rows"]
+__all__ = ["HeldOut", "Share", "bisected", "mean_share", "smallest", "take_rows"]
 
 # Rows beyond the k-th that are checked for ties with it, such as copies of a text.
 SPARE = 64
@@ -184,6 +184,16 @@ def bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
     return high
+
+
+def smallest(reaches: Callable[[int], bool], first: int, limit: int) -> int:
+    """The smallest size that reaches the target, by doubling and bisection; `limit` if none."""
+    low, high = 0, min(first, limit)
+    while not reaches(high):
+        if high == limit:
+            return limit
+        low, high = high, min(2 * high, limit)
+    return bisected(low, high, reaches)
 
 
 def take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:

@@ -169,7 +169,7 @@ def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
 
 def check_k(k: Any, meaning: str) -> None:
     """Refuse a `k` that is not a positive integer."""
-    if not isinstance(k, Integral) or k < 1:
+    if not isinstance(k, Integral) or isinstance(k, bool) or k < 1:
         raise ParameterError(Parameter("k", k), f"must be a positive integer, {meaning}")
 
 

@@ -108,8 +108,13 @@ def faiss_search(base: Any, question: Question) -> Neighbours:
     if question.members is not None:
         own = ids == question.members[:, None]
         scores[own], ids[own] = -np.inf, NOBODY
-    order = np.lexsort((ids, -scores))[:, : question.k]
-    return Neighbours(np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1))
+    return Neighbours(*ranked(ids, scores, question.k))
+
+
+def ranked(ids: Any, scores: Array, k: int) -> tuple[Ids, Array]:
+    """The k best of each line, of equal ones those with the smallest ids."""
+    order = np.lexsort((ids, -scores))[:, :k]
+    return np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1)
 
 
 def _prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
