@@ -102,7 +102,7 @@ def npy(text):
 )
 def test_damaged_files_are_refused(written, name, content):
     (written[2] / name).write_bytes(content)
-    with pytest.raises(DataError, match="is not a whole folder of codes"):
+    with pytest.raises(DataError, match="is not a complete folder of codes"):
         open_folder(written[2])
 
 
