@@ -158,12 +158,20 @@ def _run(names: Sequence[str], methods: Sequence[str], args: Any) -> None:
 def main() -> None:
     """Run what is asked for, add the rows, and print the summary."""
     parser = argparse.ArgumentParser("python -m benchmarks.groups", description=__doc__)
-    parser.add_argument("part", nargs="?", default="race", choices=("race", "one", "summary"))
-    parser.add_argument("--data", action="append", choices=list(DATA))
-    parser.add_argument("--only", action="append", choices=list(METHODS))
-    parser.add_argument("--seeds", type=int, default=SEEDS)
-    parser.add_argument("--again", action="store_true")
-    parser.add_argument("--out", type=Path)
+    parts = "race (default), summary (print only), or one (a run of a race, in its own process)"
+    known = ("race", "one", "summary")
+    parser.add_argument("part", nargs="?", default="race", choices=known, help=parts)
+    for name, choices in (("data", DATA), ("only", METHODS)):
+        said = f"may be repeated; one of {', '.join(map(repr, choices))} (default: all)"
+        options: Any = {"metavar": "NAME", "choices": list(choices), "help": said}
+        parser.add_argument(f"--{name}", action="append", **options)
+    parser.add_argument(
+        "--seeds", type=int, default=SEEDS, help="runs of each (default: %(default)s)"
+    )
+    parser.add_argument("--again", action="store_true", help="replace rows that are there")
+    parser.add_argument(
+        "--out", type=Path, help="folder of groups.csv (default: the committed one)"
+    )
     args = parser.parse_args()
     names, methods = args.data or list(DATA), args.only or list(METHODS)
     if args.part == "one":  # of a race, in a process of its own

@@ -166,8 +166,11 @@ def main() -> None:
     """Measure what is asked for, and add the rows."""
     parser = argparse.ArgumentParser("python -m benchmarks.groups_reach", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--out", type=Path, default=RESULTS)
+    out = "folder of groups_reach.csv (default: the committed one)"
+    parser.add_argument("--out", type=Path, default=RESULTS, help=out)
     args = parser.parse_args()
+    if unknown := [part for part in args.parts if part not in PARTS]:
+        parser.error(f"there is no part {unknown[0]!r}: choose from {', '.join(PARTS)}")
     os.environ["PYTHONPATH"] = os.pathsep.join(
         [str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
     )

@@ -78,7 +78,7 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
         raise NotFolderError(f"{path} is a file", "must be a folder", "choose another name")
     inside = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
     for other in (name for name in inside if name not in ours):
-        found = f"{path} holds {other!r}, which an export does not write"
+        found = f"{path} contains {other!r}, which would be deleted"
         raise ExistsError(found, remedy="choose another folder")
     temporary = beside(path)
     try:

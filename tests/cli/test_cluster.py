@@ -123,9 +123,10 @@ def test_assign_gives_the_first_numbers_and_tells_of_drift(run, file, tmp_path):
     other = tmp_path / "other.txt"
     other.write_text("apple wheel moon unheard of\nnothing known\n" + "apple pear plum\n" * 8)
     done = run("assign", model, other, "-o", tmp_path / "other.csv")
-    assert "differ by" in done.stdout
+    assert "10 texts in 3 groups" in done.stdout
+    assert "shares of groups changed by" in done.stdout
     assert "texts without a known word, in group -1: 1" in done.stderr
-    assert "duplicate texts: 7 (line 4, 5, 6, 7, 8, ...)" in done.stderr
+    assert "duplicate texts: 7 (lines 4, 5, 6, 7, 8, ...)" in done.stderr
     groups = [row["group"] for row in rows(tmp_path / "other.csv")]
     assert groups[1] == "-1"
     assert len(set(groups[2:])) == 1
@@ -166,7 +167,7 @@ def test_what_is_wrong_is_told_with_its_line(run, file, tmp_path):
 def test_what_is_wrong_is_told_also_when_nothing_is_left(run, tmp_path):
     (tmp_path / "x.txt").write_text(" \n\n")
     done = run("cluster", tmp_path / "x.txt", "-k", 2, "--out", tmp_path / "out")
-    assert "Warning: empty texts: 2 (line 1, 2)." in done.stderr
+    assert "Warning: empty texts: 2 (lines 1, 2)." in done.stderr
     assert "Error: No word is in 1 text or more: pass more texts" in done.stderr
     assert not (tmp_path / "out").exists()
 
@@ -229,6 +230,8 @@ def test_nothing_is_overwritten_unasked_and_failures_leave_nothing(run, file, tm
     (out / "mine.txt").write_text("keep me")
     refused = run("cluster", file, "-k", 2, "--out", out, "--force")
     assert refused.exit_code == 1
+    assert "contains 'mine.txt', which would be deleted" in refused.stderr
+    assert "counting" not in refused.stderr  # before the work
     assert (out / "mine.txt").exists()
     assert "-k" in run("cluster", file, "-k", "some", "--out", out).stderr
     output = tmp_path / "x.csv"
@@ -261,8 +264,41 @@ def test_models_of_texts_and_of_vectors_are_not_mixed_up(run, file, tmp_path):
     assert "has groups of vectors: pass --vectors." in done.stderr
     model = tmp_path / "texts/model.safetensors"
     done = run("assign", model, tmp_path / "v.npy", "--vectors", *new)
-    assert "has groups of texts, not vectors: leave out --vectors." in done.stderr
+    assert "has groups of texts: leave out --vectors." in done.stderr
     assert not (tmp_path / "new.csv").exists()
+
+
+def test_of_vectors_no_words_are_told(run, tmp_path):
+    V = np.random.default_rng(0).standard_normal((60, 5))
+    V[7] = 0
+    np.save(tmp_path / "v.npy", V)
+    done = run("cluster", tmp_path / "v.npy", "--vectors", "-k", 3, "--out", tmp_path / "v")
+    assert "Warning: zero vectors, in group -1: 1." in done.stderr
+    np.save(tmp_path / "one.npy", V[:1])
+    model, new = tmp_path / "v/model.safetensors", ("-o", tmp_path / "new.csv")
+    done = run("assign", model, tmp_path / "one.npy", "--vectors", *new)
+    assert "1 vector in 3 groups" in done.stdout
+    options = ("--vectors", "--text", "body", "-k", 3, "--out", tmp_path / "w")
+    done = run("cluster", tmp_path / "v.npy", *options)
+    assert "For vectors pass --vectors without --text." in done.stderr
+
+
+def test_texts_that_are_elsewhere_are_not_read_silently(run, tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/a.md").write_text("apple")
+    done = run("cluster", tmp_path / "folder", "-k", 1, "--out", tmp_path / "out")
+    assert "holds no texts: names of its files must end in .txt" in done.stderr
+    (tmp_path / "one.csv").write_text("apple pear\nplum\nwheel\n")  # without names of columns
+    done = run("cluster", tmp_path / "one.csv", "-k", 2, "--out", tmp_path / "out")
+    assert "Texts were read from column 'apple pear'." in done.stderr
+
+
+def test_info_describes_a_model_of_groups(run, file, tmp_path):
+    run("cluster", file, "-k", 3, "--merge", 2, "--out", tmp_path / "out")
+    facts = json.loads(run("info", tmp_path / "out/model.safetensors", "--json").stdout)
+    summary = json.loads((tmp_path / "out/summary.json").read_text())
+    assert (facts["class"], facts["n_groups"]) == ("TextClusters", 2)
+    assert facts["mean_cosine"] == summary["mean_cosine"]
 
 
 def test_stop_words_that_are_not_there_are_named(run, file, tmp_path):

@@ -129,7 +129,7 @@ def test_queries_of_another_width_and_existing_folders_are_refused(run, files, t
     (tmp_path / "codes" / "mine.txt").touch()
     np.save("bad.npy", np.full((9, 3), np.nan))
     result = run("compress", "bad.npy", "--bytes", 7, "--out", "codes", "--force")
-    assert "holds 'mine.txt'" in result.stderr, "before any work"
+    assert "contains 'mine.txt'" in result.stderr, "before any work"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 

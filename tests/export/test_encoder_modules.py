@@ -115,7 +115,7 @@ def test_files_and_folders_of_others_are_left_alone(plain_model, folder):
     folder.unlink()
     folder.mkdir()
     (folder / "thesis.tex").write_text("years of work")
-    with pytest.raises(FileExistsError, match=r"holds 'thesis\.tex', which an export does not"):
+    with pytest.raises(FileExistsError, match=r"contains 'thesis\.tex', which would be"):
         write_sentence_transformers(plain_model, folder)
     assert [entry.name for entry in folder.iterdir()] == ["thesis.tex"]
 

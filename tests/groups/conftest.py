@@ -47,6 +47,7 @@ def make(n=200, k=4, *, seed=0, **changes):
         settings={"k": k, "text": EVIL},
         versions={"sphericalpca": "0.0"},
         problems={"malformed lines": {"count": 3, "lines": (7, 19)}},
+        unit="line",
         unassigned=[(ids[-1], excerpts[-1])],
     )
     return SimpleNamespace(**vars(data) | changes)

@@ -174,12 +174,13 @@ def test_input_is_left_as_it_is(corpus):
     ("X", "said"),
     [
         ("one text", "X is a str"),
-        ([1, 2], r"X\[0\] is a int.*passthrough"),
-        (["a text", None], r"X\[1\] is a NoneType"),
-        (np.eye(3), r"X\[0\] is a ndarray"),
+        ([1, 2], r"X\[0\] has type int.*passthrough"),
+        (["a text", None], r"X\[1\] has type NoneType"),
+        (np.eye(3), r"X\[0\] has type ndarray"),
         (["the", "and"], "No word"),
         (["apple pear"] * 3, "n_clusters=8 must be at most 3"),
         (["apple", "pear", "plum"], "n_clusters=8 must be at most 3"),
+        (["apple pear", "plum"] * 9, "n_clusters=8 must be at most 2, the number of different"),
     ],
 )
 def test_what_is_no_list_of_texts_is_refused(X, said):
@@ -188,7 +189,8 @@ def test_what_is_no_list_of_texts_is_refused(X, said):
 
 
 def test_parameters_are_checked(corpus):
-    for wrong in ({"n_clusters": 0}, {"n_components": "many"}, {"vectorizer": 3}, {"refine": "no"}):
+    texts = {"n_components": "many", "vectorizer": "bm25", "refine": "no"}
+    for wrong in ({"n_clusters": 0}, *({name: text} for name, text in texts.items())):
         with pytest.raises(ValueError, match=next(iter(wrong))):
             TextClusters(**wrong).fit(corpus[0])
     with pytest.raises(DataError, match="n_components=100000"):
@@ -218,6 +220,14 @@ def test_few_texts_and_groups():
         model = TextClusters(k).fit(texts)
         assert sorted(set(model.labels_)) == list(range(k))
     assert len(TextClusters("auto").fit(texts).sizes_) == 1
+
+
+def test_equal_texts_make_no_empty_groups():
+    for texts, k in ((["red apple"] * 40, 1), (["red apple", "fast car"] * 20, 2)):
+        assert (TextClusters("auto").fit(texts).sizes_ == len(texts) // k).all()
+        assert (TextClusters(k).fit(texts).sizes_ == len(texts) // k).all()
+    with pytest.raises(DataError, match="at most 2, the number of different vectors"):
+        TextClusters(3, vectorizer="passthrough").fit(np.repeat(np.eye(2), 5, axis=0))
 
 
 @pytest.mark.slow("programs of its own for other BLAS kernels")

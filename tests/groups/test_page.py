@@ -196,7 +196,7 @@ def test_what_was_measured_is_said(made):
     uncertain = int((data.margin[data.group >= 0] < data.uncertain).sum())
     assert f"{uncertain} texts with a margin below .050" in text
     assert (
-        "keeps 2.04 % more of the texts\N{RIGHT SINGLE QUOTATION MARK} directions than a plain SVD"
+        "keeps 2.04% more of the texts\N{RIGHT SINGLE QUOTATION MARK} directions than a plain SVD"
         in text
     )
     assert "Malformed lines" in text

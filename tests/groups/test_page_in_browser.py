@@ -327,6 +327,25 @@ def test_it_fits_the_screen_and_can_be_read(visit, made, width, scheme):
     assert page.evaluate(FAINT) == []
 
 
+def test_a_text_that_is_chosen_is_in_sight(visit, made):
+    """On a phone the list is below the map."""
+    page = visit(made(), width=400)
+    page.locator(".legend-list button").first.click()
+    page.locator("#texts button").first.click()
+    until(page, "document.getElementById('stage').getBoundingClientRect().top >= 0")
+    assert page.locator("#card .excerpt").is_visible()
+
+
+def test_a_page_without_a_size_waits_for_one(visit, made):
+    page = visit(made())
+    before = picture(page)
+    page.evaluate("document.querySelector('main').style.display = 'none'")
+    page.evaluate(FRAMES)
+    page.evaluate("document.querySelector('main').style.display = ''")
+    page.evaluate(FRAMES)
+    assert picture(page) == before
+
+
 def test_it_turns_by_itself_until_it_is_touched(visit, made):
     page = visit(made(), TIMED, motion="no-preference")
     first = picture(page)
@@ -341,7 +360,7 @@ def test_it_turns_by_itself_until_it_is_touched(visit, made):
     page.evaluate("taken.length = 0")
     page.wait_for_timeout(300)
     assert page.evaluate("taken.length") == 0
-    page.get_by_role("button", name="Turn").click()
+    page.get_by_role("button", name="Rotate").click()
     page.wait_for_timeout(300)
     assert page.evaluate("taken.length") > 0
 

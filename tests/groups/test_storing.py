@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
+from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 
 from sphericalpca import DataError, SphericalPCA, TextClusters
@@ -38,6 +39,8 @@ def test_a_loaded_model_says_the_same_of_all_texts(clusters, corpus, path):
     assert loaded.n_clusters == 4
     assert np.array_equal(loaded.merge(2).predict(corpus[0]), clusters.merge(2).predict(corpus[0]))
     assert not hasattr(loaded, "labels_")
+    with pytest.raises(NotFittedError, match="has no texts"):
+        loaded.examples(0)
 
 
 @pytest.mark.parametrize("refine", [True, False])

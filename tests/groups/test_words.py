@@ -55,6 +55,13 @@ def test_distinctive_words_are_not_the_common_ones():
     assert distinctive(P[:1], 0, 1, words)[0][0] == "common"  # there are no others
 
 
+def test_distinctive_words_are_words_and_in_one_number():
+    words = ["car", "cars", "__", "as", "a_s", "bikes", "bike"]
+    P = np.array([[7, 6, 5, 4, 3, 2, 1.0], [0] * 7])
+    assert [word for word, _ in distinctive(P, 0, 9, words)] == ["car", "as", "a_s", "bikes"]
+    assert [word for word, _ in distinctive(P, 0, 2, words)] == ["car", "as"]
+
+
 def test_profiles_are_directions_of_sums():
     X = WordVectorizer().fit_transform(["apple pear", "apple plum", "kiwi", "lime kiwi plum"])
     labels = np.array([0, 0, 1, -1])

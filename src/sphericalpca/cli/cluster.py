@@ -15,18 +15,17 @@ import click
 import sphericalpca
 from sphericalpca.cli import console, outputs, reading
 from sphericalpca.cli.tables import print_table
-from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterError, silently
+from sphericalpca.exceptions import NoDirectionWarning, Parameter, ParameterError, counted, silently
 
 __all__ = ["assign", "cluster"]
 
 FILES = ("groups.csv", "groups.parquet", "summary.json", "model.safetensors", "index.html")
 # Options that are on the page.
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
-UNKNOWN = "texts without a known word, in group -1: {:,}."
-SENTENCE = """{output}: {n_texts:,} texts in {n_groups} groups.
-Mean cosine {mean_cosine:.3f}, {first_mean_cosine:.3f} in the first run; {below:.1%} are below the \
-5 % quantile of the first run; {unknown:.1%} have no known word, \
-{first_unknown:.1%} in the first run; sizes of groups differ by {moved:.1%}."""
+SENTENCE = """{output}: {count} in {n_groups} groups.
+Mean cosine {mean_cosine:.3f} (first run {first_mean_cosine:.3f}); {below:.1%} fit poorly (first \
+run 5.0%); {unknown:.1%} are in group -1 (first run {first_unknown:.1%}); shares of groups changed \
+by {moved:.1%}."""
 
 _text_options = console.with_options(
     click.option("--text", help="Column of texts.  Default: the only one."),
@@ -48,7 +47,6 @@ def _count(text: str) -> int | str:
 
 
 @click.command(
-    short_help="Group texts, and write a page that shows the groups.",
     epilog=console.examples(
         "sphericalpca cluster texts.csv -k 20 --out groups",
         "sphericalpca cluster mails.jsonl.gz --text body --strip mail -k auto --out groups",
@@ -66,7 +64,7 @@ def _count(text: str) -> int | str:
 @reading.reading_options
 @console.common_options("seed", "force", "json", "quiet")
 def cluster(texts: Path, out: Path, **options: Any) -> None:
-    """Group the texts of a file by similarity.
+    """Group texts, and write a page that shows the groups.
 
     Reads .csv, .tsv and .jsonl files (also .gz), .parquet, .arrow, .txt (one text per line) and
     folders of .txt files.  Every text gets a group, and every run returns the same groups.  Writes
@@ -78,22 +76,21 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
     sphericalpca.modelfile.require_library()
     status = console.showing_status("Reading ...", quiet=options["quiet"])
-    with _opened(texts, options) as (source, rows), status as show:
-        model, notes, words = _grouped(source, rows, options, show)
+    whole = sphericalpca.files.replacing_folder(out, FILES)  # refuses others' files at once
+    with whole as folder, _opened(texts, options) as (source, vectors), status as show:
+        model, notes, words = _grouped(source, vectors, options, show)
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
         about = {"source": texts.name, "settings": settings}
-        about["problems"] = getattr(source, "problems", {})
+        about |= {"problems": getattr(source, "problems", {}), "unit": getattr(source, "unit", "")}
         data = page.page_data(model, notes, words, **about)
         files = {"index.html": page.groups_page(data), "summary.json": page.summary_of_page(data)}
-        with sphericalpca.files.replacing_folder(out, FILES) as folder:
-            for suffix in (".csv", ".parquet") if options["parquet"] else (".csv",):
-                with storing.open_table(folder / f"groups{suffix}", suffix) as add:
-                    add([note[0] for note in notes], model.nearest_)
-            model.save(folder / "model.safetensors")
-            for name, content in files.items():
-                (folder / name).write_text(content, encoding="utf-8")
-    if missing := int((model.labels_ < 0).sum()):
-        console.warn(UNKNOWN.format(missing))
+        for suffix in (".csv", ".parquet") if options["parquet"] else (".csv",):
+            with storing.open_table(folder / f"groups{suffix}", suffix) as add:
+                add([note[0] for note in notes], model.nearest_)
+        model.save(folder / "model.safetensors")
+        for name, content in files.items():
+            (folder / name).write_text(content, encoding="utf-8")
+    _warn_of_unknown(model.labels_, options)
     if options["as_json"]:
         click.echo(files["summary.json"])
         return
@@ -105,7 +102,7 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     console.write_line(f"The page: {out / 'index.html'}")
 
 
-def _grouped(source: Any, rows: Any, options: dict[str, Any], show: Any) -> Any:
+def _grouped(source: Any, vectors: Any, options: dict[str, Any], show: Any) -> Any:
     """The fitted groups, ids and beginnings of the texts, and what tells words of a group."""
     from sphericalpca.groups import page, partition, texts  # noqa: PLC0415 - slow to import
 
@@ -121,8 +118,7 @@ def _grouped(source: Any, rows: Any, options: dict[str, Any], show: Any) -> Any:
     say = show or partial(console.write_line, err=True)
     tell = None if options["quiet"] else lambda stage: say(f"{stage} ...")
     vectorizer = texts.WordVectorizer(stop_words=_stop_words(options["stop_words"]))
-    how: Any = {"vectorizer": vectorizer if rows is None else "passthrough"}
-    vectors = rows and sphericalpca.rows.reading.load_rows(rows, rows.shape[0])
+    how: Any = {"vectorizer": vectorizer if vectors is None else "passthrough"}
     model = sphericalpca.TextClusters(options["clusters"], random_state=options["seed"], **how)
     with console.printing_warnings(), silently(NoDirectionWarning):  # such texts are counted
         model.fit(noted() if vectors is None else vectors, progress=tell)
@@ -149,7 +145,6 @@ def _stop_words(given: str) -> Any:
 
 
 @click.command(
-    short_help="Assign new texts to the groups of 'cluster'.",
     epilog=console.examples(
         "sphericalpca assign groups/model.safetensors new.csv -o new-groups.csv",
         "sphericalpca assign groups/model.safetensors new.jsonl --text body -o new.parquet --json",
@@ -174,20 +169,18 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
     outputs.check_output(output, force=options["force"], reads=[model, texts])
     clusters = sphericalpca.TextClusters.load(model)
     if (clusters.vectorizer_ is None) != options["vectors"]:
-        kind = "texts, not vectors" if options["vectors"] else "vectors"
-        remedy = ("leave out " if options["vectors"] else "pass ", Parameter("vectors"))
-        raise ParameterError(f"{model} has groups of {kind}", remedy=remedy)
+        kind, do = ("texts", "leave out ") if options["vectors"] else ("vectors", "pass ")
+        raise ParameterError(f"{model} has groups of {kind}", remedy=(do, Parameter("vectors")))
     if options["merge"] is not None:
         clusters = clusters.merge(options["merge"])
     parts = list[Any]()
     with (
-        _opened(texts, options) as (source, rows),
+        _opened(texts, options) as (source, vectors),
         console.showing_status("Reading ...", quiet=options["quiet"]) as show,
         sphericalpca.files.replacing(output) as temporary,
         storing.open_table(temporary, output.suffix) as add,
     ):
-        vectors = rows and sphericalpca.rows.reading.load_rows(rows, rows.shape[0])
-        some, left = None if rows else partition.CHUNK, iter(source)
+        some, left = partition.CHUNK if vectors is None else None, iter(source)
         while chunk := list(itertools.islice(left, some)):
             ids, new = zip(*chunk, strict=True)
             parts.append(clusters.assign(new if vectors is None else vectors))
@@ -196,9 +189,16 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
                 show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
     nearest = partition.joined(parts)
     found = {"output": str(output), **partition.drift(nearest, clusters)}
-    if missing := int((nearest.labels < 0).sum()):
-        console.warn(UNKNOWN.format(missing))
-    console.write_line(json.dumps(found) if options["as_json"] else SENTENCE.format(**found))
+    _warn_of_unknown(nearest.labels, options)
+    count = counted(len(nearest.labels), "vector" if options["vectors"] else "text")
+    sentence = SENTENCE.format(**found, count=count)
+    console.write_line(json.dumps(found) if options["as_json"] else sentence)
+
+
+def _warn_of_unknown(labels: Any, options: dict[str, Any]) -> None:
+    what = "zero vectors" if options["vectors"] else "texts without a known word"
+    if missing := int((labels < 0).sum()):
+        console.warn(f"{what}, in group -1: {missing:,}.")
 
 
 @contextmanager
@@ -207,7 +207,8 @@ def _opened(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
     from sphericalpca.groups.texts import Texts  # noqa: PLC0415 - slow to import
 
     text, name = options["text"], options["id"]
-    vectors = reading.open_files([str(path)], options) if options["vectors"] else None
+    rows = reading.open_files([str(path)], options) if options["vectors"] else None
+    vectors = rows and sphericalpca.rows.reading.load_rows(rows, rows.shape[0])
     if vectors is not None and text is None:
         if name is not None:
             raise click.UsageError("--id of vectors needs --text.")
@@ -222,5 +223,6 @@ def _opened(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
         for kind, found in source.problems.items():
             count, lines = found["count"], found["lines"]
             first = ", ".join([*map(str, lines), *["..."] * (count > len(lines))])
-            remedy = " Try --encoding latin-1, say." if "bytes" in kind else ""
-            console.warn(f"{kind}: {count:,} ({source.unit} {first}).{remedy}")
+            remedy = " Try --encoding latin-1." if "bytes" in kind else ""
+            unit = source.unit + "s" * (count > 1)
+            console.warn(f"{kind}: {count:,} ({unit} {first}).{remedy}")

@@ -30,6 +30,10 @@ MEANINGS = {
     "n_codes": "vectors in the folder",
     "distortion": "mean squared error of decoded unit vectors",
     "fingerprint": "ties codes to their codec",
+    "n_groups": "groups of texts or vectors",
+    "mean_cosine": "mean cosine between a text and the centre of its group",
+    "low_cosine": "cosine that 5% of the texts are below",
+    "unknown": "share of texts in group -1",
     "fit mean_cosine": "mean cosine between a row and its projection; 1 is perfect",
     "fit svd_ratio": "objective at the SVD / at the result; above 0.9999 an SVD is enough",
     "fit loss": "weighted sum of squared errors",
@@ -59,7 +63,7 @@ def info(model: Path, as_json: bool) -> None:
 
     For a model: its size, the number of rows it was fitted to, parameters, the results of the fit,
     the bound on its distance to the optimum (if one was saved), and the versions that wrote it.
-    For a codec, or a folder that compress wrote: its bytes and components.
+    For a codec, a folder that compress wrote, or a model of groups: its size and components.
     """
     facts = facts_of(model)
     if as_json:
@@ -80,6 +84,8 @@ def facts_of(path: Path) -> dict[str, Any]:
         header = {} if path.is_dir() else sphericalpca.modelfile.read_model(path)[0]
     if path.is_dir() or header.get("class") == "SphericalCodec":
         return _codec_facts(path)
+    if header.get("class") == "TextClusters":
+        return _groups_facts(path)
     model = load_model(path)
     # In the current names, whichever version wrote it.
     fitted = sphericalpca.estimators.fitted.header_and_arrays(model, None)[0]["fitted"]
@@ -131,6 +137,14 @@ def _codec_facts(path: Path) -> dict[str, Any]:
     names = ("n_features_in_", "n_components_", "n_bytes_", "distortion_", "fingerprint_")
     facts = {"file": str(path), "class": "SphericalCodec", **size}
     return facts | {name.rstrip("_").removesuffix("_in"): getattr(codec, name) for name in names}
+
+
+def _groups_facts(path: Path) -> dict[str, Any]:
+    """Of a model that `cluster` wrote."""
+    clusters = sphericalpca.TextClusters.load(path)
+    counts = {"n_groups": int(clusters.merged_.max()) + 1, "n_features": clusters.n_features_in_}
+    facts = {"file": str(path), "class": "TextClusters", "bytes": path.stat().st_size, **counts}
+    return facts | {"n_components": clusters.n_components, **clusters.summary_}
 
 
 def _show(value: Any) -> str:

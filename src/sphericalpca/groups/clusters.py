@@ -73,12 +73,10 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     --------
     >>> from sphericalpca import TextClusters
     >>> from sphericalpca.datasets import load_docstrings
-    >>> texts = load_docstrings().texts
-    >>> clusters = TextClusters(8).fit(texts)
-    >>> clusters.predict(["Draw samples from a normal distribution."]).shape
-    (1,)
-    >>> len(clusters.words(0, 5)), len(clusters.examples(0, 3))
-    (5, 3)
+    >>> clusters = TextClusters(8).fit(load_docstrings().texts)
+    >>> new = clusters.predict(["Draw samples from a normal distribution."])
+    >>> len(new), len(clusters.words(0, 5)), len(clusters.examples(0, 3))
+    (1, 5, 3)
     """
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
@@ -140,6 +138,8 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         elif not isinstance(given, str) and hasattr(given, "encode"):
             self.vectorizer_, X = given, given.encode(list(checked_texts(X)))
         elif reset:
+            if isinstance(given, str) and given != "tfidf":  # strings have `encode`, too
+                raise ParameterError(Parameter("vectorizer", given), "must be tfidf or an object")
             self.vectorizer_ = WordVectorizer() if given == "tfidf" else clone(given)
             X = self.vectorizer_.fit_transform(checked_texts(X))
         else:
@@ -230,7 +230,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         -------
         indices : ndarray of int
         """
-        check_is_fitted(self, "labels_")
+        check_is_fitted(self, "labels_", msg="This model has no texts: fit it, or `merge` with X.")
         self._check("cluster", cluster)
         inside = np.flatnonzero(self.labels_ == cluster)
         key = self.margins_[inside] if borderline else -self.cosines_[inside]

@@ -73,7 +73,7 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
     ids, excerpts = zip(*(notes[row] for row in rows), strict=True)
     points = {"sphere": on_sphere(V), "plane": on_plane(V, labels, cosines), "group": labels}
     points |= {"cosine": cosines, "margin": margins, "ids": ids, "excerpts": excerpts}
-    return SimpleNamespace(**shown, **points, **others)  # source, settings and problems
+    return SimpleNamespace(**shown, **points, **others)  # source, settings, problems, unit
 
 
 def on_sphere(V: Array) -> Array:

@@ -51,8 +51,6 @@ MOST, PAIRS, HALF = 30, 5, 1000
 # Numbers for which rows without groups are tried; between them a line is drawn.
 NULLS = (2, 3, 4, 6, 9, 14, 20, 30)
 
-Curve = list[tuple[int, float, float, float]]
-
 
 class Nearest(NamedTuple):
     """The group of each row (-1 if it has no direction), its cosine, and what it is ahead by."""
@@ -70,7 +68,8 @@ def search(model: Any, Z: Matrix, dtype: Any, tell: Callable[[str], None]) -> No
     if k == "auto":
         tell("counting groups")
         k, model.curve_ = choose_count(Z, rng)
-    check_at_most("n_clusters", k, Z.shape[0], "number of rows with a direction")
+    rows = "vectors that are not zero" if model.vectorizer_ is None else "texts with a known word"
+    check_at_most("n_clusters", k, Z.shape[0], f"number of {rows}")
     r = min(COMPONENTS * k, max(2 * k, MANY), *Z.shape) if r == "auto" else r
     tell("reducing")
     reducer = SphericalPCA(r, tol=1e-3, random_state=int(rng.integers(2**31)))
@@ -78,7 +77,11 @@ def search(model: Any, Z: Matrix, dtype: Any, tell: Callable[[str], None]) -> No
     model.components_, model.svd_ratio_ = reducer.components_.astype(dtype), reducer.svd_ratio_
     tell("grouping")
     centers = find_centres(Z if model.refine else V, V, k, rng)
-    model.cluster_centers_, model.merged_ = centers.astype(dtype), np.arange(k, dtype=np.int32)
+    centers = centers[centers.any(axis=1)]  # equal rows leave groups empty
+    if model.n_clusters != "auto":
+        check_at_most("n_clusters", k, len(centers), f"number of different {rows}")
+    model.cluster_centers_ = centers.astype(dtype)
+    model.merged_ = np.arange(len(centers), dtype=np.int32)
 
 
 def number(model: Any, found: Nearest) -> None:
@@ -190,7 +193,7 @@ def centre_tree(model: Any) -> Array:
     return np.asarray(linkage(np.degrees(np.arccos(np.clip(cosines, -1, 1))), "average"))
 
 
-def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, Curve]:
+def choose_count(Z: Matrix, rng: np.random.Generator) -> tuple[int, list[Any]]:
     """The number of groups of unit rows; and the score of each number, with an interval."""
     most = min(MOST, Z.shape[0] // 8, Z.shape[1])
     if most < 2:

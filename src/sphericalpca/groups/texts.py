@@ -85,7 +85,8 @@ class Texts:
         self.file = None if path.is_dir() else DataFile.at(path)
         if not self.unit or (self.zipped and self.unit == "row"):
             formats = f"Supported: {', '.join(READERS)}, and folders of .txt files"
-            vectors = ("for vectors pass ", Parameter("vectors", value=True))
+            flag, text = Parameter("vectors", value=True), Parameter("text")
+            vectors = ("for vectors pass ", flag, " without ", text)
             remedy = vectors if format_of(path) else "convert it"
             raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
 
@@ -119,13 +120,16 @@ class Texts:
             first = list(itertools.islice(records, LOOK))
             names = list(dict.fromkeys(name for _, record in first for name in record))
             if not names:
-                raise DataError(f"{str(self.path)!r} holds no texts", remedy="check the file")
+                remedy = "check the file" if self.file else "names of its files must end in .txt"
+                raise DataError(f"{str(self.path)!r} holds no texts", remedy=remedy)
             for wanted in (self.column, self.name):
                 if wanted is not None and wanted not in names:
                     remedy = f"it has {joined(map(repr, names))}"
                     raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
             if self.column is None:
-                self.column, self.guessed = _guess(names, first, self.path), len(names) > 1
+                # Also if there is one: its name may be a text, where no line names the columns.
+                self.guessed = self._reader != "_plain"
+                self.column = _guess(names, first, self.path)
             yield from first
             yield from records
 
@@ -271,13 +275,16 @@ def checked_texts(texts: Any) -> Iterator[str]:
         raise DataError(f"X is a {type(texts).__name__}", "must be a list of texts", VECTORS)
     for place, text in enumerate(texts):
         if not isinstance(text, str):
-            raise DataError(f"X[{place}] is a {type(text).__name__}", "must be a text", VECTORS)
+            raise DataError(f"X[{place}] has type {type(text).__name__}", "must be a text", VECTORS)
         yield text
 
 
 def distinctive(profiles: Array, group: int, n: int, words: Any) -> list[tuple[str, float]]:
-    """The words that have more weight in a group's profile than in the others' mean."""
+    """Words, each in one number, with more weight in a group's profile than in the others' mean."""
     others = np.delete(profiles, group, axis=0)
     ahead = profiles[group] - (others.mean(axis=0) if len(others) else 0)
-    top = np.argsort(-ahead, kind="stable")[:n]
-    return [(str(words[k]), float(ahead[k])) for k in top if ahead[k] > 0]
+    top = [k for k in np.argsort(-ahead, kind="stable")[: 3 * n] if ahead[k] > 0]
+    names = [str(words[k]) for k in top]
+    other = [{f"{word}s", word.removesuffix("s")} & set(names[:k]) for k, word in enumerate(names)]
+    kept = [k for k, word in enumerate(names) if word.strip("_") and not other[k]]
+    return [(names[k], float(ahead[top[k]])) for k in kept[:n]]

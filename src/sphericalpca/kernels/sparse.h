@@ -85,6 +85,23 @@ INLINE TARGET void NAME(short_sum)(const int units, const int tail, int64_t begi
     NAME(store)(units, tail, &sums, B.width, row);
 }
 
+TARGET static void NAME(any_strip)(int64_t first, int64_t last, const int64_t *pointer,
+                                   const I *indices, const T *values, const struct NAME(strip) B,
+                                   T *out);
+
+/* A row of many numbers, piece by piece; not part of the loop below, which needs the registers. */
+static __attribute__((noinline)) void NAME(long_sum)(int64_t begin, int64_t end, const I *indices,
+                                                     const T *values, const struct NAME(strip) B,
+                                                     T *row) {
+    A total[(UNITS + 1) * LANES] = {0};
+    for (int64_t p = begin; p < end; p += SHORT_SUM) {
+        const int64_t piece[2] = {p, end - p > SHORT_SUM ? p + SHORT_SUM : end};
+        NAME(any_strip)(0, 1, piece, indices, values, B, row);
+        for (int k = 0; k < B.width; k++) total[k] += row[k];
+    }
+    for (int k = 0; k < B.width; k++) row[k] = (T)total[k];
+}
+
 /* The columns of a strip in rows `first` to `last` of the product. */
 INLINE TARGET void NAME(rows_of_strip)(const int units, const int tail, int64_t first, int64_t last,
                                        const int64_t *pointer, const I *restrict indices,
@@ -94,17 +111,10 @@ INLINE TARGET void NAME(rows_of_strip)(const int units, const int tail, int64_t 
     for (int64_t i = first; i < last; i++) {
         const int64_t begin = pointer[i], end = pointer[i + 1];
         T *row = out + i * B.columns;
-        if (end - begin <= SHORT_SUM) {
+        if (end - begin <= SHORT_SUM)
             NAME(short_sum)(units, tail, begin, end, limit, indices, values, B, row);
-            continue;
-        }
-        A total[(UNITS + 1) * LANES] = {0};
-        for (int64_t p = begin; p < end; p += SHORT_SUM) {
-            const int64_t stop = end - p > SHORT_SUM ? p + SHORT_SUM : end;
-            NAME(short_sum)(units, tail, p, stop, limit, indices, values, B, row);
-            for (int k = 0; k < B.width; k++) total[k] += row[k];
-        }
-        for (int k = 0; k < B.width; k++) row[k] = (T)total[k];
+        else
+            NAME(long_sum)(begin, end, indices, values, B, row);
     }
 }
 

@@ -163,7 +163,7 @@
   const setTurning = (on) => {
     map.change({ turning: on });
     turn.setAttribute("aria-pressed", String(on));
-    turn.textContent = on ? "Stop" : "Turn";
+    turn.textContent = on ? "Stop" : "Rotate";
   };
   const stopTurning = () => {
     if (map.view.turning) setTurning(false);
@@ -221,7 +221,9 @@
       if (group.dataset.go) byId("map").scrollIntoView();
     } else if (text) {
       chooseText(text.dataset.text ? Number(text.dataset.text) : ids.indexOf(text.dataset.id), { fly: true });
+      // Where the panel is below the map, a text that is chosen there is out of sight.
       if (text.dataset.id) byId("map").scrollIntoView();
+      else stage.scrollIntoView({ block: "nearest" });
     } else if (on(".more")) {
       chosen.more += 1;
       const before = list.children.length - 1;

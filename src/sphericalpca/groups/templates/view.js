@@ -135,6 +135,7 @@ const makeView = (stage, points, middles) => {
 
   const step = (now) => {
     frame = 0;
+    if (!view.width || !view.height) return;   // a page that is not laid out yet, or hidden
     advance(now);
     aim();
     paintGlobe(back, view, theme);
