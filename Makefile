@@ -1,4 +1,4 @@
-# Each command makes its own environment in .venv; running it again does no harm.
+# Each command creates the environment .venv if needed, and can be run again.
 PYTHON ?= python3
 BIN := .venv/bin
 OUT ?= demo-output
@@ -20,15 +20,15 @@ help:
 	@echo "make test-slow  the rest: browser, cluster of processes, killed programs, built site, whole experiments"
 	@echo "make test-kernels  tests of sparse products with the other instruction sets, and with scipy's products"
 	@echo "make lint       style, types and architecture"
-	@echo "make audit      known weaknesses of the packages used; asks a server"
+	@echo "make audit      known vulnerabilities of the packages used; needs the network"
 	@echo "make format     let ruff rewrite what it can"
 	@echo "make docs       the documentation, with its gallery, in build/docs/index.html"
-	@echo "make bench      this package and its peers, on the same data: benchmarks/results/summary.md"
-	@echo "make bench-scale  files beside memory, a cluster beside threads, embeddings; writes 8 GB for a while"
-	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be stopped and taken up"
-	@echo "make release-check  are the committed rows those of this code, and docs/claims.md up to date?"
+	@echo "make bench      this package and alternatives, on the same data: benchmarks/results/summary.md"
+	@echo "make bench-scale  files against memory, a cluster against threads, embeddings; needs 8 GB of disk"
+	@echo "make reproduce  all of the paper's experiments into $(REPRODUCTION)/; can be interrupted and resumed"
+	@echo "make release-check  check that committed rows belong to this code and docs/claims.md is up to date"
 	@echo "make dist       an sdist and a wheel in dist/"
-	@echo "make test-wheel the suite against the wheel, in an environment of its own"
+	@echo "make test-wheel the suite against the wheel, in its own environment"
 	@echo "make clean      remove .venv and everything that was generated"
 
 .venv/pip.stamp:
@@ -57,12 +57,12 @@ demo: .venv/demo.stamp
 	$(BIN)/python examples/docstrings_csv.py "$(OUT)/docstrings.csv"
 	$(BIN)/sphericalpca cluster "$(OUT)/docstrings.csv" --text text --id name -k 8 --out "$(OUT)/groups" --force
 
-# Wants the data files: see `python -m paper datasets`.  Into a folder of its own: what is committed
-# in paper/results/ counts as done.  Copy it there to publish a new run.
+# Needs the data files: see `python -m paper datasets`.  Writes to a new folder, because rows
+# committed in paper/results/ would count as done.  Copy it there to publish a new run.
 reproduce: .venv/demo.stamp
 	$(BIN)/python -m paper reproduce all --out "$(REPRODUCTION)"
 
-# One BLAS thread per test process: with two of each the threads wait for one another.
+# One BLAS thread per test process, because more would compete for the cores.
 # SCIPY_ARRAY_API: without it scikit-learn skips one of its common checks.
 PYTEST = OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 SCIPY_ARRAY_API=1 $(BIN)/python -m pytest --numprocesses auto
 # `make test COVERAGE=--cov` and then `make test-slow COVERAGE='--cov --cov-append'` add up.
@@ -74,8 +74,8 @@ test: .venv/test.stamp
 test-slow: .venv/test.stamp
 	$(PYTEST) -m slow $(COVERAGE)
 
-# What sparse products may change: briefly with each instruction set but the best, which all other
-# tests use (and tests/kernels tries them all), at length without compiled kernels.
+# Tests that depend on sparse products: a few with each instruction set except the best, which all
+# other tests use (tests/kernels covers all of them), and more without compiled kernels.
 SPARSE_TESTS = tests/rows/test_rows.py tests/test_problem.py tests/hostile/test_layouts.py
 MORE_SPARSE_TESTS = tests/solvers tests/hostile/test_spherical_pca.py tests/estimators/test_sparse_frames.py
 
@@ -98,7 +98,7 @@ lint: .venv/lint.stamp
 	$(BIN)/bandit --quiet --configfile pyproject.toml --recursive src paper benchmarks reliability
 	$(BIN)/python -m pip check
 
-# Apart from `lint`, because it asks a server about every package.
+# Not part of `lint`, because it queries a server about every package.
 audit: .venv/lint.stamp
 	$(BIN)/pip-audit --skip-editable
 
@@ -106,18 +106,18 @@ format: .venv/lint.stamp
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-# Asks the network for nothing; a warning is an error.
+# Needs no network; a warning is an error.
 docs: .venv/docs.stamp
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs build/docs
 	@echo "The documentation: build/docs/index.html"
 
-# Wants the data files for its real cases, and skips them, visibly, where there are none.
+# Needs the data files for its real cases; without them these are skipped, with a message.
 bench: .venv/test.stamp
 	$(BIN)/python -m benchmarks
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python benchmarks/bench_baselines.py
 
-# The last part wants the MiniLM vectors, and skips, visibly, where they are not.
-# Writes 8 GB to the temporary folder, and removes them.
+# The last part needs the MiniLM vectors; without them it is skipped, with a message.
+# Writes 8 GB to the temporary folder and removes them.
 bench-scale: .venv/test.stamp
 	$(BIN)/python -m benchmarks.outofcore --cold
 	$(BIN)/python -m benchmarks.cluster
@@ -137,7 +137,7 @@ dist: .venv/dist.stamp
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 
-# All that tests look at comes from the sdist; the package itself from the wheel.
+# The tests and their files come from the sdist, the package itself from the wheel.
 test-wheel: dist
 	rm -rf "$(WHEEL_TEST)"
 	mkdir -p "$(WHEEL_TEST)"

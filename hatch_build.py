@@ -1,4 +1,4 @@
-"""Build hook: compile the kernels where a C compiler is at hand, and build without them elsewhere.
+"""Build hook: compile the kernels if there is a C compiler, and build without them otherwise.
 
 Set ``SPHERICALPCA_NO_KERNELS=1`` to leave them out, and ``CC`` to choose the compiler.
 """

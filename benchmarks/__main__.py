@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
 def _positive(text: str) -> int:
     value = int(text)
     if value < 1:
-        raise argparse.ArgumentTypeError(f"{value} is no number of rounds: give 1 or more")
+        raise argparse.ArgumentTypeError(f"rounds must be at least 1, not {value}")
     return value
 
 

@@ -172,7 +172,7 @@ def _rabitq(bits: int) -> Method:
 
 
 def _scalar(bits: int) -> Method:
-    """PCA and a rotation, then so many bits for each coordinate."""
+    """PCA and a rotation, then `bits` bits for each coordinate."""
     return _faiss(
         lambda m, size: f"PCAR{8 * size // bits},SQ{bits}" if 8 * size // bits <= m else None
     )

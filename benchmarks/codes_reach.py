@@ -79,7 +79,7 @@ def rivals() -> Iterator[Row]:
     rows = [row for row in codes_table(RESULTS).read() if row["behind_ours"]]
     rows = [row for row in rows if not row["method"].startswith(NO_RIVALS)]
 
-    def told(chosen: list[Row]) -> str:
+    def listed(chosen: list[Row]) -> str:
         each = (
             f"{r['data']} {r['method']} {r['bytes']}: {number(r, 'behind_ours'):.4f}"
             for r in chosen
@@ -87,11 +87,11 @@ def rivals() -> Iterator[Row]:
         return "; ".join(each)
 
     ahead = [row for row in rows if number(row, "high") < 0]
-    note = f"{len(rows)} rows; {told(ahead)}"
+    note = f"{len(rows)} rows; {listed(ahead)}"
     yield _row("rivals ahead in rows of the race", len(ahead), most=0, note=note)
     at = [row for row in rows if row["bytes"] in ("32", "64")]
     level = [row for row in at if number(row, "low") <= 0]
-    note = f"{len(at)} rows; {told(level)}"
+    note = f"{len(at)} rows; {listed(level)}"
     yield _row("rivals not behind at 32 and 64 bytes", len(level), most=0, note=note)
 
 

@@ -213,7 +213,7 @@ def _from_one_start(X: Matrix, task: Task, setting: Setting) -> GoalMeasurement:
     peers = (*double, *map(in_single, double))
     effort = Effort(setting.repeats, patience=20.0)
     results = contest(X, task, (OURS_IN_SINGLE, OURS_FROM_START, *peers), effort)
-    # One that did not arrive within its time is no better than that time.
+    # A peer that did not converge in its time takes at least that long.
     best = min(peers, key=lambda peer: results[peer].timing.median)
     ours, theirs = results[OURS_IN_SINGLE], results[best]
     best_double = min(double, key=lambda peer: results[peer].timing.median)

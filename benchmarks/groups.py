@@ -1,8 +1,8 @@
 """Groups of texts beside what people use: how well they fit known classes, and how stably.
 
-``python -m benchmarks.groups`` groups each data set with each method from several seeds, each in a
-process of its own, and writes a row for each.  What is there already is kept, so a race that was
-stopped goes on; ``--again`` measures anew.  ``--data``, ``--only`` and ``--seeds`` choose parts.
+``python -m benchmarks.groups`` groups each data set with each method from several seeds, each in
+its own process, and writes a row for each.  Existing rows are kept, so an interrupted race can be
+resumed; ``--again`` replaces them.  ``--data``, ``--only`` and ``--seeds`` choose parts.
 BERTopic and turftopic are not among the requirements: where they are not installed they are
 skipped, and the output says so.
 Texts with the label -1 count as a group, and in the columns that end in ``_assigned`` they are

@@ -41,7 +41,7 @@ SKEWNESS = {"float32": 1e-5, "float64": 1e-12}
 
 
 def fit_model(X: Matrix, n_components: int, **options: Any) -> SphericalPCA:
-    """Fit the estimator as it comes; not to arrive is no fault here, and is checked later."""
+    """Fit the estimator with its defaults; convergence is checked later."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         model = SphericalPCA(n_components, random_state=0, **options)

@@ -28,7 +28,7 @@ FAN_IN = 8  # as in rows/cluster/rows.py
 
 @dataclass(frozen=True)
 class Costs:
-    """What one machine told.
+    """Costs measured on one machine.
 
     Attributes
     ----------

@@ -99,10 +99,10 @@ def until_as_good(setting: Setting, r: int) -> GoalMeasurement:
 def corner(
     setting: Setting, data: str, what: str, r: int = 20, tol: float = 1e-4
 ) -> GoalMeasurement:
-    """Seconds or memory of a fit over TruncatedSVD's, each in a process of its own."""
+    """Seconds or memory of a fit over TruncatedSVD's, each in its own process."""
     share = 50 if setting.quick else 1
     if data == "small_text":
-        real.text_4000x2000()  # missing data are to be told here
+        real.text_4000x2000()  # report missing data here
     rounds = 1 if setting.quick or data == "million" else 3
     ours, theirs = (
         [fit_alone(data, name, setting.components(r), tol, share)[what] for _ in range(rounds)]

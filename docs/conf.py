@@ -24,9 +24,11 @@ extensions = [
     "sphinx_copybutton",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "extensions.dark",
     "extensions.drawn",
     "extensions.markdown",
     "extensions.mathml",
+    "extensions.look",
     "extensions.public",
 ]
 
@@ -36,7 +38,7 @@ exclude_patterns = ["drawn", "extensions", "measurements", "templates", "gallery
 default_role = "py:obj"
 nitpicky = False
 pygments_style = "tango"
-highlight_language = "text"  # formulas after "::" are no programs
+highlight_language = "text"  # formulas after "::" are not programs
 
 # Signatures show names and defaults; the types stand in the text, in words.
 autodoc_typehints = "none"
@@ -52,6 +54,7 @@ html_css_files = ["site.css"]
 html_favicon = "static/favicon.svg"
 html_extra_path = ["drawn/pages"]
 html_math_renderer = "mathml"
+html_context = {"default_mode": "auto"}  # else the theme complains on the console
 html_show_sourcelink = False
 html_theme_options = {
     "logo": {
@@ -93,9 +96,9 @@ sphinx_gallery_conf = {
     "remove_config_comments": True,
     "download_all_examples": False,
     "write_computation_times": False,
+    "image_scrapers": ("extensions.look.scrape",),
     "plot_gallery": "True",
     "min_reported_time": 1,
-    "thumbnail_size": (560, 260),
 }
 
 # Worker processes of examples must find the package where this one did.

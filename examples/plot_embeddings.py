@@ -45,8 +45,8 @@ base, queries = X[:4000], X[4000:]
 true = neighbours(queries, base)
 
 # %%
-# Each method is fitted on the base alone; the five hundred queries are new to it. Where vectors do
-# not have length one, the search uses the plain inner product, as an index may be told to do.
+# Each method is fitted on the base alone; the five hundred queries are new to it. If vectors do
+# not have unit length, the search uses the plain inner product, as many indexes do.
 
 dimensions = (8, 16, 32, 64, 128)
 

@@ -34,10 +34,10 @@ file.flush()
 del file, hidden, noise
 
 # %%
-# `open_rows` reads the header and nothing else; Parquet, Arrow, HDF5 and several files at once are
-# opened in the same way. In the fit, blocks of rows are read one ahead of what is computed, within
-# the memory that is allowed for them. `progress` is called several times a second; here it notes
-# the most memory that Python and numpy had in use since the fit began.
+# `open_rows` reads only the header; Parquet, Arrow, HDF5 and several files at once are opened in
+# the same way. The fit reads blocks of rows ahead of the computation, within the memory budget.
+# `progress` is called several times a second; here it records the peak memory that Python and
+# numpy have used since the fit began.
 
 reports = []
 

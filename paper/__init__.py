@@ -19,7 +19,7 @@
     report/        tables, figures and the page, drawn from the files alone
     results/       what came out: rows, tables, figures, page
 
-It runs from a clone and is no part of what users install.
+It runs from a clone and is not part of the installed package.
 """
 
 __all__: list[str] = []

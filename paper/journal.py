@@ -167,7 +167,7 @@ def _as_csv(
 
 
 def _text(value: Any, digits: int = 7) -> str:
-    """Numbers to seven digits: more would be rounding errors of the machine at hand."""
+    """Numbers to seven digits: the others are rounding errors that depend on the machine."""
     if value is None or value != value:  # noqa: PLR0124 - NaN is a missing value
         return ""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

@@ -201,11 +201,11 @@ class ExperimentPlan:
         )
 
     def without_embeddings(self) -> ExperimentPlan:
-        """The same plan where the vectors, which cannot be downloaded, are not at hand."""
+        """The same plan without the vectors, which cannot be downloaded."""
         return replace(self, embeddings=())
 
     def embedded(self, groups: str) -> ExperimentPlan:
-        """The same plan on data that ship with the dependencies, for want of the paper's."""
+        """The same plan on data that ship with the dependencies instead of the paper's."""
         return replace(
             self.without_embeddings(),
             text="docstrings",

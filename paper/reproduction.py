@@ -27,7 +27,7 @@ class Reproduction:
     experiments : sequence of str
         With "toy" go the files of Figs. 2 and 3.
     out : Path
-        Made if it is not there; rows of an earlier run are taken up.
+        Created if it does not exist; rows of an earlier run are kept.
     data_home : Path or None
         Where the data files are; None for the usual places.
     """
@@ -67,9 +67,9 @@ class Reproduction:
         jobs : int
             Number of processes.
         done : callable
-            Told of each trial that is over.
+            Called with each trial that ends.
         say : callable
-            Told what else is going on.
+            Called with other messages.
 
         Returns
         -------

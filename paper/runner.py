@@ -89,13 +89,13 @@ def run(
     Parameters
     ----------
     trials : sequence of Trial
-        The whole plan, in the order in which its rows shall stand.
+        The whole plan, in the order of the rows.
     journal : Journal
         Rows go there as soon as their trial ends, whatever the order.
     jobs : int
         Number of processes.
     done : callable
-        Told of each trial that has been recorded, or has failed.
+        Called with each trial that was recorded or has failed.
 
     Returns
     -------
@@ -122,21 +122,21 @@ def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iter
     with parallel_config("loky", inner_max_num_threads=1):
         # One trial at a time, so that no finished row waits for its neighbours.
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
-        with _deaf_children():
+        with _ignore_sigint_in_workers():
             work = delayed(_run_in_worker)
             results = pool(work(trial, data_home, os.getpid()) for trial in trials)
     try:
         yield from results
     except TerminatedWorkerError:
         raise MemoryError(
-            "A worker process died, most likely for want of memory; finished rows are kept. Give "
+            "A worker process died, probably because memory ran out; finished rows are kept. Run "
             "the same command with fewer --jobs."
         ) from None
 
 
 @contextmanager
-def _deaf_children() -> Iterator[None]:
-    """Processes started here ignore Ctrl-C: it is the parent that ends them, without noise."""
+def _ignore_sigint_in_workers() -> Iterator[None]:
+    """Processes started here ignore Ctrl-C, because the parent ends them."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -167,7 +167,7 @@ def _end_with(parent: int) -> None:
 def _run_one(trial: Trial, data_home: Path | None) -> Result:
     try:
         return trial, run_trial(trial, data_home)
-    except Exception as error:  # whatever it is, the other trials go on
+    except Exception as error:  # whatever it is, continue with the other trials
         text = " ".join(str(error).split())
         return trial, Failure(trial, f"{type(error).__name__}: {text}")
 

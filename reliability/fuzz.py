@@ -2,7 +2,7 @@
 
 Wants atheris (``pip install atheris``, Python 3.11 to 3.13).  One process fuzzes; when an
 input ends it (a crash in a library, a hang, too much memory), that input is kept and another
-process goes on.  Exceptions that are no documented errors are kept too, one input for each
+process continues.  Exceptions other than documented errors are kept too, one input for each
 place that raised one, and do not stop it.
 """
 
@@ -42,7 +42,7 @@ WATCHED = [
     *("sphericalpca.modelfile", "sphericalpca.estimators.fitted"),
     *("sphericalpca.solvers.checkpoint", "sphericalpca.datasets", "numpy.lib._format_impl"),
 ]
-# A target that crashes at every start would go on for ever.
+# A target that crashes at every start would be restarted forever.
 RESTARTS = 2000
 
 

@@ -85,7 +85,7 @@ class Victim(NamedTuple):
     read : callable
         What stands under that name, without what differs from run to run.
     partial : bool
-        Whether a part may stand there after a kill, to be taken up by the next run.
+        Whether a part may be left after a kill, for the next run to resume from.
     program : str
         The package whose command it is.
     """

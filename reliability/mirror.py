@@ -112,7 +112,7 @@ def _git(*arguments: str) -> list[str]:
 
 
 def main() -> None:
-    """Print the tests of what was changed, and tell people where there are none."""
+    """Print the tests of the changed files, or say that there are none."""
     tests = dict.fromkeys(test for name in changed_files() for test in mirrored_tests(name))
     if not tests:
         print("No changed file has tests that mirror it (or there is no git).", file=sys.stderr)

@@ -237,11 +237,11 @@ class Trial:
 
     def row(self, suite: str) -> Row:
         """What is kept of it."""
-        told = (suite, self.mutant.name, self.mutant.room)
+        known = (suite, self.mutant.name, self.mutant.room)
         unnoticed = "time over" if self.seconds >= CAP else "survived"
         verdict = "noticed" if self.noticed_by else unnoticed
         found = (verdict, self.tier, self.noticed_by, round(self.seconds, 1), made_with())
-        return dict(zip(COLUMNS, (*told, *found), strict=True))
+        return dict(zip(COLUMNS, (*known, *found), strict=True))
 
 
 def _copy(tree: Path) -> Path:
@@ -323,7 +323,7 @@ def run(suite: str, table: ResultTable) -> None:
 
 
 def _check_without(mutants: Sequence[Mutant]) -> None:
-    """Refuse to go on where tests fail without any mutant: all would count as noticed."""
+    """Raise an error if tests fail without a mutant, because all mutants would count as noticed."""
     near = dict.fromkeys(t for m in mutants for t in mirrored_tests(f"{PACKAGE}{m.path}"))
     with tempfile.TemporaryDirectory() as folder:
         selection = ["-n", "2", "-m", "not slow", *near]

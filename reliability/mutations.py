@@ -1,8 +1,8 @@
-"""Changes that keep checksums and frames intact, so that damage reaches what is behind them.
+"""Changes that keep checksums and frames intact, so that damage reaches the code after them.
 
-A flipped byte in a compressed archive is found by its checksum, always: nothing behind it
-would ever be tried.  So members of archives and headers in JSON are taken out, changed, and
-put back in order.
+A checksum always detects a flipped byte in a compressed archive, so the code after it would never
+run.  Therefore members of archives and JSON headers are extracted, changed, and put back with
+correct checksums.
 """
 
 from __future__ import annotations

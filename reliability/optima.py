@@ -263,8 +263,8 @@ def compare(rows: Sequence[Row]) -> None:
         for name in ("default", "ten_starts"):
             short = [r for r in mine if float(r[name]) < (1 - SHORT) * tops[r["kind"], r["seed"]]]
             kinds = Counter(row["kind"] for row in short)
-            told = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
-            print(f"{suite}, {name}: {len(short)} of {len(mine)} short ({told})")
+            by_kind = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common())
+            print(f"{suite}, {name}: {len(short)} of {len(mine)} short ({by_kind})")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

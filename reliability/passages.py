@@ -59,6 +59,7 @@ PLAIN = (
     *("Python 3.11", "(3.11 or later)", "scikit-learn 1.6 the dispatch", "the smallest dimension"),
     *("at most 2,048", "up to 2,048", "docs/start.rst", "a margin below", "is significant."),
     *("file system of 4 kB", "The limits are 3 GB", "more than 64 MB", "after 30 seconds"),
+    "Texts *fit poorly* if",
 )
 
 # A decimal, a number with separators, or one with a unit.

@@ -27,8 +27,17 @@ PHRASES = {
     r"no difference is shown": "no significant difference is found",
     r"refused by name": "raises an error naming the ...",
     r"k-means (?:is )?right on": "k-means reaches an accuracy of",
+    r"shall": "must, will, or the imperative",
+    r"for want of": "because of missing ...",
+    r"at hand": "available, current, known",
+    r"(?:is|are) no (?:model|truth|number|fault|progress|part of|complete)": "is not a ...",
+    r"as surely as": "as reliably as",
+    r"taken? up": "resumed",
 }
-PLACES = ("*.md", "docs/*.md", "docs/*.rst", "docs/[egr]*/*.rst", "examples/*.py", "src/**/*.py")
+PLACES = (
+    *("*.md", "docs/*.md", "docs/*.rst", "docs/[egr]*/*.rst", "examples/*.py", "src/**/*.py"),
+    *("**/*.j2", "paper/**/*.py", "benchmarks/*.py", "docs/**/*.py", "Makefile"),
+)
 
 
 def found(text: str) -> Iterator[tuple[int, str, str]]:

@@ -1,8 +1,8 @@
-"""Are the committed rows those of the code at hand?  ``make release-check`` asks.
+"""Do the committed rows belong to the current code?  ``make release-check`` asks.
 
     python -m reliability.release                                  # names rows of former code
     python -m reliability.release --record FOLDER/NAME.csv ...     # after measuring again
-    python -m reliability.release --older 'not run again' FILE ... # keep them, and say so
+    python -m reliability.release --older 'not run again' FILE ... # keep them, with the reason
 
 Rows of former code are an error unless the ledger says why they are kept; `docs/claims.md` shows
 that beside every table made from them.
@@ -45,7 +45,7 @@ def faults(root: Path = ROOT) -> Iterator[str]:
 
 
 def record(name: str, root: Path = ROOT) -> None:
-    """Write into the ledger that a file's rows were measured with the code at hand."""
+    """Write into the ledger that a file's rows were measured with the current code."""
     path = root / name
     _write(path.parent, Line(path.name, code_hash(EVIDENCE[name].code, root), _made_with(path)))
 
@@ -75,7 +75,7 @@ def _write(folder: Path, line: Line) -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Check the ledgers, or write to them."""
     parser = argparse.ArgumentParser(prog="python -m reliability.release", description=__doc__)
-    parser.add_argument("--record", action="store_true", help="the rows are of the code at hand")
+    parser.add_argument("--record", action="store_true", help="the rows belong to the current code")
     parser.add_argument("--older", metavar="REASON", help="why rows of former code are kept")
     parser.add_argument("files", nargs="*", metavar="FILE")
     asked = parser.parse_args(arguments)

@@ -110,7 +110,7 @@ def _run(*words: str, surroundings: Mapping[str, str]) -> subprocess.CompletedPr
 def _reports(folder: Path) -> list[str]:
     """What sanitizers have reported since the last call.
 
-    Requests for too much memory are no fault: tests make them.
+    Requests for too much memory are expected, because tests make them.
     """
     paths = sorted(folder.glob("report.*"))
     texts = [path.read_text(encoding="utf-8", errors="replace") for path in paths]

@@ -22,7 +22,7 @@ __all__ = ["MATRIX", "SOLVER_NAMES", "STEPS", "checkpoint_fit", "seeds"]
 
 # Rows of a row group, record batch or chunk.
 GROUP = 4
-# How long the fits are whose checkpoints are read, and those that go on from them.
+# Iterations of the fits whose checkpoints are read, and of the fits that resume from them.
 STEPS = 2
 SOLVER_NAMES = tuple(name for name, entry in SOLVERS.items() if entry.resumable)
 
@@ -42,7 +42,7 @@ def seeds(target: str) -> list[bytes]:
 
 
 def checkpoint_fit(solver: str, path: Path, steps: int) -> SphericalPCA:
-    """A fit that keeps its state in a file, or goes on from it."""
+    """A fit that writes a checkpoint, or resumes from it."""
     model = SphericalPCA(2, solver=solver, n_init=2, tol=0.0, max_iter=steps, random_state=0)
     model.fit(MATRIX, checkpoint=path)
     return model

@@ -148,7 +148,7 @@ def _read_corpus(path: Path) -> None:
 
 
 TARGETS = {
-    # What is no archive is changed byte by byte.
+    # Files other than archives are changed byte by byte.
     **{
         name: FuzzTarget(known.suffixes[0], _read_rows, mutate_archive, crashes=known.crashes)
         for name, known in FORMATS.items()

@@ -318,7 +318,7 @@ def test_progress_and_ctrl_c_are_heard(wide):
     found = model.certify(wide, progress=told.append)
     assert found == model.certify(wide)
     assert told[-1].n_samples == len(wide)
-    assert told[-1].passes > told[0].passes
+    assert told[-1].passes >= told[0].passes > 0  # once at least, however fast it is
 
     def interrupt(progress):
         raise KeyboardInterrupt

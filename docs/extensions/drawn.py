@@ -7,12 +7,14 @@ import shutil
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.util import logging
 
 import sphericalpca
+from extensions.dark import save_dark, save_dark_svg
 
 __all__ = ["draw", "setup"]
 
@@ -67,6 +69,8 @@ def _draw_reproduction(folder: Path) -> None:
     from paper.report.read import read_results  # noqa: PLC0415
 
     report = write_report(folder)
+    for picture in (folder / "figures").glob("*.svg"):
+        save_dark_svg(picture)
     lines = [f"- **{line.label}** {line.text}" for line in report.headlines]
     rows = read_results(folder).rows
     lines.append(f"- **Rows.** All this sums up {len(rows):,} clusterings.")
@@ -80,8 +84,14 @@ def _draw_reproduction(folder: Path) -> None:
 
 def _draw_benchmarks(folder: Path) -> None:
     from benchmarks import plots, summary  # noqa: PLC0415 - slow
+    from sphericalpca.plotting.style import save_picture  # noqa: PLC0415 - slow
 
-    plots.draw(folder)
+    def save(figure: Any, path: Path) -> None:
+        save_picture(figure, path)
+        save_dark(figure, str(path), dpi=160)
+
+    with patch.object(plots, "save_picture", save):
+        plots.draw(folder)
     summary.write(folder)
     (folder / "speed.md").write_text(summary.readme_table(folder), encoding="utf-8")
 

@@ -35,10 +35,10 @@ WRAPPERS: dict[str, type[nodes.Element]] = {
 }
 
 
-# Cells whose lines have up to so many letters are not broken further.
+# Cells whose lines have at most this many letters are not broken further.
 SHORT = 27
 
-# Tables of so many columns are set in a smaller type.
+# Tables of this many columns are set in a smaller type.
 WIDE = 10
 
 # Files of the repository that have a page on the site.
@@ -108,7 +108,7 @@ def _cell(element: SyntaxTreeNode) -> nodes.entry:
 
 
 def _breakable(name: str) -> nodes.literal:
-    """A long name, which may go on in the next line between its parts."""
+    """A long name that may be broken between its parts."""
     parts = re.findall(r".+?(?:[/.]|::|_+|$)", name)
     broken: list[nodes.Node] = [nodes.Text(parts[0])]
     for part in parts[1:]:

@@ -58,7 +58,7 @@ API
 Use
 ---
 
-What ``import sphericalpca`` provides is on the first page. The other modules are imported by name,
+The first page lists what ``import sphericalpca`` provides. Import the other modules explicitly,
 for example ``from sphericalpca.solvers import Newton``.
 
 {use}

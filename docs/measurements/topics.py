@@ -1,7 +1,8 @@
 """The README's picture: topics of docstrings on a sphere, and the accuracies in its titles.
 
-Runs the example that draws it, writes ``docs/static/topics.png`` and, beside this file,
-``topics.csv``.  The docstrings are those of the versions installed, which the rows name::
+Runs the example that draws it, writes ``docs/static/topics.png``, its twin for the dark theme and,
+beside this file, ``topics.csv``.  The docstrings are those of the installed versions, which the
+rows name::
 
     python docs/measurements/topics.py
 """
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import csv
 import runpy
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -27,6 +29,10 @@ def main() -> None:
     mpl.use("Agg")
     names = runpy.run_path(str(EXAMPLE))
     plt.gcf().savefig(PICTURE, dpi=190)
+    sys.path.insert(0, str(DOCS))
+    from extensions.dark import save_dark  # noqa: PLC0415 - of the site
+
+    save_dark(plt.gcf(), str(PICTURE), dpi=190)
     corpora = " ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
     with ROWS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -54,7 +54,7 @@ names_argument = click.argument("names", nargs=-1, metavar="[NAME]...", callback
     ),
 )
 def datasets() -> None:
-    """Data files of the experiments: what there is, where, and whether it is sound."""
+    """List, fetch and check the data files of the experiments."""
 
 
 @datasets.command(
@@ -67,7 +67,7 @@ def datasets() -> None:
 @data_home_option
 @json_option
 def list_(data_home: Path | None, as_json: bool) -> None:
-    """List the data sets and say which files are there."""
+    """List the data sets and the state of their files."""
     from paper.datasets.registry import DATASETS  # noqa: PLC0415
     from sphericalpca.datasets.bundled import BUNDLED  # noqa: PLC0415
 
@@ -86,11 +86,11 @@ def list_(data_home: Path | None, as_json: bool) -> None:
         spare=["classes"],
     )
     write_line(f"Data home: {home}")
-    say(f"With the dependencies come, without a file: {', '.join(bundled)}")
+    say(f"Bundled with the dependencies: {', '.join(bundled)}")
 
 
 @datasets.command(
-    short_help="Fetch data sets from where they are published.",
+    short_help="Download data sets from their publishers.",
     epilog=examples(
         "python -m paper datasets fetch",
         "python -m paper datasets fetch glass mfeat mfeat-pix",
@@ -99,13 +99,13 @@ def list_(data_home: Path | None, as_json: bool) -> None:
 )
 @names_argument
 @data_home_option
-@click.option("--force", is_flag=True, help="Fetch files that are there, too.")
+@click.option("--force", is_flag=True, help="Download existing files again.")
 @click.option(
     "--tries",
     type=click.IntRange(min=1),
     default=3,
     show_default=True,
-    help="How often to ask a server that fails.",
+    help="Number of attempts.",
 )
 @click.option(
     "--timeout",
@@ -117,10 +117,10 @@ def list_(data_home: Path | None, as_json: bool) -> None:
 def fetch(
     names: tuple[str, ...], data_home: Path | None, force: bool, tries: int, timeout: float
 ) -> None:
-    """Fetch data sets from where they are published; without a NAME, all of them.
+    """Download data sets from their publishers; without a NAME, all of them.
 
-    Files that are there and sound are left alone.  Newsgroups, diabetes and isolet come
-    through scikit-learn, which keeps a copy of the last two.
+    Files that exist and pass the check are not downloaded again.  scikit-learn downloads
+    newsgroups, diabetes and isolet, and keeps a copy of the last two.
     """
     from paper.datasets.fetching import batches  # noqa: PLC0415
     from paper.datasets.fetching import fetch as fetch_files  # noqa: PLC0415
@@ -156,7 +156,7 @@ def fetch(
 @data_home_option
 @json_option
 def check(names: tuple[str, ...], data_home: Path | None, as_json: bool) -> None:
-    """Check the files that are there, by sha256 or by content.
+    """Check the existing files by sha256 or by content.
 
     The exit code is 1 if a file is damaged, or if a NAME is given and its file is absent.
     """

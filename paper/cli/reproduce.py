@@ -136,7 +136,7 @@ def _prepare(
     if not absent:
         return work
     missing = f"No data files, or damaged ones, for {', '.join(absent)}"
-    # A folder that was named is meant; without one, a first look shall need no files.
+    # A folder that was named must have the files; without one, --quick runs without any.
     if data_home is not None or not quick:
         home = get_data_home(data_home)
         there = "" if home.exists() else ", which does not exist"
@@ -145,7 +145,7 @@ def _prepare(
             remedy=f"run 'python -m paper datasets fetch {' '.join(absent)} --data-home {home}', "
             "name another folder with --data-home, or use --embedded",
         )
-    write_line(f"{missing}: data that come with the dependencies take their place.")
+    write_line(f"{missing}: using data that ship with the dependencies instead.")
     return Reproduction(embed(plan), experiments, out, None)
 
 
@@ -177,8 +177,8 @@ def _run(work: Reproduction, out: Path, jobs: int) -> list[Failure]:
         return _watch(work, jobs)
     except KeyboardInterrupt:
         there = (out / "rows.csv").exists()
-        told = f"finished rows are in {out}" if there else "no row was finished"
-        raise KeyboardInterrupt(f"Interrupted; {told}. Give the same command to go on.") from None
+        state = f"finished rows are in {out}" if there else "no row was finished"
+        raise KeyboardInterrupt(f"Interrupted; {state}. Run the same command to resume.") from None
 
 
 def _describe(failures: list[Failure]) -> str:

@@ -22,7 +22,7 @@ Progress = Callable[[int, int | None], None]
 Sleep = Callable[[float], object]
 
 CHUNK = 1 << 16
-# Many times the largest archive: nobody else shall fill the disk.
+# Many times the largest archive, so that no server can fill the disk.
 LARGEST = 256 << 20
 
 # Nobody can listen in, or answer in another's place, within one machine.
@@ -40,9 +40,9 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
     Raises
     ------
     ConnectionError
-        If fewer or more bytes came than were announced, or not over https all the way.
+        If the number of bytes is not the announced one, or an address is not https.
     ValueError
-        If so many came that it can be no data set.
+        If the download is larger than any data set.
     """
     _check_secure(url)
     # Some servers turn away the name that Python gives itself.
@@ -53,7 +53,7 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
         total = int(length) if length.isdecimal() else None
         received = _copy(answer, file, total, progress)
     if total is not None and received != total:
-        raise ConnectionError(f"{received} of {total} bytes came")
+        raise ConnectionError(f"received {received} of {total} bytes")
 
 
 @contextmanager
@@ -77,7 +77,7 @@ class _SecureRedirects(urllib.request.HTTPRedirectHandler):
         try:
             _check_secure(url, seen_from=request.full_url)
         except InsecureError:
-            answer.close()  # `urllib` would, but only where it goes on
+            answer.close()  # `urllib` closes it only if it follows the redirect
             raise
         return super().redirect_request(*args)
 
@@ -97,7 +97,7 @@ def _copy(answer: Any, file: IO[bytes], total: int | None, progress: Progress | 
         file.write(chunk)
         received += len(chunk)
         if received > LARGEST:
-            raise ValueError(f"more than {LARGEST} bytes came")
+            raise ValueError(f"received more than {LARGEST} bytes")
         if progress is not None:
             progress(received, total)
     return received

@@ -176,7 +176,6 @@ def _explained(batch: list[Dataset], home: Path) -> Iterator[None]:
         raise DataError(f"Could not fetch {names} into {home} ({error})") from error
     except (ValueError, LookupError) as error:
         raise DataError(
-            f"What came from {address} is not {names} as it should be ({error}), so nothing was "
-            "written",
+            f"The download from {address} does not match {names} ({error}), so nothing was written",
             remedy=f"try again later, {by_hand}",
         ) from error

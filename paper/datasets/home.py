@@ -33,7 +33,7 @@ def get_data_home(data_home: PathLike | None = None) -> Path:
     Raises
     ------
     DataError
-        If no folder is named, and there is no home folder to look in.
+        If no folder is named and there is no home folder.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def get_data_home(data_home: PathLike | None = None) -> Path:
         return Path(chosen).expanduser() if chosen else _cache() / "sphericalpca"
     except RuntimeError:
         raise DataError(
-            "There is no home folder to look for data",
+            "No home folder was found for the data",
             remedy=f"name a folder with --data-home DIR or in the environment variable "
             f"{ENVIRONMENT}",
         ) from None

@@ -72,7 +72,7 @@ def load_uci(name: str, data_home: PathLike | None = None) -> LabelledTable:
     Raises
     ------
     DataError
-        If there is no such table, or its file is not there or damaged.
+        If there is no such table, or its file is missing or damaged.
     """
     content = read_content(_table(name), get_data_home(data_home))
     assert isinstance(content, LabelledTable)

@@ -22,7 +22,7 @@ from sphericalpca.linalg import Array
 
 __all__ = ["from_openml", "from_scikit_learn", "from_zip"]
 
-# Many times the largest member that is wanted: what claims more is no data set, but a bomb.
+# Many times the largest member that is needed: anything larger is a decompression bomb.
 LARGEST_MEMBER = 64 << 20
 
 _DIABETES = {"tested_negative": 0, "tested_positive": 1}
@@ -38,7 +38,7 @@ def from_zip(record: Dataset, archive: Path) -> LabelledTable:
 
 
 def from_openml(record: Dataset, *, timeout: float) -> LabelledTable:
-    """Diabetes and isolet, by scikit-learn, which keeps a copy of its own."""
+    """Diabetes and isolet, by scikit-learn, which keeps its own copy."""
     from sklearn.datasets import fetch_openml  # noqa: PLC0415 - slow to import
 
     with _patience(timeout):
@@ -79,7 +79,7 @@ def from_scikit_learn(folder: Path, *, timeout: float) -> Corpus:
 
 @contextmanager
 def _patience(timeout: float) -> Iterator[None]:
-    """scikit-learn's fetchers wait for ever, follow to anywhere, and warn before each new try."""
+    """scikit-learn's fetchers wait forever, follow any redirect, and warn before each retry."""
     before = socket.getdefaulttimeout()
     socket.setdefaulttimeout(timeout)
     try:

@@ -74,7 +74,7 @@ def _typeset(value: Any) -> Any:
 
 
 def _shown(content: Content) -> dict[str, Any]:
-    """What the template asks for by name."""
+    """The variables of the template."""
     standing_in = {name: content.results.stand_ins_of(name) for name in STAND_IN_SECTIONS}
     titles = SECTIONS | {
         name: f"{STAND_IN_SECTIONS[name]}{listed(data)}"

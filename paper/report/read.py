@@ -22,7 +22,7 @@ MEASURES = {
     "ari": "adjusted Rand",
 }
 
-# Data that ship with the dependencies and stand in where the paper's are not at hand.
+# Data that ship with the dependencies and replace the paper's if these are missing.
 STAND_INS = frozenset({"docstrings", "iris", "wine", "breast-cancer", "digits"})
 
 # Columns that hold words even where they look like numbers.

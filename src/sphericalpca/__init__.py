@@ -1,4 +1,4 @@
-"""Spherical PCA: components of unit length, so that distance is angle."""
+"""Spherical PCA: PCA for data compared by cosine."""
 
 from __future__ import annotations
 

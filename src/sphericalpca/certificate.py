@@ -44,7 +44,7 @@ class Certificate:
     value : float
         f(U) = sum_j w_j ||U'x_j||.
     bound : float
-        No subspace of this dimension has a larger f, as surely as `kind` says.  Includes an
+        No subspace of this dimension has a larger f, as reliably as `kind` says.  Includes an
         allowance for rounding errors of the data's type: of float32 rows at most 4e-5 of
         sum_j w_j ||x_j||.
     gap : float

@@ -47,7 +47,7 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     path = _followed(path)
     if path.is_dir():
-        raise IsFolderError(f"{path} is a folder", "a file is written", "choose a file name")
+        raise IsFolderError(f"{path} is a folder", "must be a file", "choose a file name")
     refuse_devices(path)
     sweep(path)
     temporary = beside(path)
@@ -75,7 +75,7 @@ def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
     path = _followed(path)
     sweep(path, ours)
     if path.exists() and not path.is_dir():
-        raise NotFolderError(f"{path} is a file", "a folder is written", "choose another name")
+        raise NotFolderError(f"{path} is a file", "must be a folder", "choose another name")
     inside = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
     for other in (name for name in inside if name not in ours):
         found = f"{path} contains {other!r}, which would be deleted"
@@ -130,7 +130,7 @@ def beside(path: Path, ending: str = "tmp") -> Path:
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
     """Remove what killed processes left (in folders `ours`); restore what was not replaced."""
-    # What cannot be read or removed does no harm: new files have other names.
+    # Files that cannot be read or removed are harmless: new files have other names.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."
         with os.scandir(path.parent) as entries:

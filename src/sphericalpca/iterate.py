@@ -38,7 +38,7 @@ __all__ = [
 
 # A step that promises less than this share of the loss is not worth its pass.
 SMALL_PROMISE = 1e-5
-# This many iterations without a smaller residual or a loss that falls are no progress.
+# A run is stagnant after this many iterations without a smaller residual or loss.
 STAGNATION = 20
 # A run whose first residual is below this one, or below `tol`, began near a critical point.
 CRITICAL = 1e-4
@@ -154,7 +154,7 @@ AnySolver = Solver[Any]
 
 @runtime_checkable
 class Resumable(Protocol[StateT]):
-    """A solver whose runs go on after a crash, from a checkpoint."""
+    """A solver whose runs can be resumed from a checkpoint after a crash."""
 
     def saved(self, state: StateT) -> dict[str, Array]:
         """A state as arrays."""
@@ -205,7 +205,7 @@ class Monitor:
     """Watches a run; this one sees nothing.  Subclasses show progress or stop early."""
 
     def resume(self, iterations: int) -> None:
-        """A run goes on after this many iterations."""
+        """A run resumes after this many iterations."""
 
     def begin(self) -> None:
         """An iteration begins."""
@@ -220,7 +220,7 @@ class Monitor:
 
 @dataclass
 class Run(Generic[StateT]):
-    """A run under way: all that the loop needs in order to go on.
+    """A run in progress: everything the loop needs to continue.
 
     Attributes
     ----------
@@ -267,7 +267,7 @@ def iterate(
     Parameters
     ----------
     start : Start or Run
-        Where to begin, or a run to go on with.
+        Where to begin, or a run to resume.
     rounding : float, optional
         A fall of the loss that may be none: a run with no larger ones and no smaller residual for
         20 iterations ends.
@@ -293,7 +293,7 @@ def iterate(
         # It may have arrived at a larger `tol` than the current one.
         run.arrived = run.arrived and min(row["residual"] for row in run.record) <= tol
     keep(run)
-    # A finished run may go on: to a smaller `tol`, or with more iterations.  One that was cut
+    # A finished run may be continued to a smaller `tol`, or with more iterations.  One that was cut
     # short may have used up a smaller `max_iter`.
     is_over = run.finished or len(run.record) >= max_iter
     reason, stop = None, False

@@ -1,7 +1,7 @@
-"""All cores, by threads of our own with BLAS kept to one thread each.
+"""All cores, by our own threads, with BLAS limited to one thread each.
 
-Every thread gets a part of the rows and does with it all there is to do, and threads meet once
-per pass; those of BLAS wait for one another after every product.
+Every thread processes one part of the rows completely, and threads synchronise once per pass;
+those of BLAS synchronise after every product.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 def allowed_threads() -> int:
-    """As many as `parallel` was told; elsewhere as many as users' settings allow BLAS."""
+    """The number given to `parallel`; outside of it, the number that users' settings allow BLAS."""
     pool = _current()
     return _blas(os.getpid()).allowed() if pool is None else pool.size
 

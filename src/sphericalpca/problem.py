@@ -182,7 +182,7 @@ class Problem:
         return Point(U, value, cosines, gradient, known, self.loss(value))
 
     def evaluate_within(self, Z: Array, C: Array) -> tuple[FinalSums, Array]:
-        """Final sums and gradient at U = S C where Z = X S is at hand.
+        """Final sums and gradient at U = S C where Z = X S is known.
 
         The data are read for the second product only: half a pass.
         """

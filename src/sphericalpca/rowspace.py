@@ -54,7 +54,7 @@ def suits_exact(rows: Rows) -> bool:
 
 
 def _are_wide(rows: Rows) -> bool:
-    """Whether rows are wide, and at hand; their lengths are squared, and squared again."""
+    """Whether rows are wide and in memory; their lengths are squared, and squared again."""
     (n, m), longest = rows.shape, rows.totals.longest
     return rows.in_memory and n < m and m > GRAM_FEATURES and 1e-3 < longest < 1e3
 

@@ -78,7 +78,7 @@ def test_everything_is_written_and_said_and_nothing_overwritten(run, model, data
 def test_drift_is_told_but_not_of_new_rows_without_structure(run, model, data, tmp_path):
     np.save(tmp_path / "other.npy", np.load(data)[:, ::-1])
     told = run("evaluate", model, tmp_path / "other.npy", *OPTIONS).stdout
-    assert "so these rows have drifted away from the model: refit it." in told
+    assert "so these rows have drifted away from the model: fit it again." in told
     rng = np.random.default_rng(0)
     then, now = (rng.standard_normal((400, 16)) for _ in range(2))
     SphericalPCA(4, tol=1e-3).fit(then).save(tmp_path / "flat.safetensors")

@@ -91,7 +91,7 @@ def test_force_does_not_remove_a_folder_of_others(run, path, output):
     (output / "thesis").mkdir(parents=True)
     failed(
         run("export", path, "--to", "sentence-transformers", "-o", output, "--force"),
-        "holds 'thesis'",
+        "contains 'thesis'",
     )
     failed(run("export", path, "--to", "npz", "-o", output, "--force"), "is a folder: choose")
     assert (output / "thesis").is_dir()

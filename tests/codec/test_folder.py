@@ -76,7 +76,7 @@ def test_manifests_that_lie_are_refused(written, change):
     with pytest.raises(DataError):
         open_folder(path)
     (path / "manifest.json").write_text("{")
-    with pytest.raises(DataError, match="is not a whole folder of codes"):
+    with pytest.raises(DataError, match="is not a complete folder of codes"):
         open_folder(path)
     (path / "manifest.json").unlink()
     with pytest.raises(FileNotFoundError, match="sphericalpca compress"):
@@ -102,7 +102,7 @@ def npy(text):
 )
 def test_damaged_files_are_refused(written, name, content):
     (written[2] / name).write_bytes(content)
-    with pytest.raises(DataError, match="is not a whole folder of codes"):
+    with pytest.raises(DataError, match="is not a complete folder of codes"):
         open_folder(written[2])
 
 

@@ -109,7 +109,7 @@ def test_to_write_only_safetensors_is_needed(plain_model, folder, without):
 
 def test_files_and_folders_of_others_are_left_alone(plain_model, folder):
     folder.write_text("mine")
-    with pytest.raises(NotADirectoryError, match="is a file, but a folder is written"):
+    with pytest.raises(NotADirectoryError, match="is a file, but must be a folder"):
         write_sentence_transformers(plain_model, folder)
     assert folder.read_text() == "mine"
     folder.unlink()

@@ -37,7 +37,7 @@ CASES = {
     "block, V first": (Linearized("block", "block", "vu"), 0.0),
 }
 ABOUT = {"n_samples": 60, "n_components": 3}
-NO_CHECKPOINT = r"run' is not a checkpoint.*remove it"
+NO_CHECKPOINT = r"run' is not a checkpoint.*delete it"
 
 
 class CutShortError(Exception):
@@ -177,7 +177,7 @@ def test_files_of_other_kinds_are_refused_in_words_of_our_own(path, kind):
         _solve(Anderson(), 1e-3, path)
     assert str(refused.value) == (
         f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason}): choose "
-        "another file, or remove it if you can do without it."
+        "another file, or delete it if you do not need it."
     )
     assert path.read_bytes() == content
 
@@ -336,7 +336,7 @@ def test_the_last_checkpoint_stays_when_a_new_one_fails(tmp_path, path, monkeypa
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(checkpoint.np, "savez", full)
-    with pytest.raises(OSError, match=r"run' cannot be written \(No space.*make room"):
+    with pytest.raises(OSError, match=r"run' cannot be written \(No space.*free some space"):
         _solve(Anderson(), 1e-6, path)
     assert path.read_bytes() == before
     assert list(tmp_path.iterdir()) == [path]

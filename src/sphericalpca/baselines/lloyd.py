@@ -101,7 +101,7 @@ def _renewed(Z: Matrix, found: Assignment, weight: Array) -> Array:
     k = len(found.centers)
     total = np.bincount(found.labels, weights=weight, minlength=k)
     directions, lengths = unit_rows(found.sums)
-    # Where the rows of a cluster cancel, every centre is as good as the one at hand.
+    # If the rows of a cluster cancel, every centre is as good as the current one.
     determined = lengths > ROUNDING * total
     centers = np.where(determined[:, None], directions, found.centers)
     cosines = found.cosines.copy()

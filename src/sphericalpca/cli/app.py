@@ -146,6 +146,8 @@ def _show_system(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     table=COMMANDS,
     epilog=examples(
         "sphericalpca demo",
+        "sphericalpca cluster texts.csv -k 20 --out groups",
+        "sphericalpca compress vectors.npy --bytes 96 --out codes",
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca choose vectors.npy --recall 0.9    # how many dimensions are enough",
         "sphericalpca transform model.safetensors vectors.npy -o small.npy",
@@ -165,4 +167,4 @@ def _show_system(ctx: click.Context, _option: click.Parameter, wanted: bool) -> 
     help="Show versions, libraries and the kernels in use, and exit.",
 )
 def app(debug: bool) -> None:
-    """Spherical PCA: components of unit length, so that distance is angle."""
+    """Spherical PCA: PCA for data compared by cosine, and tools for texts and vectors."""

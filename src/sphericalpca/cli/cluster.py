@@ -33,7 +33,9 @@ _text_options = console.with_options(
     click.option("--encoding", default="utf-8", help="Encoding of the file."),
     click.option("--strip", type=console.Names(["mail"]), help="Drop headers, quotes, signatures."),
     click.option("--vectors", is_flag=True, help="The file contains vectors."),
-    click.option("--merge", type=console.COUNT, metavar="N", help="Merge near groups down to N."),
+    click.option(
+        "--merge", type=console.COUNT, metavar="N", help="Merge nearest groups until N are left."
+    ),
 )
 
 
@@ -52,7 +54,9 @@ def _count(text: str) -> int | str:
     ),
 )
 @click.argument("texts", type=click.Path(path_type=Path))
-@click.option("-k", "--clusters", type=_count, required=True, metavar="K", help="Number or 'auto'.")
+@click.option(
+    "-k", "--clusters", type=_count, required=True, metavar="K", help="Number of groups, or auto."
+)
 @click.option("--out", type=console.FOLDER, required=True, help="Folder to write.")
 @_text_options
 @click.option("--stop-words", default="english", help="Words to ignore: english, none, or a file.")

@@ -29,7 +29,7 @@ __all__ = ["compress", "print_curve", "search"]
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option("--bytes", "n_bytes", type=console.COUNT, help="Bytes of each code.")
-@click.option("--recall", type=console.SHARE, help="Keep this share of 10 nearest neighbours.")
+@click.option("--recall", type=console.SHARE, help="Recall@10 to keep with the fewest bytes.")
 @click.option("--out", type=FOLDER, required=True, help="Folder to write.")
 @common_options("queries")
 @click.option("--keep", help="Other columns of a table to keep, separated by commas; default all.")

@@ -31,7 +31,7 @@ _TABLES = titles(lambda known: known.table)
 reading_options = with_options(
     click.option("--column", help=f"Column that holds the vectors ({_TABLES})."),
     click.option("--columns", help="Numeric columns or patterns, separated by commas."),
-    click.option("--key", help=f"Which {_KEYS}."),
+    click.option("--key", help=f"Name of the {_KEYS}."),
     click.option("--memory-budget", default="512MB", help="Memory for reading rows."),
 )
 

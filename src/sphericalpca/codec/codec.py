@@ -53,7 +53,7 @@ class SphericalCodec(MatrixTransformer):
 
     `SphericalPCA` turns rows into unit vectors.  Their components share bytes, so that all bytes
     carry about as much; each byte names one of 256 levels, found by k-means.  Decoded vectors are
-    scaled to unit length.  Queries need no code.
+    scaled to unit length.  Queries are not encoded.
 
     Parameters
     ----------
@@ -80,7 +80,7 @@ class SphericalCodec(MatrixTransformer):
         Rank as a share of all rows, estimated cosine, and the 2.5 % and 97.5 % quantiles of true
         minus estimated cosine there.
     fingerprint_ : str
-        Checksum of subspace and levels.  Codes are of use with this codec only.
+        Checksum of subspace and levels.  Codes can only be used with this codec.
 
     Examples
     --------
@@ -148,7 +148,7 @@ class SphericalCodec(MatrixTransformer):
         return np.asarray(model.components_[share > NO_SHARE * share[0]])
 
     def encode(self, X: Any) -> Any:
-        """Codes of the rows of X; `transform` is the same.  Zero rows have a code of their own.
+        """Codes of the rows of X; `transform` is the same.  Zero rows have a reserved code.
 
         Parameters
         ----------
@@ -199,7 +199,7 @@ class SphericalCodec(MatrixTransformer):
         return self._quantiser.decode(codes)
 
     def cosines(self, queries: Any, codes: Any) -> Array:
-        """Cosines of queries with what codes decode to.
+        """Cosines between queries and decoded codes.
 
         Parameters
         ----------

@@ -130,13 +130,13 @@ def open_folder(path: Path) -> tuple[Any, Codes, Any]:
             numbers = table.column(CODE).combine_chunks().flatten()
             codes = np.asarray(numbers).reshape(len(table), -1)
             table = table.drop_columns([CODE])
-        told = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
+        noted = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
         own = [len(codes), codec.fingerprint_, zlib.crc32(np.ascontiguousarray(codes).data)]
-        right = own == told and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)
+        right = own == noted and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)
     except ImportError:
         raise
     except Exception as error:  # damaged files fail in many ways
-        broken = f"{str(path)!r} is not a whole folder of codes ({printable(error, 200)})"
+        broken = f"{str(path)!r} is not a complete folder of codes ({printable(error, 200)})"
         raise DataError(broken, remedy="compress the rows again") from None
     if not right:
         strange = f"The codes in {str(path)!r} were not written with the codec beside them"
@@ -148,7 +148,7 @@ def codes_to_faiss(codec: Any, codes: Any) -> Any:
     """An ``IndexPQ`` behind the codec's matrix, with the same codes and levels.
 
     Its scores are inner products with decoded vectors that are not scaled to unit length, which
-    faiss cannot do: neighbours are ranked worse, most of all by few bytes.  Zero rows are not told.
+    faiss cannot do: neighbours are ranked worse, mainly with few bytes.  Zero rows are not marked.
 
     Parameters
     ----------

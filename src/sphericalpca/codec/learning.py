@@ -132,7 +132,7 @@ def pack(bits: Array, n_bytes: int) -> Labels:
 
 
 def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
-    """Cosines of each query with rows of its own, by their numbers, whatever their lengths."""
+    """Cosines of each query with its own rows, given by index, whatever their lengths."""
     found = np.empty(ids.shape)
     for i, own in enumerate(ids if ids.size else ()):
         query = unit_rows(dense(queries[[i]]))[0]

@@ -108,7 +108,7 @@ class Quantiser:
         return codes
 
     def encode(self, V: Array) -> Codes:
-        """Codes of unit vectors in float64; a zero row has a code of its own."""
+        """Codes of unit vectors in float64; zero rows have a reserved code."""
         codes, zero = self.nearest(V), ~V.any(axis=1)
         codes[zero] = 0
         codes[zero, 0] = ZERO
@@ -164,7 +164,7 @@ class Quantiser:
 
 
 def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:
-    """At most this many centres of float32 rows: all distinct rows, if there are no more."""
+    """At most this many centres of float32 rows: all distinct rows, if there are fewer."""
     rng = np.random.RandomState(seed)  # which is what scikit-learn takes
     drawn = rng.permutation(np.flatnonzero(weight > 0))[:STARTING_ROWS]
     distinct = np.unique(np.round(X[drawn] / GRID) + 0.0, axis=0)

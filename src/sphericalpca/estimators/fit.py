@@ -84,7 +84,7 @@ def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
 
 
 def _options(problem: Problem, model: Any, r: int, init: Any, rng: Any) -> dict[str, Any]:
-    """What `solve` is told by the model's parameters."""
+    """Arguments of `solve` from the model's parameters."""
     solver = choose_solver(model.solver, problem.rows, r, model.tol)
     numbers = {name: getattr(model, name) for name in ("n_init", "tol", "max_iter")}
     return {"solver": solver, "init": init, "rng": rng, **numbers}

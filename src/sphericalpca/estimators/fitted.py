@@ -71,7 +71,7 @@ class FittedAttributes:
 
     @classmethod
     def of_problem(cls, model: Any, problem: Problem, form: CanonicalForm, **known: Any) -> Self:
-        """Those at a subspace for a problem whose rows are all at hand."""
+        """Those at a subspace for a problem with all of its rows."""
         rows, loss = problem.rows, max(problem.loss(form.value), 0.0)  # positive but for rounding
         known |= {"loss_": loss, "n_passes_": rows.passes, "n_samples_": rows.shape[0]}
         return cls.at(model, form, total_weight_=rows.totals.weight, **known)

@@ -52,7 +52,7 @@ def as_numpy_or_namespace(X: Any) -> Any:
     """A foreign X as NumPy's without a copy if possible, else a `NamespaceMatrix`."""
     kind, layout = str(X.dtype).rpartition(".")[2], str(getattr(X, "layout", "strided"))
     if getattr(X, "requires_grad", False):
-        raise DataError("X requires gradients", "none flow through this model", "pass X.detach()")
+        raise DataError("X requires gradients", "a fit is not differentiable", "pass X.detach()")
     if not layout.endswith("strided"):
         remedy = "pass X.to_dense(), or a scipy CSR matrix"
         raise DataError(f"X is a tensor of layout {layout}", "must be dense", remedy)
@@ -144,7 +144,7 @@ def lazy_components(estimator: Any, X: Any) -> Any:
     r = len(estimator.components_)
     return array.map_blocks(
         _chunk_components,
-        # Passed as a value of its own, it enters the graph once instead of once per chunk.
+        # Passed separately, it enters the graph once instead of once per chunk.
         components_=importlib.import_module("dask").delayed(estimator.components_),
         options={"normalize": estimator.normalize, "mean": estimator.mean_},
         kind=dtype,

@@ -117,7 +117,7 @@ class ProgressMonitor(Monitor):
             self._report(time.perf_counter())
 
     def resume(self, iterations: int) -> None:
-        """A run goes on after the iterations of its checkpoint."""
+        """A run resumes after the iterations of its checkpoint."""
         self._made_before = iterations
         self._wrapped.resume(iterations)
 

@@ -384,7 +384,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None, *, progress: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap near rounding means that no subspace is better, up to rounding, as surely as `kind`
+        A gap near rounding means that no subspace is better, up to rounding, as reliably as `kind`
         says.  Solves up to 30 eigenvalue problems: seconds for a few hundred features, or for text.
 
         Parameters

@@ -45,14 +45,14 @@ class where_streamable:
             raise NotStreamableError(Parameter("center", value=True), rule, remedy)
         r = model.n_components
         if isinstance(r, (float, np.floating)):
-            rule = "is a mean cosine, and only all rows tell how many components reach it"
+            rule = "is a mean cosine, and finding the number of components needs all rows"
             remedy = "pass an integer, or call fit"
             raise NotStreamableError(Parameter("n_components", r), rule, remedy)
         return MethodType(self._method, model)
 
 
 def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
-    """Go on from what a model knows; returns the rows."""
+    """Update a model with the rows of a batch, which are returned."""
     backend = backend_of(X)
     with keep_last_fit(model), parallel():
         if isinstance(X, RowSource):
@@ -61,7 +61,7 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
         X = check_matrix(model, X, reset=not fitted, on_host=True)
         if fitted and r != model.n_components_:
             rule = f"the model has learned {model.n_components_} components already"
-            remedy = "set it back, truncate the model, or call fit"
+            remedy = "restore the old value, truncate the model, or call fit"
             raise ParameterError((Parameter("n_components", r), " was set"), rule, remedy)
         check_at_most("n_components", r, X.shape[1], "number of columns")
         weight = check_weights(sample_weight, X.shape[0])
@@ -121,5 +121,5 @@ def _fitted_weight(model: Any) -> float:
     if math.isfinite(known):
         return float(known)
     # Files of earlier versions lack it, but for unit rows the loss is 2 sum(w) (1 - mean cosine).
-    told = model.normalize and math.isfinite(model.loss_) and missing > 1e-3
-    return float(model.loss_ / (2.0 * missing)) if told else 0.0
+    known_loss = model.normalize and math.isfinite(model.loss_) and missing > 1e-3
+    return float(model.loss_ / (2.0 * missing)) if known_loss else 0.0

@@ -117,7 +117,7 @@ def _drift(found: Evaluation) -> str:
     )
     words = {
         "none": "no drift" if math.isnan(drift.optimism) else shown,
-        "lower": f"{expected}, so these rows have drifted away from the model: refit it",
+        "lower": f"{expected}, so these rows have drifted away from the model: fit it again",
         "higher": "these rows lie nearer to the model's subspace than its training rows",
         "unknown": "too few rows to tell drift from the decrease expected on new rows",
     }

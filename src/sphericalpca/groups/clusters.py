@@ -33,7 +33,7 @@ VECTORIZERS = [HasMethods(["fit_transform", "transform"]), HasMethods(["encode"]
 
 
 class TextClusters(ClusterMixin, validation.MatrixTransformer):
-    """Groups of texts by angle: the same ones every time, and every text in one of them.
+    """Cluster texts by angle, with the same groups in every run and a group for every text.
 
     Many runs of spherical k-means (k-means of dense vectors) in `SphericalPCA` components of tf-idf
     rows vote on which texts belong together; the outcome is refined in the space of the rows.
@@ -41,12 +41,12 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     Parameters
     ----------
     n_clusters : int or "auto", default=8
-        Number of groups; "auto" takes the one that is most stable under resampling.
+        Number of groups; "auto" chooses the number that is most stable under resampling.
     n_components : int or "auto", default="auto"
         Components of the runs that vote, at most; "auto" means five for each group.
     vectorizer : {"tfidf", "passthrough"} or object, default="tfidf"
-        What makes rows of texts: tf-idf without English stop words; nothing, if X holds vectors;
-        or any object with `fit_transform` and `transform`, or with `encode`.
+        How texts become rows: by tf-idf without English stop words; not at all, if X holds vectors;
+        or by any object with `fit_transform` and `transform`, or with `encode`.
     refine : bool, default=True
         Whether centres are in the space of the rows, rather than in that of the components.
     random_state : int, RandomState or None, default=0
@@ -200,7 +200,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             return as_rows(self._rows_of(X)).components(self.components_.T)
 
     def words(self, cluster: int, n: int = 10) -> list[tuple[str, float]]:
-        """Words that tell a group from the others.
+        """Words that distinguish a group from the others.
 
         Parameters
         ----------
@@ -210,7 +210,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         Returns
         -------
         words : list of (word, weight)
-            What it weighs more than in the mean of the other groups; none of vectors.
+            The weight is that in the group minus the mean over the others; empty for vectors.
         """
         self._check("cluster", cluster)
         known = getattr(self.vectorizer_, "get_feature_names_out", None)

@@ -1,4 +1,4 @@
-"""Compiled products, where a compiler was at hand; NumPy and scipy make them elsewhere."""
+"""Compiled products, if a compiler was available; otherwise NumPy and scipy compute them."""
 
 from sphericalpca.kernels.dense import dense_product
 from sphericalpca.kernels.library import instruction_set, instruction_sets, library

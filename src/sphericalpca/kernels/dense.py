@@ -1,6 +1,6 @@
 """Dense products with few columns, in compiled code twice as fast as OpenBLAS.
 
-A library for products of all shapes copies both matrices into an order of its own first, which
+A library for products of all shapes first copies both matrices into its own order, which
 costs as much as a product with few columns.  These kernels read the tall matrix where it is.
 """
 
@@ -45,7 +45,7 @@ def dense_product(A: Array, B: Array, out: Array | None = None) -> Array | None:
 
 
 def _suits(X: Array, B: Array) -> bool:
-    """Whether a kernel is at hand, can read X, and is faster."""
+    """Whether there is a kernel that can read X and is faster."""
     vector = VECTORS.get(instruction_set())
     if vector is None or X.dtype != B.dtype or X.dtype not in (np.float32, np.float64):
         return False

@@ -27,7 +27,7 @@ def instruction_set() -> str:
     Raises
     ------
     ParameterError
-        If the environment variable asks for one that is not at hand.
+        If the environment variable asks for one that is not available.
     """
     return _chosen(os.environ.get(VARIABLE, ""))
 

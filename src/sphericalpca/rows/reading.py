@@ -86,9 +86,9 @@ class RowSource(ABC):
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
         """Refuse to be loaded unasked: NumPy would else make an array of one object."""
         raise TypeError(
-            f"{self!r} stay in their files and are no array: pass them as they are to "
+            f"{self!r} are stored in files and cannot be used as an array: pass them to "
             "SphericalPCA, whose fit and transform read them in blocks, or load the files with "
-            "numpy.load, pandas.read_parquet or the like if they fit in memory."
+            "numpy.load or pandas.read_parquet if they fit in memory."
         )
 
     __array__ = __getitem__ = _refuse

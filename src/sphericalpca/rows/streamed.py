@@ -1,4 +1,4 @@
-"""Rows that stay in their files: read in blocks, one ahead of what is computed."""
+"""Rows that stay in their files: read in blocks, one ahead of the computation."""
 
 from __future__ import annotations
 

@@ -89,8 +89,8 @@ def _writing(path: Path) -> Iterator[None]:
     except OSError as error:
         reason = error.strerror or str(error)
         raise OSError(
-            f"checkpoint {str(path)!r} cannot be written ({reason}): make room or get the right to "
-            "write there, or choose another place."
+            f"checkpoint {str(path)!r} cannot be written ({reason}): free some space, "
+            "get write permission, or choose another folder."
         ) from error
 
 
@@ -108,7 +108,7 @@ class MultiStart(Generic[StateT]):
     seconds: float = 0.0
 
     def begin(self, number: int, start: Start | Run[StateT], rng: np.random.Generator) -> None:
-        """Go on with a start, or with the run of the file."""
+        """Begin with a start, or resume the run of the file."""
         self.number, self.rng = number, dict(rng.bit_generator.state) if rng else {}
         self.at_svd = isinstance(start, Start) and start.is_svd
         self.found_at_svd = start.svd_value if isinstance(start, Start) else None
@@ -169,7 +169,7 @@ class Checkpoint:
         except DataError:
             raise
         except UNFIT as error:
-            raise _refusal(self.path, "it lacks what this fit would go on from") from error
+            raise _refusal(self.path, "it lacks data that this fit needs to resume") from error
 
     def save(self, problem: Problem, solver: Resumable[StateT], search: MultiStart[StateT]) -> None:
         """Write the search, unless that was done a moment ago."""
@@ -259,7 +259,7 @@ def _refusal(path: Path, reason: str) -> DataError:
     # It may be anything, the user's data too, so removing it is not the first advice.
     return DataError(
         f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason})",
-        remedy="choose another file, or remove it if you can do without it",
+        remedy="choose another file, or delete it if you do not need it",
     )
 
 

@@ -3,9 +3,9 @@
 Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where S = sum w
 is n in the paper.  A weight k then equals repeating a row k times.
 
-Both orders are one computation.  A sweep at U takes the V at hand one step further, and
+Both orders are one computation.  A sweep at U takes the current V one step further, and
 that next V serves the next U step.  With U first the pair (U, next V) ends the
-iteration; with V first, as in the authors' program, it is the pair (U, V at hand).
+iteration; with V first, as in the authors' program, it is the pair (U, current V).
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class _Sweep:
 class LinearizedState:
     """A pair (U, V), and the sweep that found it.
 
-    It does not know the final sums: the moment at hand is that of another V than the best one.
+    It does not know the final sums: its moment belongs to a V other than the best one.
     """
 
     U: Array

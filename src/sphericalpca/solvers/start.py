@@ -289,7 +289,7 @@ def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.G
 def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
     """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
     Q, eps = Q.astype(problem.rows.dtype, copy=False), float(np.finfo(problem.rows.dtype).eps)
-    if S is not None:  # 1e-5 in single precision does no harm
+    if S is not None:  # 1e-5 in single precision is harmless
         return orthonormal_outside(S, Q, problem.inner, eps**0.7)
     return column_basis(Q, eps**0.75, problem.inner)
 

@@ -2,7 +2,7 @@
 
 For U = S C with an orthonormal basis S the problem is the same one for the small rows Z = X S.
 Some of these rows tell which of several starts leads highest.  In coordinates of the rows all of Z
-is at hand, and leads further on from there without a look at the data.
+is known, so the problem is solved further without reading the data.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def invoke(monkeypatch, tmp_path):
 def test_quick_without_data_shows_everything_on_embedded_data(invoke, tmp_path):
     done = invoke("all", "--quick", "--repetitions", 2, "--jobs", 1, "--out", tmp_path / "out")
     assert done.exit_code == 0, done.output
-    assert "take their place" in done.output
+    assert "dependencies instead" in done.output
     assert "Table 4 (embeddings) is skipped" in done.output
     assert {path.name for path in (tmp_path / "out").iterdir()} == FILES
     assert "- Toy. K-means reaches" in done.stdout
@@ -200,6 +200,6 @@ def test_ctrl_c_says_how_to_go_on(tmp_path, ctrl_c):
         time.sleep(0.1)
     _, err = ctrl_c(running, lambda blow: os.killpg(running.pid, blow))
     assert running.returncode == 130
-    assert "Give the same command to go on" in err
+    assert "Run the same command to resume" in err
     assert "Traceback" not in err
     assert Journal(tmp_path / "rows.csv").rows

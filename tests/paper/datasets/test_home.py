@@ -36,7 +36,7 @@ def test_no_home_folder_at_all(monkeypatch):
 
     monkeypatch.delenv("XDG_CACHE_HOME")
     monkeypatch.setattr(Path, "expanduser", homeless)
-    with pytest.raises(DataError, match=r"no home folder.*--data-home DIR.*SPHERICALPCA_DATA_HOME"):
+    with pytest.raises(DataError, match=r"No home folder.*--data-home DIR.*SPHERICALPCA_DATA_HOME"):
         get_data_home()
 
 

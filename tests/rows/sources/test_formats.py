@@ -62,7 +62,7 @@ def test_columns_of_several_types_are_computed_in_the_widest(X, save_table):
 def test_identifiers_are_not_taken_for_coordinates(X, save_table, dense):
     columns = {"id": np.arange(100), **{f"x{k}": X[:, k] for k in range(3)}, "xt": ["x"] * 100}
     path = save_table(columns)
-    with pytest.raises(DataError, match=r"whole numbers \('id'\) beside others.*columns="):
+    with pytest.raises(DataError, match=r"whole numbers \('id'\) besides others.*columns="):
         open_rows(path)
     np.testing.assert_array_equal(matrix(open_rows(path, columns=["x*"]), dense), X[:, :3])
     found = matrix(open_rows(path, columns=["x2", "x[01]"]), dense)
@@ -225,7 +225,7 @@ def test_no_hdf5_file_makes_others_be_read(X, tmp_path, way):
             if way == "source's source":
                 file.move("X", "Y")
                 file.create_virtual_dataset("X", _virtual(X, ".", "Y"))
-    with pytest.raises(DataError, match=r"takes numbers from elsewhere, '(.*own\.(h5|bin)|\.:Y)"):
+    with pytest.raises(DataError, match=r"refers to another file, '(.*own\.(h5|bin)|\.:Y)"):
         open_rows(strange, key=key)
 
 
@@ -235,7 +235,7 @@ def test_hdf5_sources_that_go_round_in_circles_or_nowhere(X, tmp_path):
         file.create_virtual_dataset("Y", _virtual(X, ".", "X"))
         file.create_virtual_dataset("Z", _virtual(X, ".", "nowhere"))
     for key, place in {"X": "Y", "Z": "nowhere"}.items():
-        with pytest.raises(DataError, match=f"takes numbers from elsewhere, '.:{place}'"):
+        with pytest.raises(DataError, match=f"refers to another file, '.:{place}'"):
             open_rows(tmp_path / "a.h5", key=key)
 
 

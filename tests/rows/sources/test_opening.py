@@ -196,7 +196,7 @@ def test_rows_in_files_are_no_array_and_say_so(X, tmp_path):
     np.save(tmp_path / "rows.npy", X)
     rows = open_rows(tmp_path / "rows.npy")
     for use in USES:
-        with pytest.raises(TypeError, match=r"stay in their files and are no array: .*SphericalPC"):
+        with pytest.raises(TypeError, match=r"are stored in files and cannot be used.*SphericalPC"):
             use(rows)
     one, two = (make_pipeline(SphericalPCA(2, tol=1e-7)).fit_transform(rows) for rows in (rows, X))
     np.testing.assert_allclose(one, two, atol=1e-5)

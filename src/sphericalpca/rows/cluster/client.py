@@ -37,7 +37,7 @@ def active_client() -> Any | None:
         return None
     with suppress(ValueError):
         _distributed().get_worker()
-        return None  # a task that waits for others of its own worker could wait forever
+        return None  # a task that waits for others of the same worker could wait forever
     try:
         client = _distributed().Client.current()
     except ValueError:
@@ -45,7 +45,7 @@ def active_client() -> Any | None:
     if client.asynchronous:
         raise ClusterError(
             "The active Dask client is asynchronous",
-            "a fit waits for its answers",
+            "a fit needs a synchronous one",
             "start one with Client(...), without asynchronous=True",
         )
     return client

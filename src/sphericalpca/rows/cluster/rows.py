@@ -92,7 +92,7 @@ class ClusterRows(Rows):
 
     def _run_on_workers(self, kernel: Kernel) -> list[list[Any]]:
         """What the kernel's returns sum up to, for each of several parts of the rows."""
-        # As a task of its own the kernel reaches the cluster once, and can be made again.
+        # As a separate task the kernel is sent to the cluster once, and can be recomputed.
         shared = self._cluster.submit(broadcast, kernel)
         last: dict[str, Any] = {}
         tasks = []

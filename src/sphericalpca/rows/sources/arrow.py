@@ -74,7 +74,7 @@ PREFIX = 8
 
 
 def batch_lengths(handle: BinaryIO) -> list[int]:
-    """Rows of each record batch; a ValueError if this is no complete Arrow file."""
+    """Rows of each record batch; a ValueError if the file is not a complete Arrow file."""
     size = handle.seek(0, os.SEEK_END)
     tail = _bytes_at(handle, max(size - 10, 0), 10)
     if _bytes_at(handle, 0, 6) != MAGIC or tail[-6:] != MAGIC:

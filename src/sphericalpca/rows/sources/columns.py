@@ -44,8 +44,8 @@ def select(schema: Any, options: Options, file: DataFile) -> Selection:
 def _index_of(schema: Any) -> set[str]:
     """The index of a data frame, which pandas writes as columns: it tells rows apart."""
     try:
-        told = schema.pandas_metadata["index_columns"]
-        named = {name for name in told if isinstance(name, str)}
+        index = schema.pandas_metadata["index_columns"]
+        named = {name for name in index if isinstance(name, str)}
     except (KeyError, RecursionError, TypeError, ValueError):  # none, or not from pandas
         named = set()
     # Others that copy the table leave out what pandas noted, and keep the name.
@@ -77,11 +77,11 @@ def _selected(
         raise DataError(found, remedy=encode)
     if 0 < len(whole) < len(numbers):  # which may count rows, and would drown all directions
         raise DataError(
-            f"{file.name} has columns of whole numbers ({_listed(whole)}) beside others, which may "
-            "be identifiers",
+            f"{file.name} has columns of whole numbers ({_listed(whole)}) besides others, which "
+            "may be identifiers",
             remedy=(
                 *("name those to read with ", Parameter("columns", ...)),
-                "; 'x*' stands for all that begin with x",
+                "; 'x*' selects all that begin with x",
             ),
         )
     return _numbers(numbers, types, file)

@@ -34,9 +34,9 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
         dataset = opened[key]
         if (elsewhere := _elsewhere(opened, dataset)) is not None:
             raise DataError(
-                f"Data set {key!r} of {file.name} takes numbers from elsewhere, {elsewhere!r}",
-                "no file may name others to be read",
-                "copy them into one data set",
+                f"Data set {key!r} of {file.name} refers to another file, {elsewhere!r}",
+                "files named by a file are not read",
+                "copy the numbers into one data set",
             )
         direct = dataset.chunks is None and not dataset.is_virtual
         offset = dataset.id.get_offset() if direct else None
