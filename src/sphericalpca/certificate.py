@@ -1,4 +1,4 @@
-"""An upper bound on f over all subspaces, which bounds the distance of U to the optimum.
+"""An upper bound on f over all subspaces, and hence on the distance of f(U) from the optimum.
 
 For any numbers s_j > 0 the arithmetic-geometric mean inequality gives ::
 
@@ -81,7 +81,7 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     U : array of shape (m, r)
         Orthonormal columns.
     max_bounds : int, default=30
-        Maximum number of eigen-decompositions; fewer are made when the gap is within a hundredth
+        Maximum number of eigendecompositions; fewer are made when the gap is within a hundredth
         of the best that this kind of bound can do, or a tenth of the rounding allowance, or hardly
         shrinks any more.
 
@@ -105,7 +105,7 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     value = float(w @ reach)
     total, terms = float(w @ norm), min(problem.rows.shape[1], SHORT_ROW)
     allowance = (terms / 4 + 4) * float(np.finfo(problem.rows.dtype).eps) * total
-    if r == problem.rows.shape[1] or total == 0:  # there is no other subspace, or no better one
+    if r == problem.rows.shape[1] or total == 0:  # no other subspace, or none is better
         return _certificate(heaviest, value, max(total, value) + allowance, 0.0)
     of_sums = np.sqrt(r) * sum(problem.rows.shape) * float(np.finfo(np.float64).eps)
     if problem.rows.shape[1] > DIRECT_SIZE >= problem.rows.shape[0]:
@@ -152,7 +152,7 @@ def _certificate(unit: float, value: float, bound: float, probability: float | N
 
 
 def _factors(w: Array, s: Array) -> Array:
-    """Square roots of w / s; 0 for rows that have no length."""
+    """Square roots of w / s; 0 for rows of length zero."""
     return np.asarray(np.sqrt(np.divide(w, s, out=np.zeros_like(s), where=s > 0)))
 
 

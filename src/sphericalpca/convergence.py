@@ -53,15 +53,15 @@ class Convergence:
     Attributes
     ----------
     lipschitz, lam, mu : float
-        L_c and the proximal constants; `mu` is NaN if it was renewed in every step.
+        L_c and the proximal constants; `mu` is NaN if it was updated in every step.
     applies : bool
-        Whether lam, mu > L_c, as the theory demands.
+        Whether lam, mu > L_c, as the theory requires.
     required_decrease : float
         (min(lam, mu) - L_c) / 2, P1's constant.
     sufficient_decrease : array of bool
         Whether P1 held, up to rounding of the loss; all False unless the theory `applies`,
         because P1's constant would allow the loss to rise.  The first entry counts only if V(0)
-        was unit.  Fit in float64: in float32 rounding is larger than a step's decrease.
+        had unit rows.  Fit in float64: in float32 rounding is larger than a step's decrease.
     subgradient_ratio : array
         dist(0, dh) divided by its bound; at most 1 if lam, mu > L_c.
     path_length : array

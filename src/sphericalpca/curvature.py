@@ -1,8 +1,8 @@
-"""How f curves: its second-order model, and a guess from what the SVD start found on its way.
+"""Curvature of f: its second-order model, and an approximation from the eigenvectors of the SVD.
 
 Minus the Hessian of f at U is D -> D A - (I - UU') sum_j w_j x_j x_j' D (I - v_j v_j') / l_j,
-with A = U'G and the lengths l_j = ||U'x_j||.  The step of exact alternation leaves the sum
-out, and creeps along directions in which the data are almost as strong as within U.  Where
+with A = U'G and the lengths l_j = ||U'x_j||.  The step of exact alternation omits the sum,
+and is slow along directions in which the data are almost as strong as within U.  Where
 the lengths differ little, and the v_j follow their mean, the sum is close to
 
     c X'WX D (I - A / f),        c = f / (the r leading eigenvalues of X'WX),
@@ -24,7 +24,7 @@ from sphericalpca.products import inner_products, product
 
 __all__ = ["Curvature", "Model"]
 
-# A guessed step is at most this many times as long as that of exact alternation.
+# An approximate Newton step is at most this many times as long as that of exact alternation.
 LONGEST = 12.0
 
 
@@ -36,17 +36,17 @@ class Curvature:
     values: Array  # float64, decreasing
 
     def saved(self) -> dict[str, Array]:
-        """The same as arrays."""
+        """Vectors and values as arrays."""
         return {"eigenvectors": self.vectors, "eigenvalues": self.values}
 
     @staticmethod
     def of(saved: Mapping[str, Array]) -> Curvature | None:
-        """What was saved; None if nothing was."""
+        """Restore what `saved` returned; None if there is nothing."""
         known = "eigenvectors" in saved
         return Curvature(saved["eigenvectors"], saved["eigenvalues"]) if known else None
 
     def step(self, here: Point) -> Array | None:
-        """Newton's step as far as it can be guessed; None where A is nearly singular."""
+        """An approximate Newton step; None where A is nearly singular."""
         R, U = here.tangent, here.U
         own, Q = np.linalg.eigh(np.asarray(here.pull, dtype=np.float64))
         leading = self.values[: len(own)].sum()
@@ -64,7 +64,7 @@ class Curvature:
 class Model:
     """The second-order model of f / f(U) at U: 1 + <slope, E> - <E, bend(E)> / 2.
 
-    Dividing by f(U) makes it free of the units of weights and rows.  The slope (m x r, float64)
+    Dividing by f(U) removes the units of weights and rows.  The slope (m x r, float64)
     is as long as the step of exact alternation.
     """
 
@@ -88,7 +88,7 @@ class Model:
 
 
 def _inverse_root(A: Array, eps: float) -> Array:
-    """A^-1/2; directions that hardly any row uses count as if a few did."""
+    """A^-1/2; directions that hardly any row uses are treated as if a few did."""
     eigenvalues, Q = np.linalg.eigh(A)
     eigenvalues = np.maximum(eigenvalues, math.sqrt(eps) * eigenvalues[-1])
     return np.asarray((Q / np.sqrt(eigenvalues)) @ Q.T)

@@ -1,7 +1,7 @@
-"""The only loop, and the contract of solvers.
+"""The only loop, and the protocols of solvers.
 
-The loop owns the clock, the record and the reason for stopping.  A solver is an immutable record
-of options that makes states: `Solver` and `State` are what they must have, `Resumable`,
+The loop owns the clock, the history and the reason for stopping.  A solver is an immutable record
+of options that makes states: `Solver` and `State` list what they must have; `Resumable`,
 `KnowsFinalSums` and `Promising` are optional.
 """
 
@@ -36,7 +36,7 @@ __all__ = [
     "iterate",
 ]
 
-# A step that promises less than this share of the loss is not worth its pass.
+# A step that promises a smaller relative decrease of the loss is not worth a pass.
 SMALL_PROMISE = 1e-5
 # A run is stagnant after this many iterations without a smaller residual or loss.
 STAGNATION = 20
@@ -66,7 +66,7 @@ class Start:
     is_svd : bool
         Whether U is the SVD, to which `svd_ratio_` refers, or was found from it.
     curvature : Curvature or None
-        How f curves, as far as the SVD tells.
+        The curvature of f, as far as the SVD gives it.
     span : array, shape (m, k), or None
         An orthonormal basis of directions in which a better start may be found, such as those among
         which the SVD was.
@@ -86,7 +86,7 @@ class Start:
 
 
 class State(Protocol):
-    """What the loop reads from a solver's state after each step, before it makes the next.
+    """What the loop reads from a solver's state after each step, before the next step.
 
     Later the state may be out of date: solvers share large arrays among their states.
     """
@@ -122,20 +122,20 @@ StateT_co = TypeVar("StateT_co", bound=State, covariant=True)
 
 @runtime_checkable
 class KnowsFinalSums(Protocol):
-    """A state that knows the sums that end a fit; otherwise they cost half a pass more."""
+    """A state that has the final sums of a fit; otherwise they cost another half pass."""
 
     @property
     def final_sums(self) -> FinalSums | None:
-        """What `Problem.canonical_form` needs to know of U."""
+        """What `Problem.canonical_form` needs besides U."""
 
 
 @runtime_checkable
 class Promising(Protocol):
-    """A state that knows how much one more step is worth."""
+    """A state that can predict the gain of one more step."""
 
     @property
     def promise(self) -> float:
-        """The share by which the exact step lowers the loss at least."""
+        """The least relative decrease of the loss by the exact step."""
 
 
 class Solver(Protocol[StateT]):
@@ -148,7 +148,7 @@ class Solver(Protocol[StateT]):
         """The state one iteration later."""
 
 
-# A solver chosen at run time: only itself knows its states.
+# A solver chosen at run time: only the solver itself knows its states.
 AnySolver = Solver[Any]
 
 
@@ -197,12 +197,12 @@ class Solution(Generic[StateT_co]):
 
     @property
     def final_sums(self) -> FinalSums | None:
-        """What `Problem.canonical_form` needs to know of U, if the last state knows."""
+        """What `Problem.canonical_form` needs besides U, if the last state has it."""
         return self.state.final_sums if isinstance(self.state, KnowsFinalSums) else None
 
 
 class Monitor:
-    """Watches a run; this one sees nothing.  Subclasses show progress or stop early."""
+    """Watches a run; this one does nothing.  Subclasses show progress or stop early."""
 
     def resume(self, iterations: int) -> None:
         """A run resumes after this many iterations."""
@@ -257,19 +257,19 @@ def iterate(
     began: float | None = None,
     keep: Callable[[Run[StateT]], None] | None = None,
 ) -> Solution[StateT]:
-    """Step until the residual reaches `tol`, `max_iter` is spent, or `monitor` says so.
+    """Step until the residual reaches `tol`, `max_iter` is reached, or `monitor` asks to stop.
 
     One more step is made after the last if the state promises that it will lower the loss by
     more than the share `small_promise`.  At least one step is made.  With ``tol=0`` all
     `max_iter` steps are made, even from a point where the residual happens to be exactly zero;
-    otherwise a run also ends where nothing but rounding errors changes any more.
+    otherwise a run also ends where only rounding errors still change.
 
     Parameters
     ----------
     start : Start or Run
         Where to begin, or a run to resume.
     rounding : float, optional
-        A fall of the loss that may be none: a run with no larger ones and no smaller residual for
+        A decrease of the loss that may be rounding: without larger ones or a smaller residual for
         20 iterations ends.
     way_up : callable, optional
         Given the problem and the U where a run ended that began at a critical point: a better U,
@@ -277,7 +277,7 @@ def iterate(
     monitor : Monitor, optional
         Called at every iteration; may ask to stop.
     began : float, optional
-        When the clock was started, by `time.perf_counter`; now by default.
+        Start of the clock, from `time.perf_counter`; now by default.
     keep : callable, optional
         Given the run at its start and after each iteration, to be kept in case of a crash.
     """
@@ -290,7 +290,7 @@ def iterate(
         run = Run(state, state.value)
     if run.record:
         monitor.resume(len(run.record))
-        # It may have arrived at a larger `tol` than the current one.
+        # It may have converged to a larger `tol` than the current one.
         run.arrived = run.arrived and min(row["residual"] for row in run.record) <= tol
     keep(run)
     # A finished run may be continued to a smaller `tol`, or with more iterations.  One that was cut
@@ -329,7 +329,7 @@ def iterate(
 
 
 def _stagnates(run: Run[StateT], tol: float, rounding: float) -> bool:
-    """Whether rounding errors are all that still changes: `tol` is below what they allow."""
+    """Whether only rounding errors still change: `tol` is below what they allow."""
     earlier, latest = run.record[:-STAGNATION], run.record[-STAGNATION:]
     if len(earlier) < STAGNATION or earlier[-1]["loss"] - latest[-1]["loss"] > rounding:
         return False
@@ -363,7 +363,7 @@ def _why_stop(
 ) -> StopReason | None:
     met = tol > 0 and run.state.residual <= tol
     if met:
-        # Where the loss is small its gradient is too, long before it is at its least.
+        # Where the loss is small its gradient is too, long before the loss reaches its minimum.
         promise = run.state.promise if isinstance(run.state, Promising) else 0.0
         if run.arrived or promise <= small_promise:
             return StopReason.CONVERGED
@@ -376,4 +376,4 @@ def _why_stop(
 
 
 def _forget(run: Run[StateT]) -> None:
-    """Nothing is kept."""
+    """Keep nothing."""

@@ -1,7 +1,7 @@
 """Small linear algebra: lengths, unit rows, polar factors, canonical rotation, angles.
 
 Everything here survives extreme magnitudes: squares are taken only of numbers that
-were first brought near one, or redone that way when they left the safe range.
+were first scaled near one, or repeated that way when they left the safe range.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "unit_rows",
 ]
 
-# This many squares may be added up in the type of the data: NumPy adds one after the other.
+# This many squares may be added up in the data type of X: NumPy adds one after the other.
 SHORT_ROW = 1024
 
 
@@ -52,7 +52,7 @@ def real_array(values: Any) -> Array:
     raise TypeError(given)
 
 
-# Inner products A'B of columns; coordinates of another basis have others than their numbers tell.
+# Inner products A'B of columns; in coordinates of another basis they are not A.T @ B.
 Inner = Callable[[Array, Array], Array]
 
 
@@ -80,7 +80,7 @@ def row_norms(A: Array) -> Array:
     norms = np.sqrt(np.where(doubtful, 0, squares)).astype(np.float64)
     rest = A[doubtful].astype(np.float64)
     peak = np.abs(rest).max(axis=1, initial=0.0)
-    # Lengths beyond the range are infinite, those of infinite rows NaN: callers look for them.
+    # Lengths beyond the range are infinite, those of infinite rows NaN: callers check for them.
     with np.errstate(over="ignore", invalid="ignore"):
         rest /= np.where(peak > 0, peak, 1)[:, None]
         norms[doubtful] = peak * np.sqrt(np.einsum("ij,ij->i", rest, rest))
@@ -133,13 +133,13 @@ def polar(M: Array, inner: Inner = inner_products) -> Polar:
     """Orthonormal polar factor of M (m x r, m >= r): the U that maximises <U, M>.
 
     Computed through the r x r matrix M'M, many times cheaper than an SVD of M.  That
-    squares the condition number, so a nearly rank-deficient M is taken to float64, and
-    then to the SVD, which also completes the factor to r orthonormal columns.
+    squares the condition number, so a nearly rank-deficient M is converted to float64, and
+    then passed to the SVD, which also completes the factor to r orthonormal columns.
 
     Raises
     ------
     LinAlgError
-        If M is rank-deficient up to rounding, and `inner` is not the inner product of its numbers.
+        If M is rank-deficient up to rounding, and `inner` is not `inner_products`.
     """
     M, size = in_range(M)
     eigenvalues, Q = np.linalg.eigh(np.asarray(inner(M, M), dtype=np.float64))
@@ -163,7 +163,7 @@ def polar(M: Array, inner: Inner = inner_products) -> Polar:
 
 
 def refined(Q: Array, inner: Inner = inner_products) -> Array:
-    """One Newton-Schulz step: nearly orthonormal columns become so to the last digits."""
+    """One Newton-Schulz step: nearly orthonormal columns become orthonormal to rounding."""
     r = Q.shape[1]
     return product(Q, 1.5 * np.eye(r, dtype=Q.dtype) - 0.5 * inner(Q, Q))
 
@@ -171,21 +171,21 @@ def refined(Q: Array, inner: Inner = inner_products) -> Array:
 def orthonormal_outside(
     S: Array, R: Array, inner: Inner = inner_products, harmless: float = 0.0
 ) -> Array:
-    """An orthonormal basis of R - S S'R, for an R from which S S'R was taken once already.
+    """An orthonormal basis of R - S S'R, for an R from which S S'R was subtracted once already.
 
     That left rounding errors within the span of S, which grow when columns are made
-    longer; here they are removed, unless they are `harmless`.  Directions that drown in them are
-    left out.  Squares of R must be safe: see `in_range`.
+    longer; here they are removed, unless they are `harmless`.  Directions lost in them are
+    dropped.  Squares of R must be safe: see `in_range`.
     """
     D = column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75, inner)
     within = inner(S, D)
     if frobenius(within) <= harmless:
         return D
     D -= product(S, within)
-    # What lost half its length lay within the span.
+    # What lost half its length was within the span.
     D = column_basis(D, 0.25, inner, 1.0)
     if frobenius(within) > 0.1:
-        # Much of R was rounding error.  Made longer once more, what is left of it could double
+        # Much of R was rounding error.  Scaled up once more, what is left of it could double
         # from one call to the next.
         D -= product(S, inner(S, D))
         D = refined(D, inner)
@@ -206,8 +206,8 @@ def column_basis(R: Array, cutoff: float, inner: Inner, full: float = 0.0) -> Ar
 def leading_eigenvectors(A: Array, count: int) -> tuple[Array, Array]:
     """The largest eigenvalues of a symmetric matrix, decreasing, and their vectors (m x count).
 
-    LAPACK finds all of them in less time than more than a quarter.  Its methods for some may come
-    back with fewer, and no word, where all are equal up to rounding, as for white data.
+    LAPACK computes all of them faster than more than a quarter.  Its methods for some may silently
+    return fewer where all are equal up to rounding, as for white data.
     """
     m, values = len(A), np.empty(0)
     options = {"check_finite": False}
@@ -237,7 +237,7 @@ def canonical_rotation(moment: Array) -> tuple[Array, Array]:
 def fix_signs(U: Array) -> Array:
     """Flip columns so that the largest |loading| of each is positive.
 
-    Among loadings that tie to rounding the first decides, so that two runs that differ
+    Among loadings that are equal up to rounding the first decides, so that two runs that differ
     in the last digits still agree on the sign.
     """
     highest, lowest = U.max(axis=0), -U.min(axis=0)

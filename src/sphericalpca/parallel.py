@@ -1,4 +1,4 @@
-"""All cores, by our own threads, with BLAS limited to one thread each.
+"""All cores, by the package's threads, with BLAS limited to one thread each.
 
 Every thread processes one part of the rows completely, and threads synchronise once per pass;
 those of BLAS synchronise after every product.
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 def allowed_threads() -> int:
-    """The number given to `parallel`; outside of it, the number that users' settings allow BLAS."""
+    """The number given to `parallel`; outside it, the number of threads BLAS may use."""
     pool = _current()
     return _blas(os.getpid()).allowed() if pool is None else pool.size
 
@@ -35,8 +35,8 @@ def allowed_threads() -> int:
 def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterator[None]:
     """Within this context `spread` runs on all allowed threads, and BLAS on one; it may be nested.
 
-    There are as many `threads` as BLAS may use, unless somebody else knows, as Dask does on its
-    workers.  With a fixed number of `parts` results are the same on any number of threads.
+    By default `threads` is the number BLAS may use; Dask's workers pass their own.  With a fixed
+    number of `parts` results are the same on any number of threads.
     """
     if _current() is not None:
         yield
@@ -56,7 +56,7 @@ def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterato
 def spread(
     function: Callable[[Item], Result], items: Sequence[Item], stop: Event | None = None
 ) -> list[Result]:
-    """The function of every item, in their order, on threads; errors and Ctrl-C set `stop`."""
+    """Map the function over the items, in order, on threads; errors and Ctrl-C set `stop`."""
     pool, stop = _current(), stop or Event()
     if pool is None or pool.size < 2 or len(items) < 2:
         return list(map(function, items))
@@ -73,9 +73,9 @@ def spread(
             other.add_done_callback(ended)
         if not others:
             return list(map(function, items))
-        # The first is done here: waking a thread, and being woken, takes a tenth of a millisecond.
+        # The first is done here: waking a thread and waiting for it takes a tenth of a millisecond.
         found = {0: function(items[0])}
-        # So are those that no thread has begun, where there are more items than threads.
+        # So are those that no thread has started, where there are more items than threads.
         for k in range(len(others), 0, -1):
             if others[k - 1].cancel():
                 found[k] = function(items[k])
@@ -92,7 +92,7 @@ def spread(
 def spread_runs(
     function: Callable[[Item], Result], runs: Sequence[Sequence[Item]]
 ) -> list[list[Result]]:
-    """The function of every item, each run on a thread; an error or Ctrl-C ends all of them."""
+    """Map the function over the items, one thread each; an error or Ctrl-C ends all of them."""
     stop = Event()
 
     def results(run: Sequence[Item]) -> list[Result]:
@@ -102,7 +102,7 @@ def spread_runs(
 
 
 def workers() -> int:
-    """How many threads `spread` has."""
+    """Number of threads of `spread`."""
     pool = _current()
     return 1 if pool is None else pool.size
 
@@ -135,10 +135,10 @@ def _current() -> _Pool | None:
 
 
 class _Blas:
-    """The BLAS libraries of this process, kept to one thread while anyone asks for that.
+    """The BLAS libraries of this process, limited to one thread while any caller needs that.
 
-    Most have one setting for the process: the first who comes changes it, the last who goes puts it
-    back.  With OpenMP inside it belongs to the thread that asks: everyone puts back their own.
+    Most have one setting per process: the first caller changes it, the last one restores it.  With
+    OpenMP the setting belongs to the calling thread: each caller restores its own.
     """
 
     def __init__(self) -> None:
@@ -175,7 +175,7 @@ class _Blas:
                     _set(self._shared, self._found)
 
     def keep_to_one(self) -> None:
-        """For threads of ours, which end soon."""
+        """For the package's threads, which end soon."""
         _set(self._own, [1] * len(self._own))
 
 
@@ -185,8 +185,8 @@ def _numbers(libraries: Sequence[Any]) -> list[int]:
 
 def _set(libraries: Sequence[Any], numbers: Sequence[int]) -> None:
     for library, number in zip(libraries, numbers, strict=True):
-        # threadpoolctl lets only the thread that came first change OpenBLAS; earlier versions have
-        # nobody to release.  Here the lock sees to it that nobody undoes another's setting.
+        # threadpoolctl lets only the first thread change OpenBLAS; earlier versions have nothing to
+        # release.  Here the lock keeps callers from undoing each other's setting.
         release = getattr(library, "clear_controlling_thread", lambda **_: None)
         release(force=True)
         library.set_num_threads(number)

@@ -43,7 +43,7 @@ __all__ = [
 
 
 class FinalSums(NamedTuple):
-    """What `Problem.canonical_form` needs to know of U, to end a fit."""
+    """What `Problem.canonical_form` needs besides U, to end a fit."""
 
     value: float  # f(U)
     cosines: float  # sum_j w_j ||U'x_j|| / ||x_j||
@@ -52,7 +52,7 @@ class FinalSums(NamedTuple):
 
 @dataclass(frozen=True)
 class Point:
-    """What one pass tells at U.
+    """The result of one pass at U.
 
     Attributes
     ----------
@@ -88,7 +88,7 @@ class Point:
 
     @cached_property
     def pull(self) -> Array:
-        """H = U'G, which is symmetric and not negative."""
+        """H = U'G, which is symmetric and positive semidefinite."""
         return symmetric(inner_products(self.U, self.gradient))
 
     @cached_property
@@ -104,7 +104,7 @@ class Point:
 
     @property
     def final_sums(self) -> FinalSums | None:
-        """What `Problem.canonical_form` needs to know of U; None in an auxiliary problem."""
+        """What `Problem.canonical_form` needs besides U; None in an auxiliary problem."""
         return None if self.moment is None else FinalSums(self.value, self.cosines, self.moment)
 
     @cached_property
@@ -138,13 +138,13 @@ class CanonicalForm:
 class Problem:
     """Spherical PCA on given rows: every quantity a solver may ask for.
 
-    Methods that look at the data make one pass over the rows each, or half a pass.
+    Methods that read the data take one pass over the rows each, or half a pass.
 
     Parameters
     ----------
     rows : Rows
     auxiliary : bool, default=False
-        Whether no fit ends with this problem: its points then lack the final sums.
+        Whether no fit ends with this problem; its points then lack the final sums.
     """
 
     def __init__(self, rows: Rows, *, auxiliary: bool = False) -> None:
@@ -153,7 +153,7 @@ class Problem:
 
     @property
     def inner(self) -> Inner:
-        """A'B as a function of matrices whose columns stand for vectors of m numbers."""
+        """A'B as a function of matrices whose columns represent vectors of m numbers."""
         return inner_products
 
     def scalar_products(self, A: Array, matrices: Sequence[Array]) -> Array:
@@ -216,7 +216,7 @@ class Problem:
             U=self._cast(refined(rotated)),
             shares=eigenvalues / eigenvalues.sum(),
             value=sums.value,
-            # Where all rows lie in the subspace, rounding may step over the end.
+            # Where all rows lie in the subspace, rounding may exceed the maximum.
             mean_cosine=min(sums.cosines / self.rows.totals.weight, 1.0),
         )
 
@@ -276,7 +276,7 @@ class Problem:
 
 def symmetric(A: Array) -> Array:
     """(A + A') / 2."""
-    return np.asarray(0.5 * A + 0.5 * A.T)  # a sum of two may leave the number range
+    return np.asarray(0.5 * A + 0.5 * A.T)  # A + A' may overflow
 
 
 def residual(U: Array, G: Array) -> float:

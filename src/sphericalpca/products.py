@@ -25,9 +25,9 @@ __all__ = [
 
 # Below this many multiplications threads cost more than they save.
 SMALL_PRODUCT = 4_000_000
-# This many numbers stay in cache while others are added to them.
+# This many numbers fit in cache while others are added to them.
 PIECE = 100_000
-# This many products may be added up in the type of the data.
+# This many products may be added up in the data type of the factors.
 SHORT_SUM = 1024
 
 Array = npt.NDArray[np.floating[Any]]
@@ -37,8 +37,8 @@ Labels = npt.NDArray[np.integer[Any]]
 def times(A: Any, B: Any, out: Array | None = None) -> Any:
     """A B where both are finite and may be float32, without NumPy's "invalid value in matmul".
 
-    The fast kernels of BLAS compute in lanes that hold no number of ours, and raise the flag of an
-    invalid operation for what happens to lie there: OpenBLAS 0.3.31 with AVX-512 does, for float32
+    The fast kernels of BLAS also compute in unused lanes, and set the flag of an invalid operation
+    for whatever values are there: OpenBLAS 0.3.31 with AVX-512 does, for float32
     rows of five numbers times a vector.  The product itself is right.
     """
     if isinstance(A, np.ndarray) and isinstance(B, np.ndarray):

@@ -1,13 +1,13 @@
-"""The problem of wide data in coordinates of the rows: n numbers for each of m.
+"""The problem of wide data in coordinates of the rows: vectors of n instead of m numbers.
 
 Only the span of the rows matters, so that U = X'A for some A (n x r).  A is kept together with
 Y = XU, stacked in one array [A; Y] of 2n rows: sums, and products with small matrices from the
-right, do to both what they do to U.  The inner product of X'A and X'B is A'(XX'B), so that nothing
-of m rows is needed but one workspace for each pass.
+right, act on both as they act on U.  The inner product of X'A and X'B is A'(XX'B), so that only
+one workspace per pass has m rows.
 
 At U, with the best components V, weights W, B = WV and H = Y'B = U'G, the part of the gradient
-G = X'B that turns the subspace is X'D with D = B - A H.  It is made directly, with all its digits,
-and not as a difference of large matrices.
+G = X'B that turns the subspace is X'D with D = B - A H.  It is computed directly, with all its
+digits, and not as a difference of large matrices.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ __all__ = [
     "suits_gram",
 ]
 
-# Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors less
-# than the passes of a randomized SVD.
+# Up to this many features the m x m Gram matrix costs one cheap pass, and its eigenvectors cost
+# less than the passes of a randomized SVD.
 GRAM_FEATURES = 1024
 # Up to this many rows or features the SVD is exact.  Up to this many for each component, all
 # products of two of them cost no more than the passes that they save.
@@ -43,12 +43,12 @@ EXACT_SIDE, FEW_PER_COMPONENT = 2048, 20
 
 
 def suits_gram(count: int, n_components: int) -> bool:
-    """Whether the products of so few rows, or features, are to be made."""
+    """Whether a Gram matrix of this many rows, or features, is worth its cost."""
     return count <= min(EXACT_SIDE, FEW_PER_COMPONENT * n_components)
 
 
 def suits_exact(rows: Rows) -> bool:
-    """Whether the SVD is to be exact; a long basis of it must be no larger than the data."""
+    """Whether to compute an exact SVD; its basis must be no larger than the data."""
     n, m = rows.shape
     return min(n, m) <= EXACT_SIDE and (m <= 2 * EXACT_SIDE or rows.stored == n * m)
 
@@ -60,7 +60,7 @@ def _are_wide(rows: Rows) -> bool:
 
 
 class LeavesRowSpace(np.linalg.LinAlgError):
-    """The way leads to a U without coordinates, or the rows span too few dimensions (None)."""
+    """U has no coordinates, or the rows span too few dimensions (U is None)."""
 
     def __init__(self, U: Array | None = None) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class RowSpace(Problem):
 
     @staticmethod
     def suits(rows: Rows) -> bool:
-        """Whether it is worth it, and safe.
+        """Whether it is faster, and safe.
 
         An exact SVD would need float64 here, and few dense rows take less time as they are.
         """
@@ -87,7 +87,7 @@ class RowSpace(Problem):
         return self.rows.shape[0]
 
     def pair(self, A: Array) -> Array:
-        """[A; XX'A], what stands for U = X'A; one pass."""
+        """[A; XX'A], which represents U = X'A; one pass."""
         stacked = np.empty((2 * self._n, A.shape[1]), dtype=self.rows.dtype)
         stacked[: self._n] = A
         self.rows.project(self.rows.correlate(stacked[: self._n]), out=stacked[self._n :])
@@ -140,7 +140,7 @@ class RowSpace(Problem):
         return Y if (shares == 1).all() else Y * shares.astype(Y.dtype)[:, None]
 
     def evaluate(self, U: Array) -> Point:
-        """Everything at U, from one pass at most: the other half is made when it is asked for."""
+        """Everything at U, from at most one pass: the second half is computed on demand."""
         V = np.empty((self._n, U.shape[1]), dtype=self.rows.dtype)
 
         def components(block: Block) -> tuple[Any, ...]:
@@ -154,7 +154,7 @@ class RowSpace(Problem):
 class FewRows(Problem):
     """The same problem for few long rows in as many coordinates as they span: rows Z, ZZ' = XX'.
 
-    For cosines K = E L E' of rows with lengths N these are Z = N E L^(1/2), and C stands for U = QC
+    For cosines K = E L E' of rows with lengths N these are Z = N E L^(1/2), and C represents U = QC
     with Q = X'A, A = N^-1 E L^(-1/2).
     """
 
@@ -201,7 +201,7 @@ class LongPoint(Point):
 
 
 class RowPoint(Point):
-    """What is known at U.  Gradients lack the factor of the heaviest weight."""
+    """The point at U.  Gradients lack the factor of the heaviest weight."""
 
     def __init__(self, space: RowSpace, U: Array, V: Array, value: float, cosines: float) -> None:
         loss = space.loss(value)

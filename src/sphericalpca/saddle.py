@@ -1,4 +1,4 @@
-"""The way up from a saddle, where no first-order step moves; symmetric data put the SVD on one."""
+"""Escape from saddles, where first-order steps are zero; the SVD of symmetric data can be one."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from sphericalpca.rowspace import FewRows, LeavesRowSpace, RowSpace
 
 __all__ = ["way_up"]
 
-# Hessian products, a pass each, after which f is taken to curve downwards in all directions.
+# Hessian products, a pass each, after which f is assumed to curve downwards in all directions.
 LOOKS = 10
-# A rise by less than this many rounding errors may be none.
+# An increase by less than this many rounding errors may not be one.
 ROUNDING = 64.0
-# Of many more rows than these, some are asked first whether f may curve upwards at all.
+# With many more rows than this, a sample tells first whether f may curve upwards at all.
 ROWS = 4096
 
 
@@ -26,12 +26,12 @@ def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | Non
 
     U is meant to be critical.  Lanczos' method looks for the direction in which the second-order
     model bends upwards most, from a random one: symmetric data hide it from any other.  Given the
-    `span` of the strongest directions of many rows, some of the rows are asked first, within it.
+    `span` of the strongest directions of many rows, a sample of rows is tried first, within it.
 
     Raises
     ------
     LeavesRowSpace
-        With the better subspace, for which that problem has no coordinates.
+        With the better subspace, if the problem has no coordinates for it.
     """
     if isinstance(problem, RowSpace):
         up = way_up(Problem(problem.rows), U)
@@ -45,7 +45,7 @@ def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | Non
         return None
     here = problem.evaluate(U)
     rounding = ROUNDING * float(np.finfo(here.U.dtype).eps)
-    # Nothing is better than a subspace that has all rows.
+    # No subspace is better than one that contains all rows.
     if here.cosines >= (1.0 - rounding) * problem.rows.totals.weight or here.value <= 0:
         return None
     model = Model(problem, here)
@@ -56,7 +56,7 @@ def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | Non
 
 
 def _seems_to_curve_upwards(problem: Problem, U: Array, span: Array) -> bool:
-    """Whether the model of some rows bends upwards by more than their choice explains."""
+    """Whether the model of a sample bends upwards by more than sampling explains."""
     Z, weight = problem.sample(span, ROWS)
     small = Problem(as_rows(Z.astype(np.float64), weight=weight, normalize=False))
     model = Model(small, small.evaluate(polar(inner_products(span, U)).factor))

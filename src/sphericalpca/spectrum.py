@@ -26,12 +26,12 @@ __all__ = ["FAILURE", "LeadingEigenvalues", "Ritz", "tangent"]
 
 # A bound may fail with this probability.
 FAILURE = 1e-9
-# Of the random vectors.  An unusual seed: with that of a fit or of the data, such as 0, the vectors
+# For the random vectors.  An unusual seed: with that of a fit or of the data, such as 0, vectors
 # would be the same, and not independent.
 SEED = 0x2C1A_94F3_7B60_E85D_13D9_0A72_C64E_5F81
-# Vectors beyond the r that are asked for, so that the rest of A is far below the r-th eigenvalue.
+# Vectors beyond the r requested ones, so that the rest of A is far below the r-th eigenvalue.
 SPARE, SPARE_SHARE = 8, 0.5
-# Random vectors that Lanczos starts from, and products: more for eigenvalues that hardly differ.
+# Random vectors that Lanczos starts from, and products: more for eigenvalues that are close.
 BLOCK, FEW_PRODUCTS, MANY_PRODUCTS = 16, 8, 48
 # Blocks that refine Ritz vectors at a time, and how often.
 DEPTH, ROUNDS = 3, 12
@@ -55,7 +55,7 @@ class Ritz:
         return cls(values[::-1][:count], product(S, C), product(AS, C))
 
     def refined(self, times: Operator, depth: int) -> Ritz:
-        """Better ones, from `depth` blocks more: a product with A for each."""
+        """Better ones, from `depth` more blocks: a product with A for each."""
         size, end = self.vectors.shape
         S, AS = np.empty((2, size, end * (depth + 1)))
         S[:, :end], AS[:, :end] = self.vectors, self.images
@@ -86,7 +86,7 @@ class Ritz:
 
 
 class LeadingEigenvalues:
-    """Leading eigenvalues of weighted covariances, each found from those of the last.
+    """Leading eigenvalues of weighted covariances, each computed from those of the last.
 
     Of rows in memory that are fewer than their features, vectors have a number for each row, and A
     stands for the n x n matrix of the weighted rows' products.  Products are made in float64.
@@ -96,7 +96,7 @@ class LeadingEigenvalues:
         # A device may have no float64.
         as_given = isinstance(problem.rows, NamespaceRows) or problem.rows.dtype == np.float64
         self._rows = problem.rows if as_given else DoubleRows(problem.rows)
-        # The probability that a bound fails, if it is known.
+        # The probability that a bound fails, if known.
         self.failure = FAILURE if self._rows.dtype == np.float64 else None
         self._problem, (n, m), self._r = Problem(self._rows), self._rows.shape, U.shape[1]
         self._by_rows = self._rows.in_memory and n < m
@@ -104,10 +104,10 @@ class LeadingEigenvalues:
         self._factor: Array = np.ones(n)
         self._rng = np.random.default_rng(SEED)
         count = min(math.ceil((1 + SPARE_SHARE) * self._r) + SPARE, self._size)
-        # How many columns have room: two sets of `count` for each block, and some at work.
+        # How many columns fit: two sets of `count` for each block, and working space.
         self._columns = self._rows.room // (8 * self._size)
         self._depth = int(np.clip(self._columns // (2 * count) - 3, 1, DEPTH))
-        # What is near eigenvectors of the column space, or their products with the rows.
+        # Approximate eigenvectors in the column space, or their products with the rows.
         near = self._rows.project(U) if self._by_rows else U
         random = self._rng.standard_normal((self._size, max(count - self._r, 0)))
         self._near = np.hstack([near, random / math.sqrt(self._size)])[:, :count]
@@ -122,7 +122,7 @@ class LeadingEigenvalues:
             return top, lengths_of_projections(self._problem, found.vectors[:, : self._r])
 
     def bound(self, factor: Array, enough: float) -> float:
-        """An upper bound of that sum, about as tight; it fails with probability `FAILURE`."""
+        """An upper bound on that sum, about as tight; it fails with probability `FAILURE`."""
         with parallel():
             trace, found = self._ritz(factor, enough)
             E, k = np.linalg.qr(found.vectors)[0], len(found.values)
@@ -140,18 +140,18 @@ class LeadingEigenvalues:
     def _ritz(self, factor: Array, enough: float) -> tuple[float, Ritz]:
         """The trace of A, and Ritz vectors of A over its trace, which is A from here on.
 
-        Their residuals matter no more than `enough`, or are as small as they get.
+        Their residuals matter less than `enough`, or are as small as they get.
         """
         trace = float(np.square(factor * self._rows.stats.norm).sum())
         self._factor = factor / math.sqrt(trace)
         column, eps = self._factor[:, None], float(np.finfo(np.float64).eps)
         near: Array = self._near * column if self._by_rows else self._near
-        length = row_norms(near.T)  # rows may be long, and random vectors are not
+        length = row_norms(near.T)  # rows may be long, random vectors are not
         near = near / np.where(length > 0, length, 1.0)
         S = column_basis(column_basis(near, eps, inner_products), 0.25, inner_products)
         found, before = Ritz.within(S, self._times(S), S.shape[1]), math.inf
         for hard in range(ROUNDS):
-            # At least once: the error of vectors from another matrix is not known before.
+            # At least once: the error of vectors from another matrix is unknown.
             found = found.refined(self._times, self._depth if hard else 1)
             error = found.top_sum(self._r, float(found.values[-1]))
             error -= float(found.values[: self._r].sum())
@@ -187,9 +187,9 @@ def tangent(block: int, size: int, failure: float) -> float:
 def _largest_outside(
     times: Operator, E: Array, rng: np.random.Generator, limit: int
 ) -> Iterator[tuple[float, float]]:
-    """The largest eigenvalue of A outside E, from below, and how many times that it may be.
+    """A lower bound on the largest eigenvalue of A outside E, and by what factor it may be larger.
 
-    One pair for each product; those factors all hold, except with probability `FAILURE`.
+    One pair for each product; all factors hold, except with probability `FAILURE`.
     """
     size, start = E.shape
     left, end = size - start, start
@@ -202,7 +202,7 @@ def _largest_outside(
     P: Array = rng.standard_normal((size, min(BLOCK, left)))
     for products in range(1, limit + 1):
         width = min(BLOCK, size - end)
-        for _ in range(3):  # where nothing is left of P, it is rounding errors: these too
+        for _ in range(3):  # where nothing is left of P but rounding errors, these too
             P -= product(W[:, :end], inner_products(W[:, :end], P))
             P = np.linalg.qr(P)[0][:, :width]
         W[:, end : end + width] = P
