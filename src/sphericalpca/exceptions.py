@@ -108,7 +108,7 @@ class Explained(Exception):
             sentence = f"{sentence} {remedy[0].upper()}{remedy[1:]}"
         elif remedy:
             sentence = f"{sentence}: {remedy}"
-        # A command in quotes is copied by the reader: no full stop behind it.
+        # Readers copy a command in quotes: no full stop after it.
         return sentence if sentence.endswith((".", "?", '"')) else f"{sentence}{self._end}"
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Write files and folders whole or not at all, under a temporary hidden name first."""
+"""Atomic writes of files and folders, under a temporary hidden name first."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def replacing(path: Path) -> Iterator[Path]:
     temporary = beside(path)
     try:
         with _naming(path, temporary):
-            # Never opens what others may have put there, such as a link.
+            # Never opens a file that others may have put there, such as a link.
             temporary.touch(exist_ok=False)
             yield temporary
             _to_disk(temporary)
@@ -129,7 +129,7 @@ def beside(path: Path, ending: str = "tmp") -> Path:
 
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
-    """Remove what killed processes left (in folders `ours`); restore what was not replaced."""
+    """Remove files that killed processes left (in folders `ours`); restore what was not replaced."""
     # Files that cannot be read or removed are harmless: new files have other names.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."
@@ -169,7 +169,7 @@ def _naming(path: Path, temporary: Path) -> Iterator[None]:
 def _is_alive(process: int, life: str) -> bool:
     if process == os.getpid():
         return life == LIFE
-    if os.name == "nt":  # where asking would end the process
+    if os.name == "nt":  # os.kill would end the process there
         return True
     try:
         os.kill(process, 0)
@@ -226,7 +226,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _take_the_place(new: Path, path: Path) -> None:
-    """Two renames, since a folder with content cannot be replaced in one."""
+    """Two renames, since a non-empty folder cannot be replaced in one."""
     aside = beside(path, "old")
     if path.exists():
         path.rename(aside)

@@ -27,7 +27,7 @@ UNREADABLE = (AttributeError, KeyError, RecursionError, TypeError, ValueError)
 
 
 def write_model(path: Path, arrays: Mapping[str, Array], header: Mapping[str, Any]) -> None:
-    """Write arrays and header to one file, whole or not at all."""
+    """Write arrays and header to one file, atomically."""
     check_model_name(path)
     library = _safetensors("safetensors.numpy")
     text = json.dumps({"format": FORMAT, **header})

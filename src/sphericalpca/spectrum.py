@@ -88,7 +88,7 @@ class Ritz:
 class LeadingEigenvalues:
     """Leading eigenvalues of weighted covariances, each computed from those of the last.
 
-    Of rows in memory that are fewer than their features, vectors have a number for each row, and A
+    For rows in memory that are fewer than their features, vectors have a number for each row, and A
     stands for the n x n matrix of the weighted rows' products.  Products are made in float64.
     """
 

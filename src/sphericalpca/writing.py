@@ -1,4 +1,4 @@
-"""Write vectors to files, a block at a time: whole or not at all."""
+"""Write vectors to files atomically, a block at a time."""
 
 from __future__ import annotations
 

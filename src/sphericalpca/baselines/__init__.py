@@ -1,3 +1,3 @@
-"""Algorithms of the paper's rivals, one per file; their estimators are in `estimators`."""
+"""Algorithms of the paper's baselines, one per file; their estimators are in `estimators`."""
 
 __all__: list[str] = []

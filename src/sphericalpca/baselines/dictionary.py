@@ -1,8 +1,8 @@
 """K-SVD: sparse codes by matching pursuit, then one atom after the other by its own SVD.
 
-The update of the atoms never raises the loss ||X - C D||^2, unless atoms become one; the coding,
-being greedy, may.  Rows do not keep codes that were better: the atoms would settle on what the
-pursuit does not find again.
+The update of the atoms never increases the loss ||X - C D||^2, unless atoms are merged; the
+coding, being greedy, may.  Rows do not keep earlier codes that were better: the atoms would adapt
+to codes that the pursuit does not find again.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from sphericalpca.rows import Matrix, dense
 
 __all__ = ["Dictionary", "first_atoms", "leading_direction", "learn_dictionary"]
 
-# Atoms whose |cosine| is within this of 1 are one and the same.
+# Atoms whose |cosine| is within this of 1 are considered equal.
 TWINS = 1e-6
 # A row whose squared error is this small, relative to the row, is represented.
 REPRESENTED = 1e-12
@@ -90,7 +90,7 @@ def leading_direction(X: Matrix, C: Array, D: Array, start: Array) -> Array:
     found, m = None, X.shape[1]
     if min(X.shape) > SMALL:
         operator = LinearOperator((m, m), matvec=gram_times, dtype=np.float64)
-        # Nothing may be left of the rows, or nothing along the start.
+        # The remaining rows, or their part along the start, may be zero.
         with suppress(ArpackError):
             vectors = eigsh(operator, k=1, v0=start, ncv=LANCZOS_VECTORS, tol=LANCZOS_ACCURACY)[1]
             found = vectors[:, 0]
@@ -106,7 +106,7 @@ def _errors(lengths: Array, C: Array, D: Array, products: Array) -> Array:
 
 
 def _update_atoms(X: Matrix, D: Array, C: Array) -> None:
-    """Atom and codes become the leading singular pair of what the others leave to them."""
+    """Atom and codes become the leading singular pair of the residual of the others."""
     for k in range(len(D)):
         users = np.flatnonzero(C[:, k])
         if len(users) == 0:
@@ -137,7 +137,7 @@ def _replace_unused(
             break
         D[k] = dense(X[[worst]])[0] / lengths[worst]
         products[:, k] = X @ D[k]
-        # Rows along the new atom need no other.
+        # Rows along the new atom need no further one.
         errors[np.abs(products[:, k]) >= (1 - TWINS) * lengths] = 0.0
         renewed = True
     return renewed

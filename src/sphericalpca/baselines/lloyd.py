@@ -35,7 +35,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Clustering:
-    """Where a run ended, the inertia after each iteration, and its last relative decrease."""
+    """The end of a run, the inertia after each iteration, and its last relative decrease."""
 
     last: Assignment
     inertias: Array
@@ -44,7 +44,7 @@ class Clustering:
 
 
 def unit_copy(X: Matrix, rows: Rows) -> tuple[Matrix, Array]:
-    """Unit rows and weights of those rows that have both; X is what `rows` was made of."""
+    """Unit rows and weights of those rows that have both; `rows` was made from X."""
     useful = rows.stats.weight > 0
     X, scale = X[useful], rows.stats.scale[useful].astype(X.dtype)
     Z = sparse.diags_array(scale) @ X if sparse.issparse(X) else X * scale[:, None]
@@ -71,7 +71,7 @@ def lloyd(Z: Matrix, weight: Array, centers: Array, *, tol: float, max_iter: int
         before, found = found, assign(rows, _renewed(Z, found, weight))
         inertias.append(found.inertia)
         decrease = (before.inertia - found.inertia) / (before.inertia or 1.0)
-        # A cluster that has just become empty will begin anew, and lower the inertia.
+        # A cluster that has just become empty will restart, and lower the inertia.
         slow = decrease <= tol and len(np.unique(found.labels)) == len(centers)
         converged = slow or np.array_equal(before.labels, found.labels)
     return Clustering(found, np.array(inertias), decrease, converged)

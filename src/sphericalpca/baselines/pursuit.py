@@ -1,7 +1,7 @@
 """Orthogonal matching pursuit for blocks of rows; `benchmarks/bench_baselines.py` measures it.
 
 The steps of scikit-learn's `orthogonal_mp_gram`, forty to eighty times faster on thousands of rows
-with 20 atoms.  Where atoms depend on each other a row just gets fewer non-zeros.
+with 20 atoms.  Where atoms are linearly dependent a row just gets fewer non-zeros.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ __all__ = ["matching_pursuit"]
 
 # A row is coded when all its correlations are this small, relative to the first.
 CODED = 1e-8
-# The squared distance of a unit atom from the span of others at which it adds nothing.
+# Below this squared distance from the span of others a unit atom adds nothing.
 DEPENDENT = 1e-10
 # Numbers in the largest array of a block: few enough for the cache.
 BLOCK_ENTRIES = 200_000
@@ -32,7 +32,7 @@ def matching_pursuit(gram: Array, correlations: Array, n_nonzero: int) -> Array:
 
 
 def _pursue(gram: Array, correlations: Array, n_nonzero: int) -> Array:
-    """Gram-Schmidt in coordinates: a row's own basis is known by its products with all atoms."""
+    """Gram-Schmidt in coordinates: the basis of a row is given by its products with all atoms."""
     n, k = correlations.shape
     each = np.arange(n)
     remaining = correlations.copy()  # <d, residual> for every atom d
@@ -55,7 +55,7 @@ def _pursue(gram: Array, correlations: Array, n_nonzero: int) -> Array:
     # Codes of the chosen atoms, which are triangular in the basis made from them.
     codes = np.zeros((n, k))
     for t in reversed(range(n_nonzero)):
-        # What the atoms chosen later already give along q_t; those not useful have code 0.
+        # The part along q_t that atoms chosen later give already; useless atoms have code 0.
         given = np.einsum("nk,nk->n", basis[:, t], codes)
         codes[each, chosen[:, t]] += (share[:, t] - given) * inverse[:, t]
     return codes

@@ -21,7 +21,7 @@ from sphericalpca.rows import Block, Rows
 
 __all__ = ["Reweighted", "canonical", "distances", "huber_weights", "median_distance"]
 
-# A row is within the subspace where its squared distance is at most this many roundings of
+# A row is within the subspace if its squared distance is at most this many rounding errors of
 # its squared length.
 WITHIN = 64
 
@@ -46,7 +46,7 @@ class ReweightedState:
 
     @cached_property
     def residual(self) -> float:
-        """How far the step from here turns the subspace."""
+        """How far the next step turns the subspace."""
         U = np.asarray(self.U, dtype=np.float64)
         return frobenius(self.following - U @ (U.T @ self.following))
 
@@ -77,7 +77,7 @@ def distances(rows: Rows, U: Array) -> Array:
 
 
 def median_distance(rows: Rows, U: Array) -> float:
-    """Median distance of the rows outside the subspace, inf for none: others could make it zero."""
+    """Median distance of rows outside the subspace (others could make it zero); inf for none."""
     s = distances(rows, U)
     # By Pythagoras the rounding of a length comes out as its square root.
     outside = s > np.sqrt(WITHIN * np.finfo(rows.dtype).eps) * rows.stats.norm
@@ -107,6 +107,6 @@ def _weigh(block: Block, U: Array, cutoff: float) -> tuple[Any, ...]:
 
 
 def _distances(norm: Array, Y: Array) -> Array:
-    """By Pythagoras; rounding may leave less than nothing of a row within the subspace."""
+    """By Pythagoras; for a row within the subspace rounding may make the square negative."""
     inside = row_norms(Y)
     return np.sqrt(np.maximum((norm - inside) * (norm + inside), 0.0))

@@ -3,11 +3,11 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
-/* How many products are added up in registers, in rows and in columns of X: what is read for them again
- * and again stays in cache. */
+/* How many products are added up in registers, in rows and in columns of X: the numbers they reuse stay
+ * in cache. */
 #define LONG_SUM 512
 #define SHORT_SUM 128
-/* Rows whose results stay in the first cache. */
+/* Rows whose results stay in L1 cache. */
 #define FEW_ROWS 48
 
 #define JOIN(a, b, c) a##_##b##_##c

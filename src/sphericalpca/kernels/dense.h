@@ -15,7 +15,7 @@
 typedef T NAME(vector) __attribute__((vector_size(WIDE), aligned(sizeof(T)), may_alias));
 
 /* Vector v of a row of a tile.  The last one ends with the row, and may overlap the one before, so that nothing
- * is read or written beyond it. */
+ * past the row is read or written. */
 #define PLACE(v) ((v) + 1 < vectors ? (v) * LANES : last)
 
 /* out[i, c] += the sum over k of X[i * down + k * along] B[k, c], for a tile. */

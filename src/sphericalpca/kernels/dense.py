@@ -1,7 +1,7 @@
-"""Dense products with few columns, in compiled code twice as fast as OpenBLAS.
+"""Dense products with few columns, in compiled code that is up to twice as fast as OpenBLAS.
 
-A library for products of all shapes first copies both matrices into its own order, which
-costs as much as a product with few columns.  These kernels read the tall matrix where it is.
+A general library first packs both matrices into its own layout, which costs as much as a product
+with few columns.  These kernels read the tall matrix in place.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ __all__ = ["dense_product"]
 
 Array = npt.NDArray[np.floating[Any]]
 
-# Bytes of a vector, for the instruction sets whose vectors are long enough to gain something.
+# Bytes of a vector, for the instruction sets whose vectors are long enough to be faster.
 VECTORS = {"avx512": 64, "avx2": 32}
-# What is smaller or wider is left to BLAS.
+# Smaller and wider products are left to BLAS.
 LEAST_WORK, LEAST_SIDE, MOST_COLUMNS = 500_000, 64, 512
 
 
 def dense_product(A: Array, B: Array, out: Array | None = None) -> Array | None:
-    """A B for an array A, or its transpose; None, and nothing is written, where BLAS is as fast.
+    """A B for an array A, or its transpose; None, without writing anything, where BLAS is as fast.
 
     The numbers of a row of `out` must be next to each other, and the rows too.
     """
@@ -52,7 +52,7 @@ def _suits(X: Array, B: Array) -> bool:
     gap, step = X.strides
     rows = X.flags.aligned and step == X.itemsize and gap >= X.itemsize * X.shape[1]
     readable = rows and gap % X.itemsize == 0 and B.flags.aligned
-    # BLAS makes half of X'X only.
+    # BLAS computes only half of X'X.
     is_square = X.ctypes.data == B.ctypes.data
     few = vector <= B.shape[1] * B.itemsize and B.shape[1] <= MOST_COLUMNS
     return readable and not is_square and few and min(X.shape) >= LEAST_SIDE

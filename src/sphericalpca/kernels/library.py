@@ -1,4 +1,4 @@
-"""Compiled kernels: which library there is, and which of its instruction sets is used."""
+"""Compiled kernels: the library, and which of its instruction sets is used."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def instruction_set() -> str:
 
 @cache
 def instruction_sets() -> tuple[str, ...]:
-    """All that this library and this processor have, the best first; "scipy" always is."""
+    """All that this library and this processor support, the best first; always with "scipy"."""
     compiled = _loaded()
     if compiled is None:
         return ("scipy",)

@@ -1,7 +1,7 @@
 """A CSR matrix times a dense one, on all threads: each row of the result is gathered.
 
-X'V is a product of the same kind, with a transposed copy of X: adding up where each number belongs,
-as a product with X itself would, takes several times as long.
+X'V is a product of the same kind, with a transposed copy of X: a scatter, which a product with X
+itself would need, takes several times as long.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ Array = npt.NDArray[np.floating[Any]]
 
 # Below this many multiplications a second thread costs more than it saves.
 SMALL_PRODUCT = 200_000
-# A thread looks up after this many multiplications, in case of Ctrl-C: some tenths of a second.
+# A thread checks for Ctrl-C after this many multiplications: some tenths of a second.
 LONG_CALL = 200_000_000
-# A number that is looked up or put somewhere else takes as long as this many multiplications.
+# Looking up a number or moving it takes as long as this many multiplications.
 SCATTERED = 16
 
 Indices = npt.NDArray[np.integer[Any]]
@@ -34,14 +34,14 @@ Indices = npt.NDArray[np.integer[Any]]
 class CompressedRows:
     """A CSR matrix, ready to be multiplied with by compiled kernels.
 
-    Nothing is copied that is in native order.  Indices must be in range: kernels trust them.
+    Arrays in native byte order are not copied.  Indices must be in range: kernels do not check them.
     """
 
     def __init__(self, X: Any) -> None:
         self.shape: tuple[int, int] = X.shape
         self.values: Array = _native(X.data)
         self.indices: Indices = _native(X.indices)
-        if X.shape[0] > np.iinfo(self.indices.dtype).max:  # numbers of rows, when it is transposed
+        if X.shape[0] > np.iinfo(self.indices.dtype).max:  # row numbers, when it is transposed
             self.indices = self.indices.astype(np.int64)
         self.pointer = np.ascontiguousarray(X.indptr, dtype=np.int64)
 
@@ -51,7 +51,7 @@ class CompressedRows:
         runs = self._spans(SCATTERED)
         counts = np.zeros((len(runs), m), dtype=np.int64)
         self._scan("count", runs, counts)
-        # Where the numbers of each column begin, and where those of each run do.
+        # Where the numbers of each column, and those of each run, begin.
         ends = counts.sum(axis=0).cumsum()
         counts = ends + (counts.cumsum(axis=0) - counts - counts.sum(axis=0))
         rows, values = np.empty_like(self.indices), np.empty_like(self.values)
@@ -68,7 +68,7 @@ class CompressedRows:
     def _scan(
         self, name: str, runs: list[list[tuple[int, int]]], own: Indices, *arrays: Any
     ) -> list[list[int]]:
-        """What a kernel returns for every span, given a row of `own` for the run it is in."""
+        """The results of a kernel for all spans, given a row of `own` for the run of each."""
         kernel = self._kernel(name)
         given = _places(self.pointer, self.indices), _places(*arrays)
         spans = [[(*span, row) for span in run] for run, row in zip(runs, own, strict=True)]
@@ -101,7 +101,7 @@ class CompressedRows:
     ) -> Array:
         dtype, columns = self.values.dtype, B.shape[1]
         for array, length in ((B, self.shape[1]), (scale, self.shape[0]), (shift, columns)):
-            if array is not None and len(array) != length:  # it would be read beyond its end
+            if array is not None and len(array) != length:  # it would be read past its end
                 raise ValueError(f"Expected an array of length {length}, got {len(array)}")
         lanes = 16 // dtype.itemsize
         if 0 < columns < lanes:  # the kernel reads whole vectors
@@ -123,7 +123,7 @@ class CompressedRows:
         return out
 
     def _spans(self, columns: int) -> list[list[tuple[int, int]]]:
-        """Which rows are multiplied in one call: a run of consecutive calls for each thread."""
+        """Rows of each call: a run of consecutive calls for each thread."""
         stored = int(self.pointer[-1])
         work = stored * columns
         threads = workers() if work > SMALL_PRODUCT else 1
@@ -135,14 +135,14 @@ class CompressedRows:
 
 
 def csr_view(data: Any, indices: Any, indptr: Any, columns: int) -> Any:
-    """A CSR matrix of these arrays: the constructor would copy slices far shorter than a base."""
+    """A CSR matrix of these arrays: the constructor would copy slices of much longer arrays."""
     X = sparse.csr_array((len(indptr) - 1, columns), dtype=data.dtype)
     X.data, X.indices, X.indptr = data, indices, indptr
     return X
 
 
 def _places(*arrays: Any) -> list[c_void_p | None]:
-    """Where arrays are, for kernels."""
+    """Addresses of arrays, for kernels."""
     return [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
 
 

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#pragma GCC diagnostic ignored "-Wpsabi" /* the vectors below never cross the library's border */
+#pragma GCC diagnostic ignored "-Wpsabi" /* the vectors below are not part of the interface */
 
 #define LEVELS 256
 #define LANES 8
@@ -161,7 +161,7 @@ WIDE static void search_wide(SEARCH_ARGUMENTS) { SEARCH_BODY(floats, LANES) }
 
 /* The best k rows for seven queries, whose tables are interleaved with that of squared lengths:
  * table[byte][level][query, or length]. scores and ids hold a heap of k for each query, filled
- * with -inf and a large number before the first rows come, in any order after the last. */
+ * with -inf and a large number before the first rows; after the last they are in any order. */
 void codec_find(SEARCH_ARGUMENTS)
 {
     if (HAS_WIDE) {
@@ -171,5 +171,5 @@ void codec_find(SEARCH_ARGUMENTS)
     }
 }
 
-/* For one query, whose table of a quarter of the size stays in the cache. */
+/* For one query, whose table is a quarter of the size and stays in cache. */
 void codec_find_one(SEARCH_ARGUMENTS) { SEARCH_BODY(pairs, 2) }

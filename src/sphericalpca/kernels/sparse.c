@@ -1,7 +1,7 @@
 /* Products of sparse matrices, compiled for several instruction sets; `library.py` chooses one.
  *
  * Plain C without Python's headers: called through ctypes, which releases the interpreter lock.
- * Callers have checked the matrices: nothing here looks whether an index is in range.
+ * Callers have checked the matrices: nothing here checks that an index is in range.
  */
 #include <math.h>
 #include <stdint.h>
@@ -9,13 +9,13 @@
 
 #define INLINE static inline __attribute__((always_inline))
 #define UNROLL _Pragma("GCC unroll 16")
-/* This many products are added up in the type of the numbers, before their sum joins the total. */
+/* This many products are added up in the type of the numbers before their sum is added to the total. */
 #define SHORT_SUM 1024
-/* How far ahead rows of the dense matrix are asked for. */
+/* How far ahead rows of the dense matrix are prefetched. */
 #define AHEAD 16
-/* Rows that are finished together, while they are in the first cache. */
+/* Rows that are finished together, while they are in L1 cache. */
 #define FEW_ROWS 32
-/* Between these a sum of squares of doubles has all its digits. */
+/* Between these a sum of squares of doubles keeps all its digits. */
 #define SMALLEST_SQUARE 1e-290
 #define LARGEST_SQUARE 1e308
 
@@ -55,7 +55,7 @@
 #include "types.h"
 #endif
 
-/* Part of every such processor, with more registers than others have: wider strips than "generic". */
+/* Part of every such processor, with more registers than others: wider strips than "generic". */
 #if defined(__aarch64__)
 #define SET neon
 #define WIDE 16

@@ -16,8 +16,8 @@ typedef T NAME(wide) __attribute__((vector_size(WIDE), aligned(sizeof(T)), may_a
 typedef T NAME(half) __attribute__((vector_size(32), aligned(sizeof(T)), may_alias));
 typedef T NAME(unit) __attribute__((vector_size(16), aligned(sizeof(T)), may_alias));
 
-/* Sums of a strip: as many of the widest vectors as fit, one of 32 and one of 16 bytes, and one for what is
- * left of a row: it ends with the row, and overlaps the others, so that nothing is read beyond the row. */
+/* Sums of a strip: as many of the widest vectors as fit, one of 32 and one of 16 bytes, and one for the rest
+ * of a row: it ends with the row, and overlaps the others, so that nothing past the row is read. */
 struct NAME(sums) {
     NAME(wide) wide[UNITS * 16 / WIDE];
     NAME(half) half;
@@ -66,7 +66,7 @@ INLINE TARGET void NAME(store)(const int units, const int tail, const struct NAM
 INLINE TARGET void NAME(short_sum)(const int units, const int tail, int64_t begin, int64_t end,
                                    int64_t limit, const I *restrict indices,
                                    const T *restrict values, const struct NAME(strip) B, T *row) {
-    /* Two sums by turns: a narrow one would wait for itself. */
+    /* Two sums in turn: a single narrow one would have to wait for its last addition. */
     const int turns = (units + tail) * 16 <= 2 * WIDE ? 2 : 1;
     struct NAME(sums) sums = {{{0}}, {0}, {0}, {0}}, others = sums;
     int64_t p = begin;
@@ -149,8 +149,8 @@ typedef double NAME(squares) __attribute__((vector_size(8 * 16 / sizeof(T))));
 
 #define DOUBLES(numbers) __builtin_convertvector(*(const NAME(unit) *)(numbers), NAME(squares))
 
-/* Divide a row by its length, and return that.  Where its square would leave the range in which squares are
- * exact, it is divided by its largest number first. */
+/* Divide a row by its length, and return the length.  Where squares would leave the range in which they are
+ * exact, the row is divided by its largest number first. */
 INLINE TARGET double NAME(unit_row)(T *restrict row, int64_t columns) {
     NAME(squares) even = {0}, odd = {0};
     const int64_t whole = columns / LANES * LANES;
@@ -182,7 +182,7 @@ INLINE TARGET double NAME(unit_row)(T *restrict row, int64_t columns) {
     return peak * sqrt(rest);
 }
 
-/* Rows `first` to `last` of scale * (X B - shift); divided by their lengths if those are wanted.
+/* Rows `first` to `last` of scale * (X B - shift); divided by their lengths if those are requested.
  * B must have at least LANES columns. */
 TARGET void NAME(gather)(int64_t first, int64_t last, const int64_t *pointer, const I *indices,
                          const T *values, int64_t columns, const T *numbers, const T *scale,
@@ -211,7 +211,7 @@ void NAME(count)(int64_t first, int64_t last, const int64_t *pointer, const I *i
     for (int64_t p = pointer[first]; p < pointer[last]; p++) counts[indices[p]]++;
 }
 
-/* Whether a column is stored twice in one of these rows; `seen` has the last row of each, -1 at first. */
+/* Whether a column is stored twice in one of these rows; `seen` has the last row of each column, initially -1. */
 int64_t NAME(repeats)(int64_t first, int64_t last, const int64_t *pointer, const I *indices,
                       int64_t *seen) {
     int64_t found = 0;

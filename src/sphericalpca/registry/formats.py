@@ -33,7 +33,7 @@ class Format:
     table: bool = False  # whether `column` and `columns` choose among its columns
     key: str = ""  # how help texts say what `key` names; empty if it takes none
     dtype: str = ""  # the type of its numbers, if it has only one
-    detects_truncation: bool = True  # whether opening always refuses a file that was cut short
+    detects_truncation: bool = True  # whether opening always raises an error for truncated files
     crashes: bool = False  # whether a damaged file may crash the library that reads it
     writer: str = ""  # "module:context manager" like those of `writing`; empty if only read
     package: str = ""  # the optional package that it needs
@@ -142,7 +142,7 @@ def joined(names: Iterable[str], word: str = "and") -> str:
 
 
 def check_suffix(path: Path, rule: str, own: str) -> None:
-    """Refuse a suffix of another kind of file; the rule says which kind this is, in a sentence."""
+    """Refuse a suffix of another kind of file; `rule` is a sentence that says which kind this is."""
     suffix = path.suffix.lower()
     plain = () if own in _TEXTS else _PLAIN
     if suffix != own and suffix in (*row_suffixes(), *_OTHERS, *plain):

@@ -14,7 +14,7 @@ from sphericalpca.solvers.linearized import lipschitz_constant
 from sphericalpca.solvers.solve import Outcome, automatic, choose_solver, solve
 from sphericalpca.solvers.start import given_start, random_start, svd_start
 
-if TYPE_CHECKING:  # without a line here type checkers know a class in its own module only
+if TYPE_CHECKING:  # without these lines type checkers do not find the classes here
     from sphericalpca.solvers.alternating import Alternating as Alternating
     from sphericalpca.solvers.anderson import Anderson as Anderson
     from sphericalpca.solvers.linearized import Linearized as Linearized

@@ -2,7 +2,7 @@
 
 U step: the polar factor of X'WV, the exact minimiser of h over orthonormal U, because
 h is linear in U on the constraint set.  V step: the unit vector along U'x.  Neither
-needs a step size; the loss never rises.
+needs a step size, and the loss never increases.
 """
 
 from __future__ import annotations

@@ -1,17 +1,17 @@
 """Anderson acceleration of exact alternation.
 
-Exact alternation is a fixed-point iteration U -> T(U) = polar(X'WV).  Where it creeps, its
-last few steps tell how the error shrinks: the combination of past images whose combined
-step is shortest lands far ahead.  It needs one pass per iteration and some m x r matrices,
-nothing of the size of n, so it suits rows that live in files or on a cluster.
+Exact alternation is a fixed-point iteration U -> T(U) = polar(X'WV).  Where it is slow, its
+last few steps show how the error shrinks: the combination of past images whose combined
+step is shortest is far ahead.  It needs one pass per iteration and some m x r matrices,
+nothing of length n, so it suits rows in files or on a cluster.
 
 The shortest combined step may lie at a saddle, because there too U = T(U).  An accelerated
 point is kept only if f does not fall.  Otherwise its mirror image is tried, which leads
-away from a saddle, and if that fails too the history is forgotten and the exact step is
+away from a saddle, and if that fails too the history is cleared and the exact step is
 taken, which cannot lower f.
 
-Where the start knows how f curves (see `sphericalpca.curvature`), what is accelerated is not exact
-alternation but Newton's iteration with that guess, which needs half the passes or fewer.
+Where the start has the curvature of f (see `sphericalpca.curvature`), not exact alternation is
+accelerated but an approximate Newton iteration, which needs at most half the passes.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from sphericalpca.solvers.start import start_of_U
 
 __all__ = ["Anderson"]
 
-# Up to this length a step need not be brought back to orthonormal matrices.
+# Up to this length a step need not be made orthonormal again.
 SHORT_STEP = 0.5
-# Up to this length a guess of Newton's step is worth a trial.
+# Up to this length an approximate Newton step is tried.
 SHORT_GUESS = 1.0
 
 
@@ -51,9 +51,9 @@ class _History:
     def after(
         self, problem: Problem, image: Array, step: Array, memory: int, *, guessed: bool = False
     ) -> _History:
-        """The history once `image` and `step` were seen; the oldest is forgotten.
+        """The history with `image` and `step` added; the oldest is dropped.
 
-        Guessed steps and exact ones belong to different iterations: either begins anew.
+        Approximate Newton and exact steps are different iterations: a change clears the history.
         """
         if self.last_image is None or self.last_step is None or guessed != self.guessed:
             return _History(last_image=image, last_step=step, guessed=guessed)
@@ -67,7 +67,7 @@ class _History:
         return _History(images, steps, products, image, step, guessed)
 
     def candidates(self, problem: Problem) -> Iterator[Array]:
-        """Where to go instead of the exact step, the boldest first."""
+        """Candidates in place of the exact step, the longest step first."""
         assert self.last_image is not None
         if self.steps:
             correction = self.correction(problem)
@@ -92,7 +92,7 @@ class _History:
 
     @staticmethod
     def of(saved: Mapping[str, Array]) -> _History:
-        """The history that was saved."""
+        """Restore what `saved` returned."""
         if "last_image" not in saved:
             return _History()
         past = tuple(saved["images"]), tuple(saved["steps"]), saved["products"]
@@ -100,7 +100,7 @@ class _History:
         return _History(*past, saved["last_image"], saved["last_step"], guessed)
 
     def forgotten(self) -> _History:
-        """Only where it stands now: the past misled, or there is none."""
+        """The history without its past, which misled or is empty."""
         return replace(self, images=(), steps=(), products=np.empty((0, 0)))
 
     def correction(self, problem: Problem) -> Array:
@@ -108,7 +108,7 @@ class _History:
         assert self.last_step is not None
         right = problem.scalar_products(self.last_step, self.steps)
         size = np.sqrt(np.diag(self.products))
-        # Steps that differ by rounding only, or in parallel, say nothing new.
+        # Steps that differ only by rounding, or are parallel, add no information.
         eps = float(np.finfo(self.last_step.dtype).eps)
         informative = size > eps * size.max()
         scale = np.divide(1.0, size, out=np.zeros_like(size), where=informative)
@@ -119,14 +119,14 @@ class _History:
 
 @dataclass(frozen=True)
 class AndersonState(PointState):
-    """The point at U, and what is known of the way there."""
+    """The point at U, and the history."""
 
     history: _History = field(default_factory=_History)
     curvature: Curvature | None = None
 
     @property
     def promise(self) -> float:
-        """By what share the exact step lowers the loss at least."""
+        """The least relative decrease of the loss by the exact step."""
         return 2.0 * self.point.delta / self.loss if self.loss > 0 else 0.0
 
 
@@ -138,7 +138,7 @@ class Anderson:
     ----------
     memory : int, default=8
         Number of past steps to combine.  2 x `memory` + 2 matrices of shape (m, r) are kept, and
-        two more of eigenvectors where the start knows some.
+        two more of eigenvectors where the start has them.
     """
 
     memory: int = 8
@@ -174,7 +174,7 @@ class Anderson:
             if ahead.not_below(here):
                 return AndersonState(ahead, history, curvature)
         if history.guessed:
-            # A guess that fails without the help of a history fails again.
+            # An approximate step that fails without a history fails again.
             curvature = curvature if history.steps else None
             step = _exact_step(problem, here)
         exact = problem.evaluate(polar(here.U + step, problem.inner).factor)
@@ -182,7 +182,7 @@ class Anderson:
 
 
 def _exact_step(problem: Problem, here: Point) -> Array:
-    """From U to a basis of the span of G, where exact alternation goes.
+    """From U to a basis of the span of G, the next subspace of exact alternation.
 
     G H^-1 = U + R H^-1, with H = U'G and R the part of G outside U, has that span and is the
     basis nearest to U: the small R keeps its digits even in single precision, and steps

@@ -1,4 +1,4 @@
-"""What solvers share: the state at a point, and checks of their options."""
+"""Shared by solvers: the state at a point, and checks of their options."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class PointState:
 
     @property
     def final_sums(self) -> FinalSums | None:
-        """What `Problem.canonical_form` needs to know of U."""
+        """What `Problem.canonical_form` needs besides U."""
         return self.point.final_sums
 
     @property

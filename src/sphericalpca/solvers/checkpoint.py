@@ -1,8 +1,7 @@
 """Checkpoints of runs, in one file.
 
 The file is an ``.npz`` archive without pickles: a header in JSON, the solver's state as
-arrays, what was recorded, and the best result of earlier starts.  It is written whole or
-not at all.
+arrays, the history, and the best result of earlier starts.  It is written atomically.
 """
 
 from __future__ import annotations
@@ -44,10 +43,10 @@ READABLE = (2, 3)  # version 0.1 wrote format 2
 INTERVAL = 1.0
 PATIENCE = 20
 
-# Starts that users pass by name.
+# Named starts.
 INITS = ("auto", "svd", "random")
 
-# What a checkpoint that somebody else wrote may end in, though it is whole.
+# Errors from complete checkpoints that another program wrote.
 UNFIT = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
@@ -59,14 +58,14 @@ SAME_VALUE = {"float32": 1e-5, "float64": 1e-9}
 def check_checkpoint_path(path: Any) -> None:
     """Refuse a checkpoint that cannot be written, or a file of another kind, before a long fit.
 
-    Its folder is made if it is missing.
+    Its folder is created if necessary.
     """
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(f"checkpoint is a {type(path).__name__}, but must be the path of a file.")
     place = Path(path)
     if place.is_dir():
         raise IsADirectoryError(f"checkpoint {str(path)!r} is a folder: name a file in it.")
-    if place.exists() and not place.is_file():  # a pipe would be waited for
+    if place.exists() and not place.is_file():  # reading a pipe would block
         raise _refusal(place, "it is a device, pipe or socket")
     with _writing(place):
         folder = resolved(place).parent
@@ -96,14 +95,14 @@ def _writing(path: Path) -> Iterator[None]:
 
 @dataclass
 class MultiStart(Generic[StateT]):
-    """A search from several starts: the run under way, and the best result so far."""
+    """A search from several starts: the current run, and the best result so far."""
 
     number: int = 0  # of the start that the run began from
     run: Run[StateT] | None = None  # None before the first start
     best: Solution[State] | None = None  # of the starts before
     svd_value: float = math.nan  # f at the SVD start, NaN if no run began there
-    at_svd: bool = False  # not in the file, where `svd_value` is known already
-    found_at_svd: float | None = None  # f there, if the run began at something better
+    at_svd: bool = False  # not in the file, which has `svd_value`
+    found_at_svd: float | None = None  # f at the SVD, if the run began at a better start
     rng: dict[str, Any] = field(default_factory=dict)  # state after this start was drawn
     seconds: float = 0.0
 
@@ -114,7 +113,7 @@ class MultiStart(Generic[StateT]):
         self.found_at_svd = start.svd_value if isinstance(start, Start) else None
 
     def went_on(self, run: Run[StateT], seconds: float) -> None:
-        """An iteration was made, or a run was begun."""
+        """Record an iteration, or the beginning of a run."""
         self.run, self.seconds = run, seconds
         if self.at_svd:
             self.svd_value = run.start_value if self.found_at_svd is None else self.found_at_svd
@@ -127,7 +126,7 @@ class Checkpoint:
     ----------
     path : str or Path
     about : mapping of str to JSON values
-        Parameters of the fit, shape and type of the data.  A file about another fit is refused.
+        Parameters of the fit, shape and type of the data.  A file of another fit is refused.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
@@ -172,7 +171,7 @@ class Checkpoint:
             raise _refusal(self.path, "it lacks data that this fit needs to resume") from error
 
     def save(self, problem: Problem, solver: Resumable[StateT], search: MultiStart[StateT]) -> None:
-        """Write the search, unless that was done a moment ago."""
+        """Write the search, unless it was written a moment ago."""
         run, now = search.run, time.perf_counter()
         assert run is not None
         if now < self._next and not run.finished:
@@ -211,7 +210,7 @@ class Checkpoint:
                 np.savez(file, header=text, **arrays)
 
     def _read(self) -> tuple[dict[str, Any], dict[str, Array]]:
-        # Opened here: np.load leaves open what it cannot read, and a lacking right is not damage.
+        # Opened here: np.load leaves unreadable files open, and missing permission is not damage.
         with self.path.open("rb") as file:
             try:
                 check_sizes(file)
@@ -256,7 +255,7 @@ class Checkpoint:
 
 
 def _refusal(path: Path, reason: str) -> DataError:
-    # It may be anything, the user's data too, so removing it is not the first advice.
+    # It may be any file, even the user's data, so removing it is not the first advice.
     return DataError(
         f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason})",
         remedy="choose another file, or delete it if you do not need it",
@@ -264,7 +263,7 @@ def _refusal(path: Path, reason: str) -> DataError:
 
 
 def _quoted(name: str, value: Any) -> Parameter | str:
-    """What a fit was made with, for a message; a parameter where users can pass that value."""
+    """A setting of a fit for a message; a `Parameter` where users can pass that value."""
     if name == "solver":
         defaults = {repr(entry.load()()): entry.name for entry in SOLVERS.values()}
         value = defaults.get(value, value) if isinstance(value, str) else value

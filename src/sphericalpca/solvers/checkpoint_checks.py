@@ -28,12 +28,12 @@ NUMBERS = ("passes", "flops", "value", "start_value", "seconds")
 FLAGS = ("arrived", "finished")
 OF_THE_BEST = ("value", "start_value", "residual")
 
-# By how much U'U may differ from the identity: float32, and many steps.
+# Largest difference of U'U from the identity: float32, after many steps.
 SLACK = 1e-3
 
 
 def other_kind(file: BinaryIO) -> str | None:
-    """What a file is that does not begin like a checkpoint, in words; None if it does."""
+    """A description of a file that does not begin like a checkpoint; None if it does."""
     file.seek(0)
     begin = file.read(6)
     if not begin:
@@ -44,7 +44,7 @@ def other_kind(file: BinaryIO) -> str | None:
 
 
 def check_sizes(file: BinaryIO) -> None:
-    """Refuse what would take more memory than the file is long: ours are not compressed."""
+    """Refuse arrays larger than the file: checkpoints are not compressed."""
     size = file.seek(0, os.SEEK_END)
     with ZipFile(file) as archive:
         if sum(info.file_size for info in archive.infolist()) > size:
@@ -55,7 +55,7 @@ def check_sizes(file: BinaryIO) -> None:
 
 
 def digest_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """A checksum of all that a checkpoint says; those of the archive know nothing of names."""
+    """A checksum of a checkpoint's content; those of the archive do not cover names."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.asarray(arrays[name])
@@ -65,7 +65,7 @@ def digest_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
 
 
 def check_header(header: Mapping[str, Any]) -> None:
-    """Raise a `TypeError` or a `ValueError` where a header is not like ours."""
+    """Raise a `TypeError` or a `ValueError` if a header is not one of this package."""
     for name in NUMBERS:
         _check_number(name, header[name])
     for name in FLAGS:
@@ -85,7 +85,7 @@ def check_header(header: Mapping[str, Any]) -> None:
 
 
 def check_arrays(arrays: Mapping[str, Array]) -> None:
-    """Raise a `TypeError` where there is something else than real numbers."""
+    """Raise a `TypeError` unless all arrays hold real numbers."""
     for name, array in arrays.items():
         if array.dtype.kind not in "fiub":
             raise TypeError(f"{name} holds {array.dtype}")

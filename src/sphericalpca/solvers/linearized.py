@@ -1,7 +1,7 @@
 """Algorithm 1 of the paper: alternating linearized minimisation with proximal terms.
 
 Proven to converge for lam, mu > L_c = 2 (r + S + sqrt(r S) + ||W^(1/2) X||_F), where S = sum w
-is n in the paper.  A weight k then equals repeating a row k times.
+is n in the paper.  A weight of k then equals repeating a row k times.
 
 Both orders are one computation.  A sweep at U takes the current V one step further, and
 that next V serves the next U step.  With U first the pair (U, next V) ends the
@@ -31,7 +31,7 @@ __all__ = ["Linearized", "lipschitz_constant"]
 # "Just above" L_c: the proof needs lam, mu > L_c, and the margin sets P1's constant.
 ABOVE_LIPSCHITZ = 1.01
 
-# h is a difference of sums of size sum_j w_j (||x_j||^2 + 1); it may be off by this many
+# h is a difference of sums of size sum_j w_j (||x_j||^2 + 1); its error may be this many
 # rounding errors of those.
 ROUNDING = 64
 
@@ -46,7 +46,7 @@ def lipschitz_constant(problem: Problem, n_components: int) -> float:
 
 @dataclass(frozen=True)
 class _Sweep:
-    """One read of the data at U: the next V, and what the iteration's pair is worth."""
+    """One read of the data at U: the next V, and the sums of the iteration's pair."""
 
     value: float  # f(U)
     gradient: Array  # X'W of the best components at U, for the residual
@@ -63,7 +63,7 @@ class _Sweep:
 class LinearizedState:
     """A pair (U, V), and the sweep that found it.
 
-    It does not know the final sums: its moment belongs to a V other than the best one.
+    It has no final sums: its moment is that of a V other than the best one.
     """
 
     U: Array
@@ -97,7 +97,7 @@ class Linearized:
     lam, mu : float, "theory" or "block"
         Proximal constants of the V and the U step.  "theory" is just above L_c;
         "block" is the Lipschitz constant of each block alone: lam = 2, which makes the
-        V step exact, and mu = 2 lambda_max(V'WV), renewed in every iteration.
+        V step exact, and mu = 2 lambda_max(V'WV), updated in every iteration.
     order : "uv" or "vu"
         Which block moves first: "uv" is the paper, "vu" the authors' program.
     """
@@ -150,7 +150,7 @@ class Linearized:
         return {"U": state.U, "loss": np.array(state.loss), **sweep}
 
     def resume(self, problem: Problem, saved: Mapping[str, Array]) -> LinearizedState:
-        """The state that was saved; only f is asked from the data again."""
+        """The state that was saved; only f is computed from the data again."""
         U = saved["U"]
         value = problem.canonical(U).value
         known: dict[str, Any] = {
@@ -167,7 +167,7 @@ class Linearized:
         sweep, mu = state.sweep, state.constants["mu"]
         if math.isnan(mu):
             mu = _block_mu(sweep)
-        U = state.U.astype(np.float64, copy=False)  # heavy weights leave the range of float32
+        U = state.U.astype(np.float64, copy=False)  # large weights overflow float32
         return polar(2.0 * (sweep.pull - U @ sweep.moment) + mu * U).factor
 
     def _sweep(self, problem: Problem, U: Array, V: Array | None, lam: float) -> _Sweep:
@@ -196,7 +196,7 @@ class Linearized:
         return _Sweep(value, pulls[:, :r], after, pulls[:, r:], moment, math.sqrt(moved), *pair)
 
     def _constants(self, problem: Problem, n_components: int) -> dict[str, float]:
-        """L_c, lam and mu, NaN where renewed in every iteration; rounding error of h."""
+        """L_c, lam and mu, NaN where updated in every iteration; rounding error of h."""
         lipschitz = lipschitz_constant(problem, n_components)
         theory = ABOVE_LIPSCHITZ * lipschitz
         named_lam: dict[Any, float] = {"theory": theory, "block": 2.0}
@@ -211,7 +211,7 @@ class Linearized:
 
 
 def _block_mu(sweep: _Sweep) -> float:
-    """2 lambda_max(V'WV), or a little more where rounding would choose U.
+    """2 lambda_max(V'WV), or slightly more where rounding would determine U.
 
     At that constant mu I - 2 V'WV is singular.  It does not matter unless X'WV is tiny
     beside it, as for rows much shorter than 1 that are not normalised.
@@ -223,7 +223,7 @@ def _block_mu(sweep: _Sweep) -> float:
 def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:
     if lam == 2.0:
         return best
-    # Only the direction matters: with heavy weights lam is beyond the range of float32.
+    # Only the direction matters: with large weights lam overflows float32.
     size, number = max(1.0, abs(lam - 2.0)), Y.dtype.type
     Q, lengths = unit_rows(number(2.0 / size) * Y + number((lam - 2.0) / size) * V)
     # Both terms vanish for a zero v at a zero projection: then every unit v is optimal.

@@ -1,15 +1,15 @@
 """Newton's method with a trust region, for tolerances that alternation does not reach.
 
 Near a maximiser f(U + D) is f + <G, D> + <D, Hess[D]> / 2 to third order, for D with
-U'D = 0.  A = U'G = sum_j w_j ||U'x_j|| v_j v_j' is symmetric and not negative, and
+U'D = 0.  A = U'G = sum_j w_j ||U'x_j|| v_j v_j' is symmetric positive semidefinite, and
 
     -Hess[D] = D A - (I - UU') H[D],
 
-where H, the Euclidean Hessian, is not negative either.  Without H the model has its
+where H, the Euclidean Hessian, is positive semidefinite too.  Without H the model has its
 maximum at D = (I - UU') G A^-1, and U + D then spans what G spans: that is the step of
 exact alternation.  So A is the natural scale.  In coordinates E = D A^1/2 the first
-conjugate gradient step points along the step of alternation, and the others mend what
-alternation leaves out.  Each of them asks for one Hessian product, one pass over the rows.
+conjugate gradient step points along the step of alternation, and the others add what
+alternation omits.  Each of them takes one Hessian product, one pass over the rows.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ FIRST_RADIUS = 0.1
 LARGEST_RADIUS = 1.0
 
 # The model is solved to min(forcing, residual^ORDER): the residuals then fall with power
-# 1 + ORDER.  A larger one solves early models more exactly than they deserve.
+# 1 + ORDER.  A larger one solves early models more accurately than is useful.
 ORDER = 1 / 3
 
-# A change of f, or a residual, below this many rounding errors may be none at all.
+# A change of f, or a residual, below this many rounding errors may be zero.
 ROUNDING = 16.0
 
 
@@ -59,7 +59,7 @@ class ModelStep:
     """A step in the model's coordinates."""
 
     E: Array  # float64, shape (m, r)
-    gain: float  # rise of the model, as a share of f
+    gain: float  # increase of the model, relative to f
     products: int  # Hessian products spent
     on_edge: bool  # whether the trust region cut the step short
 
@@ -79,8 +79,8 @@ def maximise_model(
 ) -> ModelStep:
     """Maximise <slope, E> - <E, bend(E)> / 2 over ||E|| <= radius, roughly.
 
-    Conjugate gradients after Steihaug and Toint: they end when ||slope - bend(E)|| is
-    `accuracy` of ||slope||, or on the edge, along a direction that leaves the region or
+    Conjugate gradients after Steihaug and Toint: they end when ||slope - bend(E)|| is at most
+    `accuracy` times ||slope||, or at the boundary, along a direction that leaves the region or
     in which the model curves upwards.
     """
     E, rest, direction = np.zeros_like(slope), slope, slope
@@ -117,7 +117,7 @@ class Newton:
     An iteration is an alternation step, or a Newton step with several Hessian products;
     a Newton step that fails is replaced by an alternation step, so the loss never rises.
     It is meant for residuals down to 1e-10 in float64; float32 ends near 1e-6, where
-    alternation steps of one pass each go on.
+    alternation steps of one pass each continue.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class Newton:
         if state.value > 0 and _rounding(state.U) < state.residual <= self.switch:
             model = Model(problem, state.point)
             if np.linalg.norm(model.slope) >= radius:
-                # The trust region has no room for more than alternation, which needs none.
+                # The trust region is too small for a step longer than that of alternation.
                 radius = min(2.0 * radius, LARGEST_RADIUS)
             else:
                 step = maximise_model(
@@ -182,13 +182,13 @@ class Newton:
 
 
 def _quality(here: Point, there: Point, step: ModelStep) -> float:
-    """Share of the promised gain that came true, or 0 or 1 where f is too coarse to tell.
+    """Ratio of the actual to the predicted gain; 0 or 1 where rounding of f hides it.
 
-    A gain is of the order of the squared residual: at residuals below 1e-8 it drowns in the
+    A gain is of the order of the squared residual: at residuals below 1e-8 it is lost in the
     rounding errors of f, while the gradient still has half its digits.  There a step is
-    good if it lowers the residual and f stays what it was, to rounding.  A step on the
-    edge may be on its way out of a saddle, where the residual must rise: f decides there,
-    unless the step promises next to nothing.
+    good if it lowers the residual and f is unchanged up to rounding.  A step to the boundary
+    may lead away from a saddle, where the residual must rise: f decides there, unless the
+    predicted gain is negligible.
     """
     rounding = _rounding(here.U)
     risen = (there.value - here.value) / here.value

@@ -1,4 +1,4 @@
-"""A few rows of a stream, drawn so that they stand for all rows seen.
+"""A few rows of a stream, drawn so that they represent all rows seen.
 
 Priority sampling (Duffield, Lund and Thorup 2007): a row of weight w gets the priority w / u, u
 uniform on (0, 1], and the highest priorities are kept.  With t the highest of all others, max(w, t)
@@ -17,12 +17,12 @@ from sphericalpca.rows import Matrix, Rows, as_rows
 
 __all__ = ["Reservoir"]
 
-# At most this many rows are kept: fewer, but not below the minimum, where they hold many numbers.
+# At most this many rows are kept; wide rows fewer, but not below the minimum.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 256, 16, 2**20
 
 
 class Reservoir(NamedTuple):
-    """Rows that were kept, with the cosines that they had when they came."""
+    """The rows that were kept, with their cosines on arrival."""
 
     rows: Matrix
     weight: Array = np.empty(0)
@@ -30,10 +30,10 @@ class Reservoir(NamedTuple):
     cosine: Array = np.empty(0)
     threshold: float = 0.0  # the highest priority of a row that is not here
     total: float = 0.0  # weight of all rows
-    mean: float = 0.0  # of the cosines that all rows had when they came
+    mean: float = 0.0  # of the cosines of all rows on arrival
 
     def after(self, rows: Rows, U: Array, *, cosine: float, place: int) -> Reservoir:
-        """Once these rows came, at U; `cosine` is their mean, `place` the number of rows before."""
+        """With these rows added, at U; `cosine` is their mean, `place` the number of earlier rows."""
         n, held, weight = rows.shape[0], len(self.weight), rows.stats.weight
         room = int(np.clip(MOST_NUMBERS * n // max(rows.stored, 1), FEWEST_ROWS, MOST_ROWS))
         u = 1.0 - np.random.Generator(np.random.PCG64(0).advance(place)).random(n)
@@ -53,8 +53,8 @@ class Reservoir(NamedTuple):
         )
 
     def mean_cosine(self, U: Array) -> float:
-        """The mean cosine of all rows at U, estimated; exact as long as all rows are here."""
-        # Regression on the cosines when rows came: their mean is known, and often they are near.
+        """An estimate of the mean cosine of all rows at U; exact as long as all rows are kept."""
+        # Regression on the cosines on arrival: their mean is known, and they are often close.
         share = np.maximum(self.weight, self.threshold)
         share = share / share.sum()
         now, then = _cosines(self.rows, U), self.cosine - share @ self.cosine

@@ -50,18 +50,17 @@ from sphericalpca.solvers.within import improved, with_best_start
 
 __all__ = ["Outcome", "automatic", "choose_solver", "solve"]
 
-# Nanoseconds on two cores, of which only ratios count.  A pass takes the first for each stored
-# number, and the second for each of them and each component: dense, sparse, and sparse without
-# compiled kernels; a number that is read from a file takes this much longer.  The rest of an
-# iteration takes the first for each number of the projections, and the second for each one of the
-# basis.
+# Nanoseconds on two cores, of which only ratios matter.  A pass takes the first per stored number,
+# and the second per stored number and component: dense, sparse, and sparse without compiled
+# kernels; reading a number from a file takes the last.  The rest of an iteration takes the first
+# per number of the projections, and the second per number of the basis.
 DENSE_PASS, SPARSE_PASS, PLAIN_PASS, READ = (0.45, 0.02), (2.9, 0.04), (4.0, 0.23), 3.0
 ANDERSON_STEP, SUBSPACE_STEP = (3.0, 20.0), (12.0, 10.0)
 # Subspace acceleration needs this many times fewer iterations than Anderson's.
 FEWER_ITERATIONS = 2.0
-# A start is above the end by rounding if by less than this many rounding errors of the data's type.
+# A start above the end by fewer rounding errors of the data type is above it by rounding.
 ROUNDING = 64
-# Below this residual Anderson acceleration slows down, and Newton's method arrives first.
+# Below this residual Anderson acceleration slows down, and Newton's method is faster.
 NEWTON_TOL = 1e-7
 
 
@@ -81,7 +80,7 @@ class Outcome:
 
     @classmethod
     def of(cls, solution: Solution[State], svd_value: float, dtype: Any) -> Outcome:
-        """The outcome where f is this at the SVD, for data of this type."""
+        """The outcome, given f at the SVD and the data type."""
         ratio = svd_value / solution.value if solution.value > 0 else math.nan
         by_rounding = 1.0 < ratio <= 1.0 + ROUNDING * float(np.finfo(dtype).eps)
         return cls(solution, 1.0 if by_rounding else ratio)
@@ -90,8 +89,8 @@ class Outcome:
 def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
     """The solver for these rows, ``solver="auto"``, by what an iteration costs.
 
-    Subspace acceleration needs the fewest passes, and spends more time between them.  It is taken
-    where passes take so long that this pays: long dense rows, and few components.  Elsewhere
+    Subspace acceleration needs the fewest passes, and more time between them.  It is used where
+    passes are slow enough: long dense rows, and few components.  Elsewhere
     Anderson acceleration is as fast or the only one that fits, and for very small `tol` Newton's
     method.  All parts of an iteration run on all threads, and take twice the time in float64, so
     that neither changes the choice.
@@ -99,10 +98,10 @@ def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | 
     n, m = rows.shape
     subspace = Subspace()
     columns = subspace.capacity(n_components)
-    # A restart holds the new half of basis and projections beside the old ones.
+    # A restart keeps the new half of basis and projections beside the old ones.
     fits = 1.5 * (n + m) * columns * rows.dtype.itemsize <= rows.room
     in_row_space = RowSpace.suits(rows) or FewRows.suits(rows, n_components)
-    # Where the SVD is exact, the start knows how f curves, and few iterations are needed.
+    # Where the SVD is exact, the start has the curvature of f, and few iterations are needed.
     if rows.local and fits and columns < m and not (in_row_space or suits_exact(rows)):
         compiled = library() is not None and rows.in_memory
         sparse_pass = SPARSE_PASS if compiled else PLAIN_PASS
@@ -203,7 +202,7 @@ def solve(
         drawn = starts(problem, n_components, init, n_init, rng)
         if _may_choose(solver, init):
             drawn = map(partial(with_best_start, problem), drawn)
-        # Unlike loops, map does not hold on to a start and its span.
+        # Unlike a loop, map keeps no reference to a start and its span.
         ahead: Iterator[Start | Run[StateT]] = map(partial(improved, problem), drawn)
         if search.run is not None:
             left = max(n_init - 1 - search.number, 0)
@@ -232,11 +231,11 @@ def solve(
 
 
 def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcome | Any:
-    """The same in coordinates of the rows, or where to start where those do not suffice."""
+    """`solve` in coordinates of the rows, or a start for it where those do not suffice."""
     rows = problem.rows
     try:
         if not FewRows.suits(rows, n_components):
-            # Many sums of few rows, for an exact SVD, lose too many digits in float32.
+            # The many sums of few rows for an exact SVD lose too many digits in float32.
             exact = rows.shape[0] <= EXACT_SIDE and rows.dtype == np.float32
             own = cast("SparseRows", rows).in_double() if exact else rows
             found = solve(RowSpace(own), n_components, **options)
@@ -258,7 +257,7 @@ def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcom
 
 
 def _may_choose(solver: Solver[StateT], init: Any) -> bool:
-    """Whether the start is left to us, by a user who wants the best value and not a certain way."""
+    """Whether the user leaves the choice of the start to the package."""
     fast = tuple(entry.load() for entry in SOLVERS.values() if entry.accelerated)
     return isinstance(init, str) and init == "auto" and isinstance(solver, fast)
 

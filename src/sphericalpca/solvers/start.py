@@ -1,4 +1,4 @@
-"""Where a run begins: the SVD, a random subspace, or what the user gives."""
+"""Starting points: the SVD, a random subspace, or a given one."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ __all__ = [
     "svd_start",
 ]
 
-# Curvature is guessed along this many directions per component: those beyond matter little.  Among
-# at least this many directions other starts are drawn.
+# Curvature is approximated along this many directions per component: others matter little.
+# Other starts are drawn among at least this many directions.
 KNOWN_DIRECTIONS, LEAST_DIRECTIONS = 2, 16
 
-# Reads of the data for the SVD.  On text f is then good to 2e-4; that of scikit-learn's
+# Reads of the data for the SVD.  On text f is then accurate to 2e-4; that of scikit-learn's
 # TruncatedSVD, from as many reads, is 2e-3 to 4e-3 too low.  Up to this many components every
 # power joins the basis, beyond it every second one.
 FEW_COMPONENTS = 40
 KRYLOV_READS, MORE_READS = 6, 8
-# Columns of a block beyond the components that are asked for.
+# Columns of a block beyond the requested components.
 OVERSAMPLING = 8
 # Where rows or features are few, blocks are added, up to this many times as many, until further
-# ones would turn the SVD by no more than about this angle.  Then f is good to 1e-6.
+# ones would turn the SVD by no more than about this angle.  Then f is accurate to 1e-6.
 MORE_BLOCKS, SMALL_ANGLE = 6, 0.001
 
 
 def leading(start: Start, count: int) -> Start:
-    """The same with its leading columns."""
+    """The start with its leading columns only."""
     return replace(start, U=start.U[:, :count])
 
 
@@ -82,7 +82,7 @@ def start_of_U(start: Start, solver: str) -> Array:
 def starts(
     problem: Problem, n_components: int, init: Any, n_init: int, rng: np.random.Generator
 ) -> Iterator[Start]:
-    """The first start as `init` says, then random ones, `n_init` in all."""
+    """The start given by `init`, then random ones, `n_init` in all."""
     if isinstance(init, str):
         svd = init in ("auto", "svd")
         yield (svd_start if svd else random_start)(problem, n_components, rng)
@@ -99,7 +99,7 @@ def starts(
 def svd_start(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Leading right singular vectors of the weighted, scaled, uncentred rows.
 
-    From all products of two features, where these are few, they come with the curvature; else the
+    For few features they come from the Gram matrix, together with the curvature; otherwise the
     SVD is randomized, and exact up to 2,048 rows or features.
     """
     rows, m = problem.rows, problem.rows.shape[1]
@@ -132,7 +132,7 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
     Raises
     ------
     DataError
-        If shapes or numbers are not those of a start.
+        If shapes or numbers are not valid for a start.
     """
     n, m = problem.rows.shape
     pair = isinstance(init, (tuple, list)) and len(init) == 2 and np.ndim(init[0]) == 2
@@ -143,7 +143,7 @@ def given_start(problem: Problem, n_components: int, init: Any) -> Start:
             "pass init=U for U alone",
         )
     U, V = init if pair else (init, None)
-    # Its scale says nothing; squares of very large numbers are out of range.
+    # Its scale does not matter; squares of very large numbers overflow.
     U, _ = in_range(_given_matrix("U", U, (m, n_components)))
     defect = frobenius(inner_products(U, U) - np.eye(n_components))
     if 1e-6 < defect < 1e-3:  # columns of a fit in float32
@@ -179,8 +179,8 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
 def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Block Lanczos: the best directions within the span of Q, AQ, A^2 Q, ..., for A = X'WX.
 
-    One read of the data per power.  They are more exact than the last power alone, for the same
-    number of reads.  Of many components only every second power joins the basis, whose upkeep
+    One read of the data per power.  They are more accurate than the last power alone, for the same
+    number of reads.  With many components only every second power joins the basis, whose cost
     grows with its square.
     """
     n, m = problem.rows.shape
@@ -212,7 +212,7 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         if exact and block % 2:
             earlier, ritz = ritz, _eigenvectors(T[:k, :k])
             before, turned = turned, _angle(earlier, ritz, n_components) if earlier else 1.0
-            # What remains if angles go on to fall as they did.
+            # The remaining angle if angles continue to fall at this rate.
             if turned**2 <= SMALL_ANGLE * (before - turned):
                 break
         for _ in range(stride - 1):
@@ -224,7 +224,7 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         except LeavesRowSpace:
             if block < blocks:
                 raise
-            break  # next to nothing is left
+            break  # almost nothing is left
     ritz = ritz if ritz and len(ritz[0]) == k else _eigenvectors(T[:k, :k])
     return _start_along(problem, S, ritz, n_components)
 
@@ -235,7 +235,7 @@ def _start_along(problem: Problem, S: Array, ritz: tuple[Array, Array], r: int) 
         C = ritz[1][:, :r].astype(S.dtype)
         U = refined(product(S, C), problem.inner)
         return Start(U, is_svd=True, span=S, coordinates=C)
-    # Where the SVD is exact, directions beside the components are known well too.
+    # Where the SVD is exact, directions beyond the components are accurate too.
     count = (KNOWN_DIRECTIONS if _is_exact(problem) else 1) * r
     values, C = (found[..., :count] for found in ritz)
     vectors = refined(product(S, C.astype(S.dtype)))
@@ -244,7 +244,7 @@ def _start_along(problem: Problem, S: Array, ritz: tuple[Array, Array], r: int) 
 
 
 def _is_exact(problem: Problem) -> bool:
-    """Whether the SVD is to be exact, in these coordinates."""
+    """Whether to compute an exact SVD in these coordinates."""
     rows_span = isinstance(problem, RowSpace)
     return problem.rows.shape[0] <= EXACT_SIDE if rows_span else suits_exact(problem.rows)
 
@@ -264,7 +264,7 @@ def _eigenvectors(T: Array) -> tuple[Array, Array]:
 
 
 def _angle(earlier: tuple[Array, Array], later: tuple[Array, Array], count: int) -> float:
-    """The angle between spans of that many leading vectors, of which later ones are longer."""
+    """The angle between the spans of that many leading vectors; later ones are longer."""
     more, D = len(later[1]) - len(earlier[1]), later[1][:, :count]
     C = np.pad(earlier[1][:, :count], ((0, more), (0, 0)))
     return frobenius(C - D @ (D.T @ C))
@@ -273,7 +273,7 @@ def _angle(earlier: tuple[Array, Array], later: tuple[Array, Array], count: int)
 def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.Generator) -> Array:
     """Q, filled up to `columns` with random ones that are orthonormal to it and to S.
 
-    A block that lost columns, where the data have few strong directions, would explore little.
+    A block that lost columns, because the data have few strong directions, would explore little.
     """
     missing = columns - Q.shape[1]
     if missing == 0:
@@ -287,7 +287,7 @@ def _filled(problem: Problem, Q: Array, columns: int, S: Array, rng: np.random.G
 
 
 def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
-    """An orthonormal basis of Q's columns, orthonormal also to S, of which Q was freed before."""
+    """An orthonormal basis of Q's columns, orthogonal also to S, which was projected out before."""
     Q, eps = Q.astype(problem.rows.dtype, copy=False), float(np.finfo(problem.rows.dtype).eps)
     if S is not None:  # 1e-5 in single precision is harmless
         return orthonormal_outside(S, Q, problem.inner, eps**0.7)
@@ -295,6 +295,6 @@ def _basis(problem: Problem, Q: Array, S: Array | None = None) -> Array:
 
 
 def _is_rounding(problem: Problem, R: Array, Q: Array) -> bool:
-    """Whether what is left of Q is no more than its rounding errors: the rows span no more."""
+    """Whether only rounding errors are left of Q: the rows span no further direction."""
     (left,), (whole,) = problem.scalar_products(R, [R]), problem.scalar_products(Q, [Q])
     return not left > float(np.finfo(Q.dtype).eps) * whole

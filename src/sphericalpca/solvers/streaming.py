@@ -1,21 +1,21 @@
-"""A stream of batches: each is read once, and a few m x r matrices and a few rows are kept.
+"""Streams of batches: each is read once, and a few m x r matrices and a few rows are kept.
 
 Exact alternation sets U to the polar factor of the gradient, the mean of x v' over all
-rows.  A stream cannot come back to rows that are gone, so it keeps a running mean M of
-their gradients.  But each v belongs to the U of its time, and M alone lags behind.  When
+rows.  A stream cannot return to earlier rows, so it keeps a running mean M of their
+gradients.  But each v was computed at an earlier U, and M alone lags behind.  When
 U makes a step D, the gradient of a row changes, to first order, by
 
     x x'D (I - v v') / ||U'x||,    on average about    A D (I - C),
 
 where A is the mean of x x' / ||U'x||, and C that of v v' with weights 1 / ||U'x||.  So M
-is moved by that much whenever U moves.  At rest D is zero: where this is only nearly true
-it costs some speed, but the stream still ends where alternation ends.
+is corrected by that much whenever U moves.  At a solution D is zero, so errors of this
+approximation cost some speed, but the stream still ends where alternation ends.
 
-A is m x m.  It is known by its products with a basis S of some 2 r columns, U among them
-(a Nystroem approximation), and S follows its strongest directions from batch to batch.
+A is m x m.  It is represented by its products with a basis S of some 2 r columns, U among them
+(a Nystroem approximation), and S follows its leading directions from batch to batch.
 
-Where U'x vanishes, v turns at once.  Rows near to that would rule A and C, so v is there
-taken for smooth: for U'x / s, with s^2 = ||U'x||^2 + h^2 ||x||^2.  Its derivative has 1 / s
+Where U'x vanishes, v is discontinuous.  Rows close to that would dominate A and C, so v is
+smoothed there: U'x / s, with s^2 = ||U'x||^2 + h^2 ||x||^2.  Its derivative has 1 / s
 in place of 1 / ||U'x||, and v v' ||U'x||^2 / s^2 in place of v v'.
 """
 
@@ -44,45 +44,45 @@ from sphericalpca.solvers.start import svd_start
 
 __all__ = ["Stream"]
 
-# Beside U the basis has r columns, and at least this many.
+# Besides U the basis has r columns, and at least this many.
 FEWEST_BESIDE = 8
 # The h above, in multiples of the cosine between U and random directions, sqrt(r / m).
 SMOOTHING = 0.5
 
 
 class _Means(NamedTuple):
-    """Means over rows, in float64; those of a stream fade."""
+    """Means over rows, in float64; in a stream older rows count less."""
 
     moment: Array  # of v v', shape (r, r)
     sharpness: float  # of ||x|| / s
     radial: Array  # of v v' ||U'x||^2 ||x|| / s^3, shape (r, r); over the sharpness it is C
 
     def mixed(self, old: float, other: _Means) -> _Means:
-        """These with the share `old`, the others with the rest."""
+        """The weighted mean of these, with the share `old`, and the others."""
         pairs: Any = zip(self, other, strict=True)
         return _Means(*(old * ours + (1.0 - old) * theirs for ours, theirs in pairs))
 
 
 class Stream(NamedTuple):
-    """What is known from the rows of a stream so far.
+    """The state of a stream after the rows so far.
 
-    In all means a row counts as its weight times its place in the stream.  So the latter half
-    counts three quarters: enough to outgrow a poor beginning and to follow data that change,
-    while noise averages out over many rows.  Only in the mean cosine do all places count alike.
+    In all means the weight of a row is multiplied by its place in the stream.  So the second half
+    counts three quarters: enough to outgrow a poor start and to follow data that change, while
+    noise averages out over many rows.  Only in the mean cosine do all places count equally.
     """
 
     basis: Array  # S, shape (m, k), orthonormal columns; the first r are U
     gradient: Array  # M, the mean of x v' at the current U, shape (m, r)
     curvature: Array  # S'AS for A the mean of x x' / s, float64, shape (k, k)
     means: _Means
-    reservoir: Reservoir  # stands for all rows of the stream
+    reservoir: Reservoir  # represents all rows of the stream
     weight: float = 0.0  # of all rows that have a direction
     n_rows: int = 0
-    cosine: float = 0.0  # the mean of ||U'x|| / ||x|| of a past known by its solution
+    cosine: float = 0.0  # the mean of ||U'x|| / ||x|| of an earlier fit
 
     @staticmethod
     def at(basis: Array, n_components: int) -> Stream:
-        """A stream before its first row; the basis begins with the U to begin at."""
+        """A stream before its first row; the basis begins with the initial U."""
         r, basis = n_components, _filled(basis, n_components)
         m, k = basis.shape
         nothing = _Means(np.zeros((r, r)), 0.0, np.zeros((r, r)))
@@ -91,7 +91,7 @@ class Stream(NamedTuple):
 
     @staticmethod
     def at_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Stream:
-        """A stream before its first row, at the SVD of the rows that it begins with."""
+        """A stream before its first row, at the SVD of its first rows."""
         columns = _columns(problem.rows.shape[1], n_components)
         U = svd_start(problem, columns, rng).U
         return Stream.at(U.astype(problem.rows.dtype, copy=False), n_components)
@@ -100,9 +100,9 @@ class Stream(NamedTuple):
     def at_solution(
         U: Array, shares: Array, cosine: float, *, length: float, weight: float
     ) -> Stream:
-        """A stream whose past is known by its solution alone, and by the length of its rows.
+        """A stream whose past is known only by its solution and the length of its rows.
 
-        At a solution M = U H, where H is the mean of ||U'x|| v v'.  That is near to the mean
+        At a solution M = U H, where H is the mean of ||U'x|| v v'.  That is close to the mean
         length of projections times the mean of v v', the diagonal matrix of the shares.
         """
         r, pull, moment = len(shares), length * cosine * shares, np.diag(shares)
@@ -117,7 +117,7 @@ class Stream(NamedTuple):
         return self.basis[:, : self.gradient.shape[1]]
 
     def after(self, rows: Rows) -> Stream:
-        """The stream once these rows were learned: one read of them, one exact U step."""
+        """The stream with these rows added: one read of them, one exact U step."""
         n_rows, weight = self.n_rows + rows.shape[0], self.weight + rows.totals.weight
         if rows.totals.weight == 0:
             return self._replace(n_rows=n_rows)
@@ -140,7 +140,7 @@ class Stream(NamedTuple):
     def canonical(self) -> CanonicalForm:
         """U rotated so that the mean of v v' is diagonal; the value of f is not known."""
         cosine, share = math.nan, self.reservoir.total / (self.weight or 1.0)
-        if share > 0:  # rows of an earlier fit count with the mean cosine that they had then
+        if share > 0:  # rows of an earlier fit count with their mean cosine at that time
             cosine = share * self.reservoir.mean_cosine(self.U) + (1.0 - share) * self.cosine
         Q, eigenvalues = canonical_rotation(self.means.moment)
         total, r = eigenvalues.sum(), len(eigenvalues)
@@ -202,8 +202,8 @@ def _widened(U: Array, N: Array) -> Array:
 def _filled(basis: Array, r: int) -> Array:
     """The basis, filled up with random columns.
 
-    Rows in the span of U show no direction beside it, and A U spans what the next U does: random
-    directions are as good as any to look along.
+    Rows in the span of U show no other direction, and A U has the span of the next U: random
+    directions are as good as any.
     """
     m, k = basis.shape
     R = np.random.default_rng(0).standard_normal((m, _columns(m, r) - k)).astype(basis.dtype)

@@ -1,14 +1,14 @@
 """Subspace acceleration: the default where projections of the rows fit in memory.
 
 For U = S C with an orthonormal basis S of k columns the problem is the same one, for the
-small rows Z = X S.  So the best U within span(S) costs no look at the data.  Each
-iteration asks the data for the gradient at that U (X'WV), adds what of it sticks out of
-the span to the basis, projects the rows on that, and solves the small problem again: one
-pass.  The span then holds the exact step from U, and the small problem is started there,
-so f rises at least as much as by exact alternation.
+small rows Z = X S.  So the best U within span(S) takes no read of the data.  Each iteration
+computes the gradient at that U (X'WV), adds its part outside the span to the basis,
+projects the rows on that part, and solves the small problem again: one pass.  The span then
+contains the exact step from U, and the small problem is started there, so f increases at
+least as much as by exact alternation.
 
-When the basis is full it is cut back to the latest solutions (a thick restart).  Of the
-exact step it then holds all but what the tolerance of the small problem left.
+When the basis is full it is cut back to the latest solutions (a thick restart).  It then
+contains the exact step up to the tolerance of the small problem.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from sphericalpca.solvers.start import start_of_U
 __all__ = ["Span", "Subspace"]
 
 # The small problem is solved until its residual is this share of the whole problem's:
-# more would be lost on directions that the span does not hold yet.
+# more would be wasted while directions are missing from the span.
 INNER_SHARE = 0.1
 INNER_ITERATIONS = 20
 
@@ -88,7 +88,7 @@ class Span:
         self.basis[:], self.projections[:] = S, Z
 
     def outside(self, G: Array, coordinates: Array) -> Array:
-        """G - S S'G from the coordinates S'G, in the data's type."""
+        """G - S S'G from the coordinates S'G, in the data type."""
         inside = product(self.basis, coordinates.astype(self._basis.dtype, copy=False))
         return np.subtract(G, inside, dtype=self._basis.dtype)
 
@@ -97,8 +97,8 @@ class Span:
 class SubspaceState:
     """The solution within the span; the span is shared by all states of a run.
 
-    `final_sums` and `gradient` are those of the whole problem at U = S C, the gradient at a
-    scale where squares are safe; `pull` is the gradient within the span, S'G.
+    `final_sums` and `gradient` are those of the whole problem at U = S C, the gradient scaled
+    so that squares are safe; `pull` is the gradient within the span, S'G.
     """
 
     span: Span
@@ -124,7 +124,7 @@ class SubspaceState:
 
     @cached_property
     def outside(self) -> Array:
-        """What of the gradient sticks out of the span."""
+        """The part of the gradient outside the span."""
         return self.span.outside(self.gradient, self.pull)
 
     @cached_property
@@ -221,7 +221,7 @@ class Subspace:
 
     @staticmethod
     def _new_directions(state: SubspaceState) -> Array:
-        """What the gradient adds to the span, unless that is rounding error."""
+        """What the gradient adds to the span, unless it is rounding error."""
         if state.outside_share <= 10 * float(np.finfo(state.outside.dtype).eps):
             return state.outside[:, :0]
         return orthonormal_outside(state.span.basis, state.outside)

@@ -1,8 +1,8 @@
-"""A better start than the SVD, from within the span that the SVD was found in.
+"""A better start than the SVD, from within the span in which the SVD was computed.
 
 For U = S C with an orthonormal basis S the problem is the same one for the small rows Z = X S.
-Some of these rows tell which of several starts leads highest.  In coordinates of the rows all of Z
-is known, so the problem is solved further without reading the data.
+A sample of these rows decides which of several starts leads highest.  In coordinates of the rows
+all of Z is known, so the problem is solved further without reading the data.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from sphericalpca.solvers.anderson import Anderson
 
 __all__ = ["improved", "with_best_start"]
 
-# Iterations and residual of the small problem: what remains is for the data to tell.
+# Iterations and residual of the small problem: the rest is left to fits on the data.
 ITERATIONS, ENOUGH = 10, 1e-3
-# Starts beside the SVD, exact steps from each, and the most rows that are asked.
+# Starts besides the SVD, exact steps from each, and the largest sample of rows.
 OTHERS, STEPS, ROWS = 23, 10, 4096
-# What that may cost: this many multiplications, or this share of a pass over the data.
+# The cost limit: this many multiplications, or this share of a pass over the data.
 LITTLE_WORK, SHARE_OF_PASS = 4e7, 0.15
-# Numbers of projections that are held at a time.
+# Numbers of projections kept at a time.
 AT_ONCE = 1 << 15
-# Another start must lead higher by this share: on all rows, or on some, where less may be chance.
+# Another start must lead higher by this share: on all rows, or on a sample, which may mislead.
 HIGHER, HIGHER_ON_SOME = 1e-6, 1e-4
 
 
 def with_best_start(problem: Problem, start: Start) -> Start:
     """The SVD, or another start within its span that leads higher, if several can be afforded.
 
-    The others are spanned by random directions, as long as the data are along them, and are the
-    same ones in every run.
+    The others are spanned by random directions, scaled by the spread of the data along them,
+    and are the same in every run.
     """
     S, C = start.span, start.coordinates
     if S is None or C is None or not problem.rows.in_memory:
@@ -62,7 +62,7 @@ def with_best_start(problem: Problem, start: Start) -> Start:
 
 
 def improved(problem: Problem, start: Start) -> Start:
-    """The best start within the span of the SVD, next to it; it remembers f at the SVD."""
+    """The best start within the span of the SVD, near it; it keeps f at the SVD."""
     if start.span is None or start.coordinates is None or not problem.knows_projections:
         return start
     small = problem.restrict(problem.projections(start.span))
@@ -74,7 +74,7 @@ def improved(problem: Problem, start: Start) -> Start:
 
 
 def _affordable(problem: Problem, k: int, r: int) -> int:
-    """How many starts beside the SVD."""
+    """Number of starts besides the SVD."""
     n, stored = problem.rows.shape[0], problem.rows.stored
     asked = min(n, ROWS)
     projections = 0.0 if problem.knows_projections else asked * stored / n * k
@@ -89,7 +89,7 @@ def _root(Z: Array, weight: Array) -> Array:
 
 
 def _after_steps(Z: Array, weight: Array, C: Array) -> tuple[Array, Array]:
-    """Where exact alternation leads from each C (s x k x r), and f there."""
+    """The result of exact alternation from each C (s x k x r), and f there."""
     small = float(np.finfo(Z.dtype).tiny)
     for _ in range(STEPS):
         Y = Z @ C
@@ -99,7 +99,7 @@ def _after_steps(Z: Array, weight: Array, C: Array) -> tuple[Array, Array]:
 
 
 def _orthonormal(G: Array) -> Array:
-    """The polar factor of each matrix, as far as it has full rank."""
+    """The polar factor of each matrix, where it has full rank."""
     squares, Q = np.linalg.eigh(G.swapaxes(1, 2) @ G)
     least = np.finfo(G.dtype).eps * squares[:, -1:] + np.finfo(G.dtype).tiny
     return np.asarray(G @ ((Q / np.sqrt(np.maximum(squares, least))[:, None]) @ Q.swapaxes(1, 2)))
