@@ -129,7 +129,7 @@ def beside(path: Path, ending: str = "tmp") -> Path:
 
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
-    """Remove files that killed processes left (in folders `ours`); restore what was not replaced."""
+    """Remove leftovers of killed processes (in folders `ours`); restore what was not replaced."""
     # Files that cannot be read or removed are harmless: new files have other names.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."

@@ -142,7 +142,7 @@ def transform_file(
     check_is_fitted(model)
     output, n_zero, shape = Path(output), 0, (rows.shape[0], model.n_components_)
     written = format_of(output)
-    table = written is None or written.table  # what cannot be written is refused below
+    table = written is None or written.table  # unsupported formats raise an error below
     if keep and not table:
         tables = [kind.title for kind in FORMATS.values() if kind.table and kind.writer]
         found = f"{str(output)!r} has no place for the columns {list(keep)}"

@@ -31,16 +31,16 @@ from sphericalpca.transforming import finite_blocks
 
 __all__ = ["SearchResult", "SphericalCodec"]
 
-# Components that are looked at for each byte, of rows up to this many columns, and of longer ones.
+# Components considered per byte, for rows of up to this many columns, and for longer ones.
 PER_BYTE, WIDE, PER_BYTE_OF_WIDE = 12, 4096, 3
-# Components of a smaller share than this are rounding errors.
+# Components with a smaller share are rounding errors.
 NO_SHARE = 1e-10
 TOLERANCE = 1e-3
 FLOAT = np.dtype(np.float64)
 
 
 class SearchResult(NamedTuple):
-    """Rows found for each query, best first, with cosines and, if asked for, their intervals."""
+    """Rows found for each query, best first, with cosines and, if requested, intervals."""
 
     ids: Labels
     cosines: Array
@@ -237,8 +237,8 @@ class SphericalCodec(MatrixTransformer):
         codes : ndarray of uint8, shape (n_samples, n_bytes_)
         k : int, default=10
         rerank : {array-like, sparse matrix} of shape (n_samples, n_features), optional
-            The rows that were encoded, one for each code, or a `DataError` is raised: the best 4 k
-            by code are re-ranked by their exact cosines.
+            The encoded rows, one for each code: the best 4 k by code are re-ranked by their exact
+            cosines.
         return_interval : bool, default=False
             Also return 95 % intervals of the true cosines, calibrated on held-out rows.
 

@@ -1,4 +1,4 @@
-"""A codec and its codes for other programs: files, in which everything is checked, and faiss."""
+"""A codec and its codes for other programs: files, fully checked when read, and faiss."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ FILES = (CODEC, MANIFEST, DECODER, "codes.npy", "codes.parquet", "curve.csv", "c
 
 
 def fingerprint(codec: Any) -> str:
-    """A checksum of all that codes depend on."""
+    """A checksum of everything that codes depend on."""
     parts = (codec.components_, *(getattr(codec._quantiser, name) for name in LEARNED))
     return hashlib.sha256(b"".join(part.tobytes() for part in parts)).hexdigest()[:16]
 
 
 def save_codec(codec: Any, path: Path) -> None:
-    """Write a fitted codec, whole or not at all; a generator of random numbers is left out."""
+    """Write a fitted codec atomically, without a random generator."""
     header = {
         "class": "SphericalCodec",
         "versions": VERSIONS,
@@ -84,7 +84,7 @@ def _check_arrays(arrays: dict[str, Any]) -> None:
         if found.dtype.name not in kind.split() or found.shape != shape:
             raise ValueError(f"{name} has shape {found.shape} and type {found.dtype}")
     gap = np.abs(components @ components.T - np.eye(r)).max()
-    steps = np.diff(packing, prepend=-1)  # from one component to the next: no byte is empty
+    steps = np.diff(packing, prepend=-1)  # between consecutive components: no byte is empty
     levels = arrays["importance"].min() > 0 and np.abs(arrays["levels"]).max() <= 1 + SLACK
     if not (gap < SLACK and steps[0] == 1 and np.isin(steps, (0, 1)).all() and levels):
         raise ValueError("its numbers are not those of a codec")
@@ -93,7 +93,7 @@ def _check_arrays(arrays: dict[str, Any]) -> None:
 def write_folder(
     codec: Any, rows: RowSource, folder: Path, keep: Sequence[str] | None, watch: Watch | None
 ) -> dict[str, Any]:
-    """Encode the rows of files, tables to a table with its other columns; return facts."""
+    """Encode the rows of files, tables to a table with its other columns; return a summary."""
     carried, zero, checksum = carried_columns(rows, keep), 0, 0
     name = "codes.parquet" if are_tables(rows) else "codes.npy"
     shape = rows.shape[0], codec.n_bytes_
@@ -114,7 +114,7 @@ def write_folder(
 
 
 def open_folder(path: Path) -> tuple[Any, Codes, Any]:
-    """Codec, codes and a table of other columns or None, once they were found to be of a kind."""
+    """Codec, codes and a table of other columns or None, after checking that they match."""
     if not (path / MANIFEST).is_file():
         found = f"{str(path)!r} has no {MANIFEST}"
         raise AbsentError(found, remedy="pass a folder that 'sphericalpca compress' wrote")
@@ -145,7 +145,7 @@ def open_folder(path: Path) -> tuple[Any, Codes, Any]:
 
 
 def codes_to_faiss(codec: Any, codes: Any) -> Any:
-    """An ``IndexPQ`` behind the codec's matrix, with the same codes and levels.
+    """An ``IndexPQ`` after the codec's projection, with the same codes and levels.
 
     Its scores are inner products with decoded vectors that are not scaled to unit length, which
     faiss cannot do: neighbours are ranked worse, mainly with few bytes.  Zero rows are not marked.
@@ -172,7 +172,7 @@ def codes_to_faiss(codec: Any, codes: Any) -> Any:
     """
     faiss = import_extra("faiss", "An index of codes", "faiss", "faiss")
     packing, n_bytes, m = codec.packing_, codec.n_bytes_, codec.n_features_in_
-    # Groups of components get equal widths, filled up with zeros.
+    # Groups of components get equal widths, padded with zeros.
     place = np.arange(len(packing)) - np.searchsorted(packing, packing)
     width = int(place.max()) + 1
     matrix = np.zeros((n_bytes, width, m), dtype=np.float32)

@@ -1,4 +1,4 @@
-"""From a fitted subspace and a sample of rows to levels, and what to expect of them."""
+"""Learn levels from a fitted subspace and a sample of rows, and calibrate their errors."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from sphericalpca.rows import Matrix, as_rows, dense
 
 __all__ = ["exact_cosines", "ideal_bits", "importance", "interval", "learn", "pack", "project"]
 
-# Rows that levels are trained on; numbers in a sample of long rows; rows that are held out.
+# Rows to train levels on; numbers in a sample of long rows; rows to hold out.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 2**15, 2**12, 2**25
 HELD_OUT, MOST_HELD_OUT, FROM_ROWS = 1000, 4000, 2000
 VANISHING = 1e-13  # a shorter projection of a unit row has no direction
-# Of how many rows how many neighbours are looked for, this many rows at a time.
+# Rows whose neighbours are searched, how many, and rows at a time.
 QUERIES, NEAREST, BLOCK = 1500, 10, 250
-# Between 0 (errors count alike) and 1 (by what tells neighbours apart, which is right for small
-# errors); between 0.5 and 0.85 recall hardly differs.
+# Between 0 (all errors count equally) and 1 (by the differences of neighbours, which is right for
+# small errors); between 0.5 and 0.85 recall hardly differs.
 EXPONENT = 0.7
-# The least that an error may count, compared with the largest; the least variance; and no zero.
+# Lower bounds: of the importance, relative to the largest; of a variance; and to avoid zero.
 FLOOR, NO_VARIANCE, TINY = 1e-4, 1e-12, 1e-300
-LEAST_BITS = 0.05  # a component that deserves less is left out
-# What errors of cosines are calibrated on: neighbours by rank, and bins of estimates.
+LEAST_BITS = 0.05  # a component that deserves fewer is left out
+# Calibration of errors of cosines: neighbours by rank, and bins of estimates.
 NEIGHBOURS = 63
 RANKS = (0, 1, 3, 7, 15, 31, NEIGHBOURS)
 TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 400
@@ -47,7 +47,7 @@ def project(matrix: Matrix, U: Array) -> tuple[Array, Array]:
 
 
 def sample(X: Any, weight: Any, rng: Any) -> tuple[Matrix, Array]:
-    """Some rows in memory with their weights; all of them if they are few."""
+    """A sample of the rows, in memory, with their weights; all rows if there are few."""
     n, m = X.shape
     size = min(n, max(FEWEST_ROWS, min(3 * MOST_ROWS // 2, MOST_NUMBERS // m)))
     ids = np.sort(rng.choice(n, size, replace=False))
@@ -60,7 +60,7 @@ def sample(X: Any, weight: Any, rng: Any) -> tuple[Matrix, Array]:
 def learn(
     matrix: Matrix, weight: Array, A: Array, n_bytes: int, rng: Any, *, n: int, choose: bool
 ) -> tuple[dict[str, Any], Labels]:
-    """Fitted attributes, from a sample of n rows and components, and how many levels bytes have."""
+    """Fitted attributes, from a sample of n rows and components, and the levels of each byte."""
     Y, V = project(matrix, A.T)
     there = np.flatnonzero(V.any(axis=1) & (weight > 0))
     aside, trained, others = _parts(there, len(V) / n, rng)
@@ -77,7 +77,7 @@ def learn(
     decoded = quantiser.decode(quantiser.encode(V[aside]))
     distortion = max(float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded))), 0.0)
     ids, scores = quantiser.search(Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
-    # The row itself, which was not held out where rows are few, is not to be found.
+    # Where rows are few and not held out, the row itself must not be found.
     scores[others[ids] == aside[:, None]] = -np.inf
     ids, scores = ranked(ids, scores, ids.shape[1] - 1)
     truths = exact_cosines(matrix[aside], matrix, others[ids])
@@ -87,8 +87,8 @@ def learn(
 
 
 def _parts(rows: Labels, sampled: float, rng: Any) -> tuple[Labels, Labels, Labels]:
-    # Neighbours of rows held out are looked for in the last ones, of which as large a share was
-    # trained on as of all rows: errors of others have longer tails.
+    # Neighbours of held-out rows are searched among the last ones, of which the same share was
+    # used for training as of all rows: errors of unseen rows have longer tails.
     if len(rows) < FROM_ROWS:
         return rows[:HELD_OUT], rows, rows
     spare = min((len(rows) - MOST_ROWS) // 4, MOST_HELD_OUT)
@@ -101,7 +101,7 @@ def _parts(rows: Labels, sampled: float, rng: Any) -> tuple[Labels, Labels, Labe
 
 
 def importance(V: Array) -> Array:
-    """How much a squared error in each component counts, with mean 1: where neighbours differ."""
+    """Weights of squared errors in the components, with mean 1: by differences of neighbours."""
     spread, few = np.zeros(V.shape[1]), len(V) < 30 * NEAREST
     for part in () if few else pieces(0, min(QUERIES, len(V)), BLOCK):
         cosines = times(queries := V[part], V.T)
@@ -113,7 +113,7 @@ def importance(V: Array) -> Array:
 
 
 def ideal_bits(variance: Array, bits: float) -> Array:
-    """How many of the bits each component deserves: equal errors, or none (water-filling)."""
+    """Bits of each component for equal errors, or none (water-filling)."""
     log = np.log2(np.maximum(variance, max(NO_VARIANCE * variance.max(), TINY)))
     order = np.sort(log)[::-1]
     level = (np.cumsum(order) - 2 * bits) / np.arange(1, len(log) + 1)
@@ -132,7 +132,7 @@ def pack(bits: Array, n_bytes: int) -> Labels:
 
 
 def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
-    """Cosines of each query with its own rows, given by index, whatever their lengths."""
+    """Cosines of each query with its candidate rows, given by index, whatever their lengths."""
     found = np.empty(ids.shape)
     for i, own in enumerate(ids if ids.size else ()):
         query = unit_rows(dense(queries[[i]]))[0]
@@ -142,7 +142,7 @@ def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
 
 def calibrate(estimates: Array, truths: Array, n: int) -> Array:
     """Lines of rank / n, estimate and the quantiles of truth - estimate there, for `interval`."""
-    lines = []  # by rank: neighbours are found because of high estimates, the best most of all
+    lines = []  # by rank: neighbours are selected by high estimates, the first ones most
     for first, end in itertools.pairwise(rank for rank in RANKS if rank <= estimates.shape[1]):
         found, true = (part[:, first:end].ravel() for part in (estimates, truths))
         count = int(np.clip(len(found) // FEWEST_IN_BIN, 1, BINS))
@@ -153,7 +153,7 @@ def calibrate(estimates: Array, truths: Array, n: int) -> Array:
 
 
 def interval(quantiles: Array, estimates: Array, n: int) -> Array:
-    """Lower and upper ends for the cosines of neighbours, best first, that were found in n rows."""
+    """Lower and upper ends for the cosines of neighbours, best first, found among n rows."""
     shares = np.unique(quantiles[:, 0])
     middle, ends = np.sqrt(shares[:-1] * shares[1:]), np.empty((*estimates.T.shape, 2))
     for rank, found in enumerate(estimates.T):

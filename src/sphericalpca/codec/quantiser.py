@@ -26,12 +26,12 @@ ZERO = 255  # in the first byte: the code of a zero row
 Codes = npt.NDArray[np.uint8]
 
 ITERATIONS = 12
-STARTING_ROWS = 4096  # that the first levels are drawn from
-BLOCK = 4096  # rows that are encoded or decoded at a time
+STARTING_ROWS = 4096  # the first levels are drawn from these
+BLOCK = 4096  # rows to encode or decode at a time
 NOBODY = np.iinfo(np.int64).max
-LANES = 8  # queries that a kernel serves at a time; in place of the last, squared lengths
+LANES = 8  # lanes of a kernel: seven queries and the squared lengths
 EQUAL = 1e-12  # scores that differ by less are equal, so that codes are the same everywhere
-GRID = 2.0**-20  # rows that agree to this are one
+GRID = 2.0**-20  # rows that agree to this are equal
 
 
 def _call(kernel: Any, *given: Any) -> None:
@@ -44,14 +44,14 @@ class Quantiser:
     """Levels of all bytes; column j holds component j of the levels of its byte."""
 
     packing: Labels  # the byte of each component, in order; every byte has at least one
-    importance: Array  # how much a squared error in each component counts, float32
+    importance: Array  # weights of squared errors in the components, float32
     levels: Array  # float32 of shape (256, r)
 
     @classmethod
     def train(
         cls, V: Array, weight: Array, importance: Array, packing: Labels, rng: Any
     ) -> tuple[Quantiser, Labels]:
-        """Levels by k-means on unit vectors, for each byte by itself, and how many each has."""
+        """Levels by k-means on unit vectors, separately for each byte, and how many each has."""
         scale = np.sqrt(importance).astype(np.float32)
         new = cls(packing, scale**2, np.empty((LEVELS, len(packing)), dtype=np.float32))
         seeds = rng.integers(2**31, size=len(new.groups))
@@ -69,7 +69,7 @@ class Quantiser:
 
     @cached_property
     def ends(self) -> Labels:
-        """Where the components of each byte begin, and where the last ones end."""
+        """Where the components of each byte begin, and the end of the last."""
         return np.searchsorted(self.packing, np.arange(self.packing[-1] + 2))
 
     @cached_property
@@ -86,7 +86,7 @@ class Quantiser:
 
     @cached_property
     def _lines(self) -> tuple[Array, Array]:
-        """Levels with a line for each component, and half their squares by importance."""
+        """Levels with a row for each component, and half their squares weighted by importance."""
         levels = self.levels.T.astype(np.float64, order="C")
         half = np.add.reduceat(self.importance[:, None] * levels**2, self.ends[:-1], axis=0) / 2
         return levels, np.ascontiguousarray(half)
@@ -123,7 +123,7 @@ class Quantiser:
     def search(self, queries: Array, codes: Codes, k: int) -> tuple[Labels, Array]:
         """The k rows of the largest inner product with each query; ties go to the first row."""
         k, queries = min(k, len(codes)), queries.astype(np.float32)
-        # In parts of the codes, if there are any, each with its own best.
+        # In parts of the codes, if there are any, each with a separate result.
         find = self._by_decoding if library() is None else self._by_tables
         none = np.empty((len(queries), 0), np.int64), np.empty((len(queries), 0), np.float32)
         parts = zip(none, *find(queries, codes, k), strict=True)
@@ -144,7 +144,7 @@ class Quantiser:
 
         def look(job: tuple[int, int]) -> None:
             part, rows = job[0], slice(job[1], job[1] + lanes - 1)
-            # Inner products with all levels, and squared lengths beside them.
+            # Inner products with all levels, next to squared lengths.
             table = np.zeros((*self.squares.shape, lanes), dtype=np.float32)
             table[..., -1] = self.squares
             for line, group in zip(table, self.groups, strict=True):
@@ -165,13 +165,13 @@ class Quantiser:
 
 def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:
     """At most this many centres of float32 rows: all distinct rows, if there are fewer."""
-    rng = np.random.RandomState(seed)  # which is what scikit-learn takes
+    rng = np.random.RandomState(seed)  # required by scikit-learn
     drawn = rng.permutation(np.flatnonzero(weight > 0))[:STARTING_ROWS]
     distinct = np.unique(np.round(X[drawn] / GRID) + 0.0, axis=0)
     if len(distinct) <= most:
         return (distinct * GRID).astype(np.float32)
-    # k-means++ reaches into the tails, which some iterations from rows drawn by weight alone do
-    # not: with one component in a byte, errors would be several times as large.
+    # k-means++ covers the tails, which a few iterations from rows drawn by weight alone do not:
+    # with one component per byte, errors would be several times as large.
     options = {"sample_weight": weight[drawn], "random_state": rng, "n_local_trials": 1}
     centres = kmeans_plusplus(X[drawn], most, **options)[0].astype(np.float64)
     packing, one = np.zeros(X.shape[1], dtype=np.int64), np.ones(X.shape[1], dtype=np.float32)
@@ -186,5 +186,5 @@ def kmeans(X: Array, weight: Array, most: int, seed: int) -> Array:
 
 
 def _filled(centres: Array) -> Array:
-    """256 levels, of which the first stands for those that are missing."""
+    """256 levels; missing ones are copies of the first."""
     return np.concatenate([centres, np.repeat(centres[:1], LEVELS - len(centres), axis=0)])

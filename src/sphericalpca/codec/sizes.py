@@ -18,14 +18,14 @@ from sphericalpca.rows import as_rows
 
 __all__ = ["ByteChoice", "BytePoint", "choose_bytes"]
 
-SMALLEST = 8  # bytes that are tried first
-# Numbers that rows may have to be searched in float16 and int8, for comparison.
+SMALLEST = 8  # bytes tried first
+# Largest size of rows for which float16 and int8 are searched, for comparison.
 MOST_NUMBERS = 2**28
-SECOND_STAGE = 4  # candidates for each neighbour that are ranked with full vectors
+SECOND_STAGE = 4  # candidates per neighbour that are re-ranked with full vectors
 
 
 class BytePoint(NamedTuple):
-    """What a representation keeps: mean recall with its 95 % interval, and after re-ranking."""
+    """Mean recall of a representation with its 95 % interval, and after re-ranking."""
 
     kind: str
     n_bytes: int
@@ -101,7 +101,7 @@ def choose_bytes(
     @cache
     def measure(n_bytes: int) -> BytePoint:
         codec = SphericalCodec(n_bytes, random_state=random_state)
-        with silently(UserWarning):  # each fit would give them
+        with silently(UserWarning):  # every fit would repeat them
             codes = codec.fit(X, sample_weight=held.weight).encode(X)
         codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
         found = base[codec.search(asked, codes[base], SECOND_STAGE * k).ids]

@@ -19,7 +19,7 @@ __all__ = ["BUNDLED", "DOCSTRING_GROUPS", "Corpus", "load_bundled", "load_docstr
 
 BUNDLED = ("iris", "wine", "breast-cancer", "digits")
 
-# Topics and their modules.  A text that appears in two modules belongs to the first.
+# Topics and their modules.  A text that is in two modules belongs to the first.
 DOCSTRING_GROUPS = {
     "statistics": ("scipy.stats", "scipy.stats.contingency", "scipy.stats.qmc"),
     "signals": ("scipy.signal", "scipy.signal.windows"),

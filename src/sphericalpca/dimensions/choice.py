@@ -31,7 +31,7 @@ class CurvePoint:
     low, high : float
         Ends of its confidence interval.
     mean_cosine : float
-        Between rows and their projections, over the rows that were not held out.
+        Mean cosine between rows and their projections, over the rows that were not held out.
     bytes_per_vector : int
         In float32.
     index_bytes : int
@@ -51,7 +51,7 @@ class CurvePoint:
 
     @property
     def interval(self) -> str:
-        """Both ends as text; the lower one is rounded down: .8997 does not reach .9."""
+        """Both ends as text; the lower end is rounded down, since .8997 does not reach .9."""
         return f"{floor(1000 * self.low) / 1000:.3f} to {self.high:.3f}"
 
 
@@ -162,7 +162,7 @@ def warn_if_short(choice: DimensionChoice, more_are_possible: bool) -> None:
         remedy += ["raise ", Parameter("largest"), " or "]
     if choice.n_queries < (choice.n_base + choice.n_queries) // 5:  # the maximum
         remedy += ["raise ", Parameter("queries"), " or "]
-    elif point.recall >= choice.recall:  # missed by the interval only: more queries narrow it
+    elif point.recall >= choice.recall:  # only the interval misses it: more queries narrow it
         remedy += ["pass more rows or "]
     value = (
         f"No number of components up to {point.n_components} reliably keeps a recall of "

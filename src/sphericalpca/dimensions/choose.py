@@ -31,7 +31,7 @@ __all__ = ["choose_components", "geometric_sizes"]
 
 SMALLEST = 8
 FLOAT32 = 4  # bytes
-# The draft that guides the search is a fit to this residual,
+# The approximate fit that guides the search ends at this residual,
 DRAFT = 1e-3
 # or a single step from the SVD, if the residual there is below this.
 NEAR = 1e-2
@@ -153,7 +153,7 @@ def geometric_sizes(largest: int) -> list[int]:
 
 @dataclass
 class _Search:
-    """The state of a search: the points measured so far, and what it takes to measure more."""
+    """The state of a search: the points measured so far, and the data for further ones."""
 
     problem: Problem
     svd: SvdProjections
@@ -214,7 +214,7 @@ class _Search:
         return model
 
     def _draft(self, size: int) -> Array:
-        """Approximate components of a fit, strongest first; a step from the SVD if near."""
+        """Approximate components of a fit, strongest first; a step from the SVD if it is close."""
         start = self.svd.start(self.svd.vectors(size))
         if start.curvature is not None:
             here = self.problem.evaluate(start.U)
@@ -229,7 +229,7 @@ class _Search:
     def _fit(self, size: int, start: Array, tol: float) -> SphericalPCA:
         options = {"n_components": size, "init": self.svd.start(start), "tol": tol}
         model = fitted_to(self.problem, self.template, **options)
-        return cast(SphericalPCA, model.set_params(init="auto"))  # not the start of this fit
+        return cast(SphericalPCA, model.set_params(init="auto"))  # in place of the start used here
 
     def _ladder(self, U: Array) -> Ladder:
         size = U.shape[1]

@@ -17,8 +17,8 @@ __all__ = ["Ladder", "SvdProjections"]
 # Rows are projected on this many singular vectors first, then on twice as many, and so on.
 FIRST_COLUMNS = 64
 
-# Up to this part of a fit's components leading ones are improved (on the MiniLM vectors of the
-# newsgroups they lose .001 of mean cosine at 8 of 200, and .0002 at 32, where it would cost most),
+# Up to this share of the components of a fit, leading ones are improved (on MiniLM vectors of the
+# newsgroups they lose .001 of mean cosine at 8 of 200, and .0002 at 32, where it costs most),
 IMPROVED_PART = 1 / 8
 # within the span of this many times their number,
 SPAN = 4
@@ -28,7 +28,7 @@ ITERATIONS = 20
 
 
 class Ladder:
-    """A subspace U (m x r), strongest first, smaller ones from it, and `further` directions."""
+    """A subspace U (m x r), strongest first, its smaller subspaces, and `further` directions."""
 
     def __init__(self, U: Array, rows: Rows, weight: Array, further: Array) -> None:
         self.size, self._weight = int(U.shape[1]), weight
@@ -49,7 +49,7 @@ class Ladder:
         return int(self._Z.shape[1])
 
     def start(self, r: int) -> Array:
-        """Where to begin a fit with another number of components, shape (m, r)."""
+        """A start for a fit with another number of components, shape (m, r)."""
         return self._U[:, :r]
 
     def project(self, r: int) -> Array:
@@ -77,7 +77,7 @@ class SvdProjections:
 
     @property
     def projected(self) -> int:
-        """How many columns were projected so far."""
+        """Number of columns projected so far."""
         return int(self._Z.shape[1])
 
     def vectors(self, count: int) -> Array:
@@ -87,7 +87,7 @@ class SvdProjections:
         return self._U[:, :count]
 
     def start(self, U: Array) -> Start:
-        """Where to begin a fit: at U, with the curvature known from these vectors."""
+        """A start for a fit: U, with the curvature from these vectors."""
         return Start(U, curvature=self._curvature)
 
     def project(self, count: int) -> Array:

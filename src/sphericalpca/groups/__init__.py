@@ -1,4 +1,4 @@
-"""Texts in groups by angle, and the page that shows them."""
+"""Clustering of texts by angle, and the page that shows the groups."""
 
 from sphericalpca.groups.clusters import TextClusters
 

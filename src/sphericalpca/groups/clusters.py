@@ -121,7 +121,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             X = self._rows_of(X, reset=True)
             rows = as_rows(X)
             validation.check_lengths(1.0 * (rows.stats.weight > 0), "zero or without a known word")
-            # In float64 the rounding errors of other processors move no text.
+            # In float64 the rounding errors of different processors do not change labels.
             Z = unit_copy(X.astype(np.float64, copy=False), rows)[0]
             partition.search(self, Z, X.dtype, tell)
             tell("assigning texts")
@@ -145,7 +145,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         else:
             X = vars(self)["vectorizer_"].transform(checked_texts(X))
         X = validation.check_matrix(self, X, reset=reset, in_memory=True)
-        # In one order the sums over a row are the same whenever it is seen.
+        # Sorted, so that sums over a row are always the same.
         return X if getattr(X, "has_sorted_indices", True) else X.sorted_indices()
 
     labels_ = property(lambda self: self.nearest_.labels)

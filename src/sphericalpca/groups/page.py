@@ -1,7 +1,7 @@
-"""What is written about groups: a page that needs no network and no other file, and its summary.
+"""The page about groups, which needs no network and no other file, and its summary.
 
-In the plane a group is a disc whose area is its share, near discs are near in angle, typical texts
-are in the middle of theirs, and a text lies towards the groups that it is nearest to.
+In the plane a group is a disc whose area is its share, close discs are close in angle, typical
+texts are in the middle of theirs, and each text is drawn towards the groups it is close to.
 """
 
 from __future__ import annotations
@@ -27,23 +27,23 @@ __all__ = ["clean", "groups_page", "on_plane", "on_sphere", "page_data", "summar
 
 # The longest text, id and word in characters; the largest page in bytes.
 EXCERPT, ID, WORD, PAGE_BYTES = 300, 120, 40, 25_000_000
-# Words and texts for each group; points on the map; texts without a known word in the summary.
+# Words and texts per group; points on the map; texts without a known word in the summary.
 WORDS, EXAMPLES, POINTS, LISTED = 12, 5, 100_000, 1000
 # One script, in this order.
 SCRIPTS = [f"{n}.js" for n in ("points", "draw", "paint", "view", "gestures", "charts", "groups")]
-# What coordinates and cosines are multiplied by to become 16-bit integers; the plane has room for
+# Factors that turn coordinates and cosines into 16-bit integers; the plane leaves space for
 # outliers.
 SCALE, PLANE_SCALE, NO_GROUP = 32767, 8191, 65535
-# What is said of a typical or borderline text.
+# What the page shows of a typical or borderline text.
 TEXT = ("id", "excerpt", "cosine", "margin", "other")
-# Rows that three components are fitted to; how strongly a text is drawn to groups near to it.
+# Rows to fit three components to; how strongly a text is drawn to groups close to it.
 FITTED, PULL = 20_000, 8.0
-# Of what the page shows, what belongs to single texts.
+# The parts of the page's data that belong to single texts.
 POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
 
 def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> Any:
-    """What the page shows of fitted groups; notes are ids and beginnings of their texts."""
+    """The data of the page for fitted groups; notes are ids and beginnings of texts."""
     n, k, found = len(notes), int(model.merged_.max()) + 1, model.nearest_
     sizes = np.bincount(found.labels + 1, minlength=k + 1)[1:]
     totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
@@ -77,7 +77,7 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
 
 
 def on_sphere(V: Array) -> Array:
-    """Unit vectors in three dimensions of unit vectors in more; zero rows stay zero."""
+    """Unit vectors projected to unit vectors in three dimensions; zero rows stay zero."""
     some = V[:: -(-len(V) // FITTED)]
     model = SphericalPCA(min(3, *some.shape), tol=1e-3, random_state=0)
     with silently(NoDirectionWarning):
@@ -96,7 +96,7 @@ def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
         near = np.exp(PULL * (V[rows] @ C.T))
         near[:, group] = 0
         towards = near @ anchors / np.maximum(near.sum(axis=1, keepdims=True), 1e-9)
-        # From the middle of these, as many to each side; rounding errors have no direction.
+        # Equally many on each side of their middle; rounding errors have no direction.
         centred = np.round(towards - towards.sum(axis=0) / max(len(rows), 1), 9)
         values, axes = np.linalg.eigh(centred.T @ centred)
         towards = unit_rows(centred @ axes / np.sqrt(np.maximum(values, 1e-12)) @ axes.T)[0]
@@ -107,8 +107,8 @@ def on_plane(V: Array, labels: Labels, cosines: Array) -> Array:
 
 
 def _apart(anchors: Array, radii: Array) -> Array:
-    """Discs of these radii that do not overlap, drawn together as far as they can be."""
-    turn = 2.4 * np.arange(len(radii))  # a spiral, where centres fall together
+    """Positions of discs of these radii, as close together as possible without overlap."""
+    turn = 2.4 * np.arange(len(radii))  # a spiral, for centres that coincide
     points = anchors + 1e-3 * np.column_stack([np.cos(turn), np.sin(turn)])
     needed = 1.06 * (radii[:, None] + radii)
     for step in range(2000):
@@ -120,13 +120,13 @@ def _apart(anchors: Array, radii: Array) -> Array:
 
 
 def summary_of_page(data: Any) -> str:
-    """All that the page shows, but single texts, as JSON."""
+    """The page's data without single texts, as JSON."""
     shown = {name: value for name, value in vars(data).items() if name not in POINTWISE}
     return json.dumps(shown, indent=1, default=np.ndarray.tolist)
 
 
 def groups_page(data: Any) -> str:
-    """The page as text; where it would be too large, the points become a sample, and it says so."""
+    """The page as text; if it were too large, it shows a sample of the points, and says so."""
     keep = len(data.ids)
     while len(page := _render(data, sample(len(data.ids), keep)).encode()) > PAGE_BYTES and keep:
         keep = int(0.95 * keep * PAGE_BYTES / len(page))
@@ -176,6 +176,6 @@ def _points(data: Any, rows: Labels, index: Mapping[int, int]) -> bytes:
 
 
 def clean(text: str, limit: int = EXCERPT) -> str:
-    """The beginning of a text: one line of sound characters, cut at the limit."""
+    """The beginning of a text: one line of printable characters, cut at the limit."""
     text = document.sound(" ".join(text[: 4 * limit].split()))
     return text if len(text) <= limit else f"{text[: limit - 1]}…"

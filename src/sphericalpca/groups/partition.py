@@ -1,8 +1,8 @@
-"""The search for groups: what many cheap starts in few components agree on.
+"""The search for groups: a consensus of many cheap starts in few components.
 
-Two texts are near if many partitions, in two, three and five components for each group, put them
-together.  How many groups there are is where two halves of the rows agree most, less what halves of
-Gaussian rows of the same mean and covariance do.  Work is divided alike on any number of threads.
+Two texts are close if many partitions, in two, three and five components per group, put them
+together.  The number of groups is where two halves of the rows agree most, minus the agreement of
+halves of Gaussian rows of the same mean and covariance.  Work is divided independently of threads.
 """
 
 from __future__ import annotations
@@ -33,36 +33,36 @@ from sphericalpca.rows import Matrix, as_rows, dense
 
 __all__ = ["Nearest", "choose_count", "directions", "drift", "nearest", "number", "search"]
 
-# Into this many parts work is divided, see `parallel`.
+# Number of parts into which work is divided, see `parallel`.
 PARTS = 4
-# Components for each group, and when there are many groups.
+# Components per group, and with many groups.
 COMPONENTS, MANY = 5, 120
-# Components for each group in which starts are made; starts in each; starts among their votes.
+# Components per group in which starts are made; starts in each; starts among their votes.
 MULTIPLES, STARTS, ROUNDS = (2, 3, 5), 20, 10
-# The search looks at this many rows, or at this many for each group; its result at all of them,
-# which are compared with the centres in chunks of this size.
+# The search uses this many rows, or this many per group; then all rows are assigned to the
+# centres, in chunks of this size.
 SAMPLE, SAMPLE_PER_GROUP, CHUNK = 20_000, 200, 4096
-# Texts whose margin is below this could as well be in the next group.
+# Texts with a smaller margin could equally well be in the next group.
 UNCERTAIN = 0.01
-# Components for each group: noise may come before the direction of a group.
+# Components per group: noise may be stronger than the direction of a group.
 WIDER = 1.5
-# The largest number that is tried; pairs of halves; rows of a half.
+# The largest number tried; pairs of halves; rows of a half.
 MOST, PAIRS, HALF = 30, 5, 1000
-# Numbers for which rows without groups are tried; between them a line is drawn.
+# Numbers for which rows without groups are tried, with linear interpolation in between.
 NULLS = (2, 3, 4, 6, 9, 14, 20, 30)
 
 
 class Nearest(NamedTuple):
-    """The group of each row (-1 if it has no direction), its cosine, and what it is ahead by."""
+    """The group of each row (-1 if it has no direction), its cosine, and its margin."""
 
     labels: Labels
     cosines: Array
     margins: Array
-    second: Labels  # the group that comes next; its own if there is no other
+    second: Labels  # the second-best group; the same group if there is only one
 
 
 def search(model: Any, Z: Matrix, dtype: Any, tell: Callable[[str], None]) -> None:
-    """Give a model the components and centres of unit rows."""
+    """Set components and centres of a model from unit rows."""
     rng = generator(model.random_state)
     k, r, model.curve_ = model.n_clusters, model.n_components, None
     if k == "auto":
@@ -100,7 +100,7 @@ def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array
     """Centres of unit length for the unit rows Z, of which V has the components."""
     n, size = len(V), max(SAMPLE, SAMPLE_PER_GROUP * k)
     chosen = np.sort(rng.permutation(n)[:size]) if n > size else slice(None)
-    # What all dense vectors share moves angles between them, but no differences.
+    # A common part of dense vectors changes angles between them, but not differences.
     votes = _members([*_votes(V[chosen], k, rng, by_angle=sparse.issparse(Z))], k)
     W = SphericalPCA(min(k, *votes.shape), tol=1e-3, random_state=0).fit_transform(votes)
     runs = (run_from(W, c, 1e-4) for c in starts(W, np.ones(len(W)), k, ROUNDS, rng))
@@ -109,14 +109,14 @@ def find_centres(Z: Matrix, V: Array, k: int, rng: np.random.Generator) -> Array
 
 
 def _votes(V: Array, k: int, rng: np.random.Generator, *, by_angle: bool) -> Iterator[Labels]:
-    """Groups from each start in the first components: of spherical k-means, or of k-means."""
+    """Groups from each start in the first components, by spherical k-means or by k-means."""
     for width in sorted({min(multiple * k, V.shape[1]) for multiple in MULTIPLES}):
         W = unit_rows(V[:, :width])[0]
         for centers in starts(W, np.ones(len(W)), k, STARTS, rng):
             if by_angle:
                 yield run_from(W, centers, 1e-2).labels
                 continue
-            # On one thread sums have one order; equal rows leave clusters empty.
+            # On one thread the order of sums is fixed; equal rows leave clusters empty.
             with threadpool_limits(1, "openmp"), silently(ConvergenceWarning):
                 yield KMeans(k, init=centers, n_init=1, tol=1e-3).fit(W).labels_
 
@@ -127,7 +127,7 @@ def run_from(Z: Matrix, centers: Array, tol: float) -> Assignment:
 
 
 def _members(labels: Sequence[Labels], k: int) -> Matrix:
-    """For each partition a one in the column of a text's group, if it has one."""
+    """Indicators of groups: for each partition a one in the column of a text's group, if any."""
     groups = OneHotEncoder(categories=[np.arange(k)] * len(labels), handle_unknown="ignore")
     return sparse.csr_array(groups.fit_transform(np.column_stack(labels)))
 
@@ -140,11 +140,11 @@ def directions(X: Matrix, labels: Labels, k: int) -> Array:
 def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -> Nearest:
     """The nearest centre's group; with U (m x r) in the space of components."""
     parts, last = list[Nearest](), int(groups.max())
-    # A row's numbers do not depend on how many come after it: a file can be read in chunks.
+    # Results for a row do not depend on later rows: a file can be read in chunks.
     for chunk in gen_batches(X.shape[0], CHUNK):
         rows = as_rows(X[chunk]) if U is None else as_rows(as_rows(X[chunk]).components(U))
         each = rows.project(centers.T.astype(X.dtype))
-        # Of groups that were merged the nearest centre counts.
+        # For merged groups the nearest centre counts.
         cosines = np.column_stack([each[:, groups == k].max(axis=1) for k in range(last + 1)])
         both = np.argpartition(-cosines, min(1, last), axis=1)[:, [0, min(1, last)]]
         top, next_best = np.take_along_axis(cosines, both, 1).T
@@ -156,12 +156,12 @@ def nearest(X: Matrix, centers: Array, groups: Labels, U: Array | None = None) -
 
 
 def joined(parts: Sequence[Nearest]) -> Nearest:
-    """What was found of portions of the rows, for all of them."""
+    """The concatenation of the results for portions of the rows."""
     return Nearest(*map(np.concatenate, zip(*parts, strict=True)))
 
 
 def summary_of(found: Nearest) -> dict[str, float]:
-    """What later texts are compared with."""
+    """Statistics that later texts are compared with."""
     known = found.labels >= 0
     cosines = found.cosines[known] if known.any() else np.zeros(1)
     low, mean = float(np.quantile(cosines, 0.05)), float(cosines.mean())
@@ -169,7 +169,7 @@ def summary_of(found: Nearest) -> dict[str, float]:
 
 
 def drift(found: Nearest, clusters: Any) -> dict[str, float]:
-    """How texts fit groups that were found in others."""
+    """How well texts fit groups that were found in other texts."""
     first, known = clusters.summary_, found.labels >= 0
     then = np.bincount(clusters.merged_, clusters.sizes_)
     sizes = np.bincount(found.labels[known], minlength=len(then))
@@ -188,7 +188,7 @@ def profiles(model: Any) -> Array:
 
 
 def centre_tree(model: Any) -> Array:
-    """How groups join, by average linkage of the angles between them, in degrees."""
+    """The tree of groups: average linkage of the angles between them, in degrees."""
     cosines = 1 - pdist(profiles(model).astype(np.float64), "cosine")
     return np.asarray(linkage(np.degrees(np.arccos(np.clip(cosines, -1, 1))), "average"))
 
@@ -226,8 +226,8 @@ def _stability(V: Array, seeds: Labels, k: int, *, shapeless: bool) -> tuple[flo
 
 
 def _centres(Z: Array, k: int, rng: np.random.Generator) -> Array:
-    """Spherical k-means of unit rows, from k-means++ and from rows that differ most."""
-    # The rotation nearest to them turns each group to an axis (Damle, Minden and Ying, 2019).
+    """Spherical k-means of unit rows, from k-means++ and from the rows that differ most."""
+    # The nearest rotation turns each group to an axis (Damle, Minden and Ying, 2019).
     chosen = qr(Z.T, mode="r", pivoting=True)[-1][:k]
     U, _, Vt = svd(Z[chosen].T, full_matrices=False)
     apart = directions(Z, np.abs(Z @ (U @ Vt)).argmax(axis=1), k)

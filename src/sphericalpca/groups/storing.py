@@ -1,4 +1,4 @@
-"""Groups in files: the table of texts, and the model, in which everything is checked."""
+"""Groups in files: the table of texts, and the model, which is fully checked when read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ COLUMNS["uncertain"] = "bool"
 
 
 def save_clusters(model: Any, path: Path) -> None:
-    """Write a fitted model to a file, whole or not at all."""
+    """Write a fitted model to a file, atomically."""
     arrays = {name: getattr(model, f"{name}_") for name in ARRAYS}
     kind = "passthrough" if model.vectorizer_ is None else "other"
     if type(model.vectorizer_) is WordVectorizer:

@@ -1,4 +1,4 @@
-"""Texts from files of every kind, which of their words count, and which tell groups apart."""
+"""Texts from files of many formats, the selection of words, and words that distinguish groups."""
 
 from __future__ import annotations
 
@@ -29,28 +29,28 @@ from sphericalpca.rows.sources.opening import natural_order
 
 __all__ = ["Texts", "WordVectorizer", "checked_texts", "distinctive", "strip_mail"]
 
-# What a text is in, and what reads it, by the suffix.
+# The kind of file, and its reader, by suffix.
 READERS = dict.fromkeys((".csv", ".tsv"), ("line", "_delimited"))
 READERS |= {".jsonl": ("line", "_json"), ".txt": ("line", "_plain")}
 READERS |= dict.fromkeys((".parquet", ".arrow"), ("row", "_rows"))
-# Halves of characters stand for bytes that could not be decoded; no file can hold them.
+# Surrogates represent bytes that could not be decoded; files cannot contain them.
 SURROGATE = re.compile("[\ud800-\udfff]")
 NUMBER = re.compile(r"[\s\d.,:/+-]*")
-# Records looked at to guess the column; words of a text; places named for each kind of problem.
+# Records used to guess the column; words of a text; places named per kind of problem.
 LOOK, WORDS, NAMED = 200, 3, 5
 # A longer field of a CSV file has lost its closing quote.
 LONGEST_FIELD = 10_000_000
-# A name of a field has any printable characters but a colon (RFC 5322), as in "Article-I.D.:".
+# A field name has any printable characters except a colon (RFC 5322), as in "Article-I.D.:".
 HEADER = re.compile(r"[!-9;-~]+:(\s|$)|From ")
 QUOTE = re.compile(r"\s*[>|]|In article\b|Quoted from\b|.*\b(writes|wrote|says|said)( in)?:?\s*$")
-# A line that begins a signature, if so few lines come after it.
+# A line that begins a signature, if at most this many lines follow it.
 RULE, LONGEST = re.compile(r"\s*[-_=*#~]{2}[-_=*#~\s]*$"), 12
-# A word counts if this many texts have it; of fewer than a thousand texts, one in 200.
+# A word counts if this many texts have it, or one in 200 of fewer than a thousand texts.
 LEAST, FEW = 5, 1000
-# Words of more than this share of the texts are left out, unless more than this share would lose
-# all of theirs.
+# Words in more than this share of the texts are left out, unless more than this share of the texts
+# would lose all words.
 COMMON, LOST = 0.5, 0.01
-# Words may have marks, as vowels of Indic scripts are, and joiners; scikit-learn's end there.
+# Words may contain marks, such as vowels of Indic scripts, and joiners; scikit-learn splits there.
 MARKS = "".join(chr(k) for k in range(0x300, 0x10000) if unicodedata.category(chr(k))[0] == "M")
 WORD = rf"\b\w[\w{MARKS}\u200c\u200d]+"
 VECTORS = ("pass a list of texts, or ", Parameter("vectorizer", "passthrough"), " for vectors")
@@ -60,7 +60,7 @@ Record = tuple[int, dict[str, Any]]
 
 @dataclass
 class Texts:
-    """Names and texts of a file or folder, any number of times; and what is wrong with them."""
+    """Names and texts of a file or folder, which can be read repeatedly, and their problems."""
 
     path: Path
     column: str | None = None  # of the texts; None is guessed
@@ -114,7 +114,7 @@ class Texts:
         found["lines"] = sorted([*found["lines"], place])[:NAMED]
 
     def _chosen(self) -> Iterator[Record]:
-        """Records, of which the column of texts is known."""
+        """Records, with the column of texts determined."""
         with self.file.being_read() if self.file else nullcontext():
             records = getattr(self, self._reader)()
             first = list(itertools.islice(records, LOOK))
@@ -127,14 +127,14 @@ class Texts:
                     remedy = f"it has {joined(map(repr, names))}"
                     raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
             if self.column is None:
-                # Also if there is one: its name may be a text, where no line names the columns.
+                # Also if there is one column: its name may be a text, in files without a header.
                 self.guessed = self._reader != "_plain"
                 self.column = _guess(names, first, self.path)
             yield from first
             yield from records
 
     def _folder(self) -> Iterator[Record]:
-        """The files are their own names."""
+        """One text per file, named by the file."""
         self.column, self.name = "text", "file"
         paths = sorted(self.path.glob("*.txt"), key=lambda path: natural_order(path.name))
         for place, path in enumerate(paths, 1):
@@ -165,9 +165,9 @@ class Texts:
                 self._count("malformed lines" if line.strip() else "blank lines", place)
 
     def _delimited(self) -> Iterator[Record]:
-        """A line that cannot be read is left out; those after it are read again."""
+        """Skip a line that cannot be read, and continue after it."""
         csv.field_size_limit(LONGEST_FIELD)
-        lines = self._lines("")  # with their ends, as the reader wants them
+        lines = self._lines("")  # with line ends, as the reader requires
         again, taken = deque(itertools.islice(lines, 1)), list[str]()
         between = "\t" if self.suffix == ".tsv" else max(",;\t|", key="".join(again).count)
 
@@ -185,7 +185,7 @@ class Texts:
             except csv.Error:
                 again.extendleft(reversed(taken[1:]))
                 del taken[1:]
-                row, rows = [""] * (len(names) + 1), reader(feed())  # as if it had too many fields
+                row, rows = [""] * (len(names) + 1), reader(feed())  # treated as too many fields
             if row is None:
                 return
             if names and len(row) == len(names):
@@ -205,7 +205,7 @@ class Texts:
             raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
         places, wanted = itertools.count(1), [name for name in names if name in (*texts, self.name)]
         for batch in table.to_batches(wanted, batch_size=4096):
-            batch.validate(full=True)  # of a damaged file texts could point outside of it
+            batch.validate(full=True)  # in a damaged file texts could point outside it
             yield from ((next(places), record) for record in batch.to_pylist())
 
 
@@ -227,7 +227,7 @@ def strip_mail(text: str) -> str:
     """The body of a mail or post, without the lines that it quotes and without its signature."""
     lines = text.splitlines()
     head = list(itertools.takewhile(str.strip, lines))
-    # Lines of a header that is folded begin with a space.
+    # Folded lines of a header begin with a space.
     if head and HEADER.match(head[0]) and all(HEADER.match(x) or x[0].isspace() for x in head):
         lines = lines[len(head) :]
     rules = [k for k, line in enumerate(lines) if RULE.match(line)]
@@ -240,13 +240,13 @@ class WordVectorizer(TfidfVectorizer):
     """scikit-learn's tf-idf without rare words, whatever the number of texts."""
 
     def __init__(self, *, stop_words: Any = "english", vocabulary: Any = None) -> None:
-        # Rows are scaled where they are used.
+        # Rows are scaled later.
         options: Any = {"sublinear_tf": True, "norm": None, "dtype": np.float32}
         options |= {"token_pattern": WORD, "stop_words": stop_words, "vocabulary": vocabulary}
         super().__init__(**options)
 
     def fit_transform(self, raw_documents: Iterable[str], y: Any = None) -> Any:
-        """Learn the words of texts, which are read once, and return their rows."""
+        """Learn the words of texts, which are read once, and return their tf-idf rows."""
         texts = iter(raw_documents)
         first = list(itertools.islice(texts, FEW))
         self.min_df = min(LEAST, max(1, len(first) // 200))
@@ -260,7 +260,7 @@ class WordVectorizer(TfidfVectorizer):
             raise DataError(found, remedy=remedy) from None
         rare = X.getnnz(axis=0) <= COMMON * X.shape[0]
         kept = X[:, rare]
-        # Where one text or topic is most of the corpus, its words are all it has.
+        # If one text or topic is most of the corpus, it has no other words.
         if ((X.getnnz(axis=1) > 0) & (kept.getnnz(axis=1) == 0)).mean() > LOST:
             return X
         self.vocabulary_ = {w: k for k, w in enumerate(self.get_feature_names_out()[rare])}
@@ -270,7 +270,7 @@ class WordVectorizer(TfidfVectorizer):
 
 
 def checked_texts(texts: Any) -> Iterator[str]:
-    """The texts one by one; the first thing that is not one is named."""
+    """The texts one by one; an error names the first item that is not a text."""
     if isinstance(texts, (str, bytes)) or hasattr(texts, "columns") or sparse.issparse(texts):
         raise DataError(f"X is a {type(texts).__name__}", "must be a list of texts", VECTORS)
     for place, text in enumerate(texts):
@@ -280,7 +280,7 @@ def checked_texts(texts: Any) -> Iterator[str]:
 
 
 def distinctive(profiles: Array, group: int, n: int, words: Any) -> list[tuple[str, float]]:
-    """Words, each in one number, with more weight in a group's profile than in the others' mean."""
+    """Words with more weight in a group than in the mean of the others, singular or plural."""
     others = np.delete(profiles, group, axis=0)
     ahead = profiles[group] - (others.mean(axis=0) if len(others) else 0)
     top = [k for k in np.argsort(-ahead, kind="stable")[: 3 * n] if ahead[k] > 0]

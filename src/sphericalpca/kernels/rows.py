@@ -34,7 +34,7 @@ Indices = npt.NDArray[np.integer[Any]]
 class CompressedRows:
     """A CSR matrix, ready to be multiplied with by compiled kernels.
 
-    Arrays in native byte order are not copied.  Indices must be in range: kernels do not check them.
+    Arrays in native byte order are not copied.  Indices must be in range: kernels trust them.
     """
 
     def __init__(self, X: Any) -> None:

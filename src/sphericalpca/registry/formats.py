@@ -142,7 +142,7 @@ def joined(names: Iterable[str], word: str = "and") -> str:
 
 
 def check_suffix(path: Path, rule: str, own: str) -> None:
-    """Refuse a suffix of another kind of file; `rule` is a sentence that says which kind this is."""
+    """Refuse a suffix of another kind of file; `rule` is a sentence naming the right kind."""
     suffix = path.suffix.lower()
     plain = () if own in _TEXTS else _PLAIN
     if suffix != own and suffix in (*row_suffixes(), *_OTHERS, *plain):

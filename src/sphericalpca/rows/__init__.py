@@ -1,4 +1,4 @@
-"""The data: weighted rows, read in blocks, whatever holds them."""
+"""The data: weighted rows, read in blocks, wherever they are stored."""
 
 from typing import Any
 
@@ -52,7 +52,7 @@ def mean_of_rows(
 
 
 def as_rows(X: Matrix | RowSource | ClusterMatrix | NamespaceMatrix, **options: Any) -> Rows:
-    """Wrap validated data: an array or CSR matrix, files, or what a cluster or a device holds.
+    """Wrap validated data: an array or CSR matrix, files, or data on a cluster or a device.
 
     The options are those of `MemoryRows`.
     """

@@ -1,4 +1,4 @@
-"""Where arrays live: NumPy's memory, or a namespace of the array API and one of its devices."""
+"""Where arrays are: NumPy's memory, or a namespace of the array API and one of its devices."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Backend:
         return self.xp.float64 if self.double else self.xp.float32
 
     def put(self, array: Any, dtype: Any = None) -> Any:
-        """A NumPy array, moved there; in host memory nothing is copied that may be written to.
+        """A NumPy array, moved there; in host memory writable arrays are not copied.
 
-        What is not NumPy's is there already.
+        Other arrays are there already.
         """
         if not isinstance(array, np.ndarray):
             return array
@@ -36,7 +36,7 @@ class Backend:
             return array if dtype is None else np.asarray(array, dtype=dtype)
         if not self.double and array.dtype == np.float64:
             array = array.astype(np.float32)
-        # torch cannot address the one, and warns of the other, as what NumPy 2.0 sees by DLPack is.
+        # torch cannot address the former, and warns of the latter (DLPack views of NumPy 2.0).
         if min(array.strides, default=0) < 0 or not array.flags.writeable:
             array = array.copy()
         return self.xp.asarray(array, dtype=dtype, device=self.device)

@@ -1,4 +1,4 @@
-"""The contract between the data and everything that computes on them."""
+"""The interface between the data and everything that computes on them."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Rows(ABC):
     dtype : float32 or float64, the type of all products
     totals : sums of weights and lengths
     stored : how many numbers the rows hold; zeros of sparse rows are not held
-    room : how many bytes may be kept beside the rows for the sake of speed
+    room : how many bytes may be used in addition to the rows, for speed
     local : whether kernels run in this process, and so may write to arrays of n rows
-    in_memory : whether a read of half a pass costs half of one: there is no file behind it
-    passes : reads that make both products, X U and X' V; one that makes one of them counts half
-    flops : floating-point operations of the products made with the rows
+    in_memory : whether half a pass costs half of a pass: no file has to be read
+    passes : reads that compute both products, X U and X' V; a read with one of them counts half
+    flops : floating-point operations of the products with the rows
     watch : called from any thread after each block, with the number of rows read; or None
     """
 
@@ -86,9 +86,9 @@ class Rows(ABC):
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
         """Read every row once; the sum over blocks of the numbers and arrays `kernel` returns.
 
-        Each part is read by one thread.  Sums over many blocks are in float64.  `columns` is with
-        how many columns the rows are multiplied, for the count of flops; `passes`, what this read
-        counts as.
+        Each part is read by one thread.  Sums over many blocks are in float64.  `columns` is the
+        number of columns the rows are multiplied with, for the count of flops; `passes`, what
+        this read counts as.
         """
         self.count(columns, passes)
         stop = Event()
@@ -102,13 +102,13 @@ class Rows(ABC):
         self.flops += 2.0 * self.stored * columns
 
     def _sum_part(self, kernel: Kernel, stop: Event, blocks: Iterator[Block]) -> list[Any]:
-        """The sum over a part, unless something ended another."""
+        """The sum over a part, unless another part has failed."""
         sums: list[Any] = []
         try:
             for count, block in enumerate(blocks):
                 found = [np.asarray(part) for part in kernel(block)]
                 if count == 1:
-                    # What a kernel returns may be the caller's, and may be of the data's type.
+                    # Results of kernels may belong to the caller, and may be float32.
                     sums = [np.array(part, dtype=np.float64) for part in sums]
                 pairs = zip(sums, found, strict=True)
                 sums = [np.add(a, b, out=a) for a, b in pairs] if count else found
@@ -123,7 +123,7 @@ class Rows(ABC):
         return sums
 
     def project(self, U: Array, out: Array | None = None) -> Array:
-        """X U for all rows, shape (n, r), in the type of the data."""
+        """X U for all rows, shape (n, r), in the data type of X."""
         Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
         U = U.astype(self.dtype, copy=False)
 
@@ -151,7 +151,7 @@ class Rows(ABC):
 
 
 def total(parts: Sequence[Sequence[Any]]) -> tuple[Any, ...]:
-    """The sum of what several parts of the rows gave, in the memory of the first."""
+    """The sum of the results of several parts of the rows, in the memory of the first."""
     sums = list(parts[0])
     for part in parts[1:]:
         sums = [np.add(a, b, out=a if a.ndim else None) for a, b in zip(sums, part, strict=True)]

@@ -1,4 +1,4 @@
-"""A few consecutive rows of the data, as every computation sees them."""
+"""A few consecutive rows of the data, with all computations on them."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
 # A projection shorter than this many rounding errors of its row has no direction.
 VANISHING = 10.0
-# Products of dense float32 blocks with more rows than that are made piece by piece: BLAS may add
-# one row after the other, and lose digits.  Pieces cost a twentieth of the time.
+# Products of dense float32 blocks with more rows than that are computed in pieces: BLAS may add
+# one row after the other, and lose digits.  Pieces take 5% more time.
 TALL, PIECE = 8192, 2048
-# Sparse products always do.  With more rows than that they are made in float64, which costs time;
-# where there are fewer, rows are long and differ, and their rounding errors too.
+# Sparse products always do.  With more rows than that they are computed in float64, which is
+# slower; with fewer, rows are long and differ, and their rounding errors too.
 TALL_SPARSE = 2**15
 
 
@@ -36,8 +36,8 @@ TALL_SPARSE = 2**15
 class Block:
     """Rows ``x_j = scale_j (matrix_j - shift)`` with weights, in one memory order.
 
-    What has a row for each of these rows (projections Y, components V, lengths) stays where
-    the block is; matrices of m rows come and go as NumPy arrays.  The `shift`, of shape (m,), is
+    Arrays with a row for each of these rows (projections Y, components V, lengths) stay where
+    the block is; matrices of m rows are NumPy arrays.  The `shift`, of shape (m,), is
     subtracted without forming the difference, which would fill a sparse matrix.
     """
 
@@ -55,7 +55,7 @@ class Block:
 
     @property
     def scale(self) -> Array:
-        """What the rows of the matrix are multiplied with, shape (b,)."""
+        """Factors of the rows of the matrix, shape (b,)."""
         return self.stats.scale
 
     @property
@@ -76,14 +76,14 @@ class Block:
         return self._column(self.weight / self.heaviest * self.scale)
 
     def _column(self, factor: Array, dtype: Any = None) -> Array | None:
-        """Factors of the rows, to be multiplied with; None where all are one."""
+        """Factors of the rows as a column; None if all are one."""
         return None if (factor == 1).all() else self._factors(factor, dtype)
 
     def _factors(self, factor: Array, dtype: Any = None) -> Array:
         return factor.astype(dtype or self.matrix.dtype)[:, None]
 
     def in_double(self) -> Block:
-        """The same in float64."""
+        """The block in float64."""
         if self.matrix.dtype == np.float64:
             return self
         matrix = self.matrix.astype(np.float64)
@@ -131,8 +131,8 @@ class Block:
     def correlate(self, V: Array, factor: Array | None = None, *, overwrite: bool = False) -> Array:
         """sum_j factor_j x_j v_j' over this block, shape (m, r); by default X'WV.
 
-        The heaviest weight is put back in float64: with a large scale it could leave the range of
-        the data's type.  Long sums are taken in float64, too.
+        The heaviest weight is multiplied in float64: with a large scale it could overflow the data
+        type.  Long sums are computed in float64, too.
         """
         default = factor is None
         column = self._pulls if factor is None else self._column(factor * self.scale, V.dtype)
@@ -161,8 +161,8 @@ class Block:
     def directions(self, Y: Array, *, overwrite: bool = False) -> tuple[Array, Array]:
         """Best components V given Y = XU, and the lengths of Y's rows.
 
-        Where a row that is not zero projects to nothing, every unit v is optimal.  V = 0 would
-        freeze it at a saddle; it gets v along R'x, for a fixed generic R.
+        Where a nonzero row has a zero projection, every unit v is optimal.  V = 0 would keep it
+        at a saddle; it gets v along R'x, for a fixed generic R.
         """
         return self._completed(*unit_rows(Y, overwrite=overwrite))
 
@@ -184,11 +184,11 @@ class Block:
         return V, lengths
 
     def value(self, lengths: Array) -> float:
-        """What projections of such lengths add to f."""
+        """What projections of these lengths add to f."""
         return float(self.weight @ lengths)
 
     def sums(self, lengths: Array) -> tuple[float, float]:
-        """What projections of such lengths add to f and to the sum of cosines."""
+        """What projections of these lengths add to f and to the sum of cosines."""
         value = self.value(lengths)
         if self.all_unit:
             return value, value
@@ -228,7 +228,7 @@ class Block:
         ends = itertools.pairwise(equal_ends(B.shape[0], workers()))
         A = sum(spread(lambda part: (part.T @ part).toarray(), [B[a:b] for a, b in ends]))
         if self.shift is not None:
-            # The factor's size is moved to the shift: alone both may leave the range if squared.
+            # The size of the factor is moved to the shift: alone either may overflow if squared.
             size = factor.max(initial=0)
             share = factor / size if size > 0 else factor
             shift = size * self.shift
@@ -250,12 +250,12 @@ class Block:
 
     @property
     def _unit_scale(self) -> Array:
-        """What rows of the matrix are multiplied with to have unit length; 0 for zero rows."""
+        """Factors that scale rows of the matrix to unit length; 0 for zero rows."""
         zeros = np.zeros_like(self.norm)
         return np.divide(self.scale, self.norm, out=zeros, where=self.norm > 0)
 
     def _unit(self) -> tuple[Matrix, Array]:
-        """Rows of unit length (before the shift), and what they were multiplied with; float64."""
+        """Rows of unit length (before the shift), and their factors; float64."""
         scale = self._unit_scale
         if sparse.issparse(self.matrix):
             return sparse.diags_array(scale) @ self.matrix, scale
@@ -263,7 +263,7 @@ class Block:
 
 
 def dense(X: Matrix) -> Array:
-    """The same as an array; arrays are not copied."""
+    """X as a dense array; arrays are not copied."""
     return np.asarray(X.toarray() if sparse.issparse(X) else X)
 
 
@@ -273,7 +273,7 @@ def stored_numbers(X: Matrix) -> int:
 
 
 def stored_bytes(X: Matrix) -> int:
-    """How much memory they take, with their indices."""
+    """How much memory they take, including indices."""
     indices = X.indices.itemsize if sparse.issparse(X) else 0
     return stored_numbers(X) * int(X.dtype.itemsize + indices)
 

@@ -28,16 +28,16 @@ class DoubleRows(Rows):
         self._stats = rows.stats
 
     def parts(self, count: int) -> list[Iterator[Block]]:
-        """Those of the given rows, in float64."""
+        """The parts of the given rows, in float64."""
         return [map(Block.in_double, part) for part in self._rows.parts(count)]
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
-        """As `Rows.sweep`, wherever the given rows are; they count it."""
+        """As `Rows.sweep`, wherever the given rows are; they count passes and flops."""
         self._given.count(columns, passes)
         return self._rows.sweep(partial(_in_double, kernel=kernel), passes=0.0)
 
     def project(self, U: Array, out: Array | None = None) -> Array:
-        """X U; in the given type where kernels run elsewhere, and cannot write to it."""
+        """X U; in the given type where kernels run elsewhere and cannot write to `out`."""
         return super().project(U, out) if self.local else self._given.project(U, out)
 
 

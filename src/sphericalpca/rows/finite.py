@@ -14,14 +14,14 @@ from sphericalpca.rows.block import Matrix, spans_of, stored_numbers
 
 __all__ = ["column_words", "first_non_finite", "in_words"]
 
-# This many are added up at a time: Ctrl-C need not wait for a file that is mapped into memory.
+# This many are added up at a time, so that Ctrl-C works while a mapped file is read.
 BLOCK_ENTRIES = 3_000_000
 
 
 def first_non_finite(X: Matrix, watch: Watch | None = None) -> tuple[int, int, str] | None:
     """Row and column of the first entry that is not finite, and what it is; None if all are.
 
-    The watch is told of rows read, as in `Rows`.
+    The watch is called with the number of rows read, as in `Rows`.
     """
 
     def has_finite_sum(span: slice) -> bool:
@@ -33,7 +33,7 @@ def first_non_finite(X: Matrix, watch: Watch | None = None) -> tuple[int, int, s
             watch(span.stop - span.start)
         return found
 
-    # One fast read; entries are looked at where one is not finite, or where a sum overflows.
+    # One fast read; entries are checked where one is not finite, or where a sum overflows.
     spans = spans_of(X, max(-(-stored_numbers(X) // BLOCK_ENTRIES), workers()))
     found = spread_runs(has_finite_sum, runs(spans, workers()))
     if all(itertools.chain.from_iterable(found)):
@@ -50,7 +50,7 @@ def first_non_finite(X: Matrix, watch: Watch | None = None) -> tuple[int, int, s
 
 
 def in_words(value: float) -> str:
-    """What a number that is not finite is."""
+    """The name of a number that is not finite."""
     return "NaN" if np.isnan(value) else f"infinity ({value})"
 
 

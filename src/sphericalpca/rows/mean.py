@@ -13,7 +13,7 @@ from sphericalpca.rows.streamed import RawRows
 
 __all__ = ["shares", "weighted_mean"]
 
-# Rows are brought to float64 to be added up, this many stored numbers at a time.
+# Rows are converted to float64 to be added up, this many stored numbers at a time.
 BLOCK_ENTRIES = 3_000_000
 
 
@@ -22,7 +22,7 @@ def weighted_mean(
 ) -> Array:
     """Weighted mean of all rows, zero rows included, in float64; a sparse X stays sparse.
 
-    Rows in files are checked on the way: a NaN or infinity is a `DataError` that names it.
+    Rows in files are checked meanwhile: NaN or infinity raises a `DataError` that names it.
     """
     share = shares(X.shape[0], weight)
 
@@ -47,5 +47,5 @@ def shares(n: int, weight: Array | None) -> Array:
 
 
 def _sum(X: Matrix, share: Array) -> Array:
-    # A transposed float32 array would be brought to float64 column by column: four times slower.
+    # A transposed float32 array would be converted column by column: four times slower.
     return np.asarray(X.T @ share if sparse.issparse(X) else share @ X)

@@ -22,10 +22,10 @@ from sphericalpca.rows.stats import RowStats
 
 __all__ = ["DenseRows", "MemoryRows", "SparseRows", "in_memory"]
 
-# This many bytes may always be kept beside the data.
+# This many bytes may always be used in addition to the data.
 ROOM = 256 * 2**20
-# A block of a few megabytes is read from memory once and serves both products of a pass
-# from cache; smaller blocks pay more for the call than for the numbers.
+# A block of a few megabytes is read from memory once and stays in cache for both products of a
+# pass; for smaller blocks the overhead of calls dominates.
 BLOCK_ENTRIES = 3_000_000
 # Each sparse block adds an m x r matrix to the sum, so it should hold many more non-zeros than
 # there are columns.
@@ -62,7 +62,7 @@ class MemoryRows(Rows):
         self._X = X
         self._mean = None if mean is None else np.asarray(mean, dtype=X.dtype)
         self._blocks: dict[int, Block] = {}
-        # Whether a block copies nothing of X.
+        # Whether blocks are views of X.
         self._views = mean is None and (sparse.issparse(X) or _addressable(X))
         if block_rows:
             starts = range(0, X.shape[0], block_rows)
@@ -73,7 +73,7 @@ class MemoryRows(Rows):
             length = self._all_lengths(watch)
             stats = RowStats.of(length, weight, X.dtype, normalize=normalize, first=first)
         self._stats = stats
-        # As much again as the data take, unless they are in a file.
+        # As much memory as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored_bytes(X))
         size = {"stored": stored_numbers(X), "room": room}
         super().__init__(X.shape, X.dtype, stats.totals(), **size, watch=watch)
@@ -89,7 +89,7 @@ class MemoryRows(Rows):
         return type(self)(self._X[::step], mean=self._mean, stats=stats)
 
     def as_block(self, span: slice, heaviest: float) -> Block:
-        """All rows as one block, that is `span` of a larger whole."""
+        """All rows as one block, at `span` of a larger matrix."""
         matrix, shift = self._part(slice(0, self.shape[0]))
         return Block(matrix, span, self.stats, heaviest, shift)
 
@@ -98,7 +98,7 @@ class MemoryRows(Rows):
         return Block(matrix, span, self.stats[span], self.heaviest, shift)
 
     def _kept_block(self, span: slice) -> Block:
-        """Blocks that are views are made once, with what they work out about themselves."""
+        """Blocks that are views are created once, and keep their cached properties."""
         if not self._views:
             return self._block(span)
         if span.start not in self._blocks:
@@ -126,7 +126,7 @@ class MemoryRows(Rows):
 
 
 def _good_count(X: Matrix, threads: int) -> int:
-    """How many blocks there should be: as many for every thread; few rows are not divided."""
+    """The number of blocks: equally many for every thread; few rows are not divided."""
     if not sparse.issparse(X):
         return threads * -(-X.size // (threads * BLOCK_ENTRIES)) if X.size > SMALL_ENTRIES else 1
     wanted = max(BLOCK_NONZEROS, BLOCK_NONZEROS_PER_COLUMN * X.shape[1])
@@ -145,11 +145,11 @@ class DenseRows(MemoryRows):
     """A dense array."""
 
     def _part(self, span: slice) -> tuple[Array, None]:
-        # Subtracting a mean explicitly keeps digits that X U - mean U would cancel; a
+        # Subtracting a mean explicitly keeps digits that X U - mean U would lose; a
         # slice that BLAS cannot address is made contiguous, one block at a time.
         X = self._X[span]
         if self._mean is not None:
-            with np.errstate(over="ignore"):  # such rows are refused when they are measured
+            with np.errstate(over="ignore"):  # such rows raise an error when they are measured
                 return X - self._mean, None
         return (X if _addressable(X) else np.ascontiguousarray(X)), None
 
@@ -162,7 +162,7 @@ class DenseRows(MemoryRows):
 
 
 def _addressable(X: Array) -> bool:
-    """Whether BLAS can read X where it is."""
+    """Whether BLAS can read X in place."""
     return X.itemsize in X.strides and min(X.strides) > 0
 
 
@@ -171,7 +171,7 @@ class SparseRows(MemoryRows):
 
     A mean is not subtracted entry by entry, which would fill the matrix, but in the
     products.  Only in columns that every row stores is it subtracted from the numbers
-    themselves: that fills nothing, and a large offset cancels no digits there.
+    themselves: that adds no entries, and large offsets lose no digits there.
     """
 
     def __init__(self, X: Matrix, *, mean: Array | None = None, **options: Any) -> None:
@@ -181,8 +181,8 @@ class SparseRows(MemoryRows):
             self._stored = np.where(full, mean, 0).astype(X.dtype)
             self._implied = np.where(full, 0, mean).astype(X.dtype)
         super().__init__(X, mean=mean, **options)
-        # One block, whose products use all threads, where kernels are compiled, and a transposed
-        # copy may be kept, and one of the numbers if a mean is subtracted from them.
+        # One block, whose products use all threads, where kernels are compiled and memory suffices
+        # for a transposed copy, and for one of the numbers if a mean is subtracted from them.
         copies = stored_bytes(X) + (0 if self._views else X.data.nbytes)
         fits = "block_rows" not in options and copies + 8 * X.shape[1] <= self.room
         self._whole = fits and library() is not None
@@ -197,7 +197,7 @@ class SparseRows(MemoryRows):
         return replace(block, transposed=cache(CompressedRows(block.matrix).transposed))
 
     def in_double(self) -> SparseRows:
-        """The same in float64 if that, and a transposed copy, have room; else small blocks."""
+        """The rows in float64 if they and a transposed copy fit; otherwise in small blocks."""
         X = self._X
         options: dict[str, Any] = {"mean": self._mean, "stats": self.stats, "watch": self.watch}
         if X.nnz * (16 + X.indices.itemsize) > self.room:
@@ -206,7 +206,7 @@ class SparseRows(MemoryRows):
         return SparseRows(X, **options)
 
     def project(self, U: Array, out: Array | None = None) -> Array:
-        """X U; in small blocks, since the product of a whole one would be held beside `out`."""
+        """X U; in small blocks, since the product of a whole one would be kept beside `out`."""
         if not self._whole:
             return super().project(U, out)
         self.count(U.shape[1], 0.5)
@@ -237,11 +237,11 @@ class SparseRows(MemoryRows):
         if shift is None:
             # Each row is divided by its largest entry before it is squared.
             divisor = np.repeat(np.where(peak > 0, peak, 1.0), np.diff(indptr))
-            with np.errstate(over="ignore"):  # lengths beyond the range are refused by who asks
+            with np.errstate(over="ignore"):  # callers reject lengths that overflow
                 return np.asarray(
                     peak * np.sqrt(_reduce_rows(np.add, (data / divisor) ** 2, indptr))
                 )
-        # All relative to the largest number around, so that squares stay in range.
+        # All relative to the largest number, so that squares stay in range.
         shift = shift.astype(np.float64)
         size = max(peak.max(initial=0.0), np.abs(shift).max(initial=0.0)) or 1.0
         data, shift = data / size, shift / size
@@ -252,7 +252,7 @@ class SparseRows(MemoryRows):
         first, last = self._X.indptr[[span.start, span.stop]]
         given = _reduce_rows(np.maximum, np.abs(self._X.data[first:last]), indptr)
         with np.errstate(over="ignore"):
-            # Infinite where next to nothing is left of large numbers: then no row has a length.
+            # Infinite where large numbers cancel almost completely: then no row has a length.
             rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2
             # `outside` is a difference of sums, exact to rounding of shift'shift only.
             rounding += 64 * np.finfo(np.float64).eps * (shift @ shift)

@@ -1,7 +1,7 @@
-"""Rows on a device that NumPy cannot address: their products are made there, by its library.
+"""Rows on a device that NumPy cannot address: their products are computed there, by its library.
 
-What has a row for each row of the data never leaves the device during a fit.  Matrices of m
-rows, such as U and the gradient, travel once for each block of a pass; solvers hold them on
+Arrays with a row for each row of the data never leave the device during a fit.  Matrices of m
+rows, such as U and the gradient, are copied once for each block of a pass; solvers keep them on
 the host.
 """
 
@@ -25,20 +25,20 @@ from sphericalpca.rows.stats import RowStats
 
 __all__ = ["NamespaceMatrix", "NamespaceRows"]
 
-# Devices want large products; a block's projections must still fit beside the data.
+# Devices are efficient for large products; projections of a block must still fit beside the data.
 BLOCK_ENTRIES = 2**26
 
 
 @dataclass(frozen=True)
 class NamespaceMatrix:
-    """A 2-D array of float32 or float64 numbers, and where it lives."""
+    """A 2-D array of float32 or float64 numbers, and its backend."""
 
     array: Any
     backend: Backend
 
     @property
     def shape(self) -> tuple[int, int]:
-        """(n, m), once the array was found to have two dimensions."""
+        """(n, m), if the array has two dimensions."""
         return tuple(map(int, self.array.shape))  # type: ignore[return-value]
 
     @property
@@ -93,7 +93,7 @@ def _row_norms(A: Any, backend: Backend) -> Any:
     Where squares may have left the range, rows are divided by their largest entry first.
     """
     xp, info = backend.xp, backend.xp.finfo(A.dtype)
-    with np.errstate(over="ignore", under="ignore"):  # of namespaces that are NumPy inside
+    with np.errstate(over="ignore", under="ignore"):  # for namespaces that wrap NumPy
         squares = xp.sum(A * A, axis=1)
     low, high = float(info.smallest_normal) / float(info.eps), float(info.max)
     if float(xp.min(squares)) > low and float(xp.max(squares)) < high:

@@ -1,4 +1,4 @@
-"""Rows in files: the contract that every format keeps, and how they are read."""
+"""Rows in files: the interface of all formats, and how they are read."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ __all__ = [
 class RowSource(ABC):
     """A matrix in one or several files, read anew in every pass.
 
-    It holds no open file: whoever reads opens what is needed, and closes it again.
+    It keeps no file open: readers open the files they need, and close them again.
 
     Attributes
     ----------
     shape : (n, m)
     dtype : float32 or float64, of what is read
-    stored : how many numbers the rows hold; zeros of sparse rows are not held
+    stored : how many numbers the rows hold, without zeros of sparse rows
     name : its name in messages
     memory_budget : maximum number of bytes of all readers together
     columns : their names, or None; all files of a matrix, and a model fitted to it, have the same
-    cuts : 0, ..., n, the rows where a reader can begin without reading what comes before
+    cuts : 0, ..., n, the rows where a reader can begin without reading earlier rows
     any_row : whether a reader can begin at any row, not only at the cuts
-    reader_bytes : what a reader needs however few rows it returns at a time
+    reader_bytes : memory of a reader, however few rows it returns at a time
     """
 
     shape: tuple[int, int]
@@ -58,33 +58,33 @@ class RowSource(ABC):
     @property
     @abstractmethod
     def row_bytes(self) -> float:
-        """What a row takes in memory as `read` returns it; the mean over sparse rows."""
+        """Memory of a row as `read` returns it; the mean over sparse rows."""
 
     @property
     def extra_row_bytes(self) -> float:
-        """What a reader needs beside that for each row of a block, to convert it."""
+        """Further memory that a reader needs to convert a row of a block."""
         return 0.0
 
     @abstractmethod
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
         """Arrays or CSR matrices of at most `rows` rows each, the rows of `span` in order.
 
-        Several threads may read at the same time.  What was returned may be overwritten once the
-        matrix after the next was asked for: readers may take turns with two buffers.
-        A file that ends early, or holds something else than numbers, is a `DataError` that
+        Several threads may read at the same time.  A matrix may be overwritten once the matrix
+        after the next is requested: readers may alternate between two buffers.
+        A file that ends early, or holds anything but numbers, raises a `DataError` that
         names it and the row.  Closing the generator closes its files.
         """
 
     @abstractmethod
     def check_unchanged(self) -> None:
-        """Raise a `DataError` if a file is not the one that was opened any more."""
+        """Raise a `DataError` if a file has changed since it was opened."""
 
     def place(self, row: int) -> str:
         """Where a row is, in words: ``row 17 of 'part-3.parquet'``."""
         return f"row {row} of {self.name}"
 
     def _refuse(self, *_: Any, **__: Any) -> NoReturn:
-        """Refuse to be loaded unasked: NumPy would else make an array of one object."""
+        """Refuse implicit conversion: NumPy would create an array of one object."""
         raise TypeError(
             f"{self!r} are stored in files and cannot be used as an array: pass them to "
             "SphericalPCA, whose fit and transform read them in blocks, or load the files with "
@@ -103,16 +103,16 @@ class RowSource(ABC):
 BLOCK_ENTRIES = 2_000_000
 SPARSE_BLOCK_ENTRIES = 500_000
 SPARSE_ENTRIES_PER_COLUMN = 16
-# Of every part one block is in use, the next one is read, a third holds the rows less their mean.
+# Of every part one block is in use, the next one is read, and a third holds the centred rows.
 BLOCKS_ALIVE = 3
-# Projections have rows of their own, to this many components.
+# Projections of a block take memory, too: of up to this many components.
 COMPONENTS = 256
 
 Item = TypeVar("Item")
 
 
 def best_block_rows(source: RowSource, readers: int) -> int:
-    """Rows of a block: of the best size, or of less if the budget is small."""
+    """Number of rows of a block: the best one, or fewer if the budget is small."""
     n, m = source.shape
     best = BLOCK_ENTRIES
     if source.stored < n * m:
@@ -144,9 +144,9 @@ def part_ends(source: RowSource, count: int) -> list[int]:
 def read_blocks(
     source: RowSource, span: slice, rows: int
 ) -> Generator[tuple[slice, Matrix], None, None]:
-    """The rows of `span` in blocks of at most this many, each with the rows that it holds.
+    """The rows of `span` in blocks of at most this many, each with its span.
 
-    A block may be overwritten when the next but one is asked for.
+    A block may be overwritten when the next but one is requested.
     """
     first = span.start
     with closing(ahead(source.read(span, rows))) as matrices:
@@ -166,7 +166,7 @@ def read_blocks(
 def load_rows(source: RowSource, limit: int) -> Matrix:
     """The first rows, at most this many, in memory."""
     span = slice(0, min(limit, source.shape[0]))
-    # Readers use their buffers again.
+    # Readers reuse their buffers.
     parts = [part.copy() for part in source.read(span, best_block_rows(source, 1))]
     if sparse.issparse(parts[0]):
         return sparse.vstack(parts, format="csr")
@@ -174,9 +174,9 @@ def load_rows(source: RowSource, limit: int) -> Matrix:
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """The items, of which the next is fetched by another thread while one is in use.
+    """The items; another thread fetches the next one while one is in use.
 
-    However this ends, its thread has ended and the generator of the items is closed.
+    In any case the thread ends and the generator of the items is closed.
     """
     nothing: Any = object()
     # Ctrl-C while the thread is started makes the executor forget it, and start another.
@@ -197,12 +197,12 @@ def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
                 coming = reader.submit(fetch)
                 yield item
         finally:
-            # Closed by the thread that may still be reading: Ctrl-C can end every wait for it.
+            # Closed by the thread that may still be reading: Ctrl-C can interrupt any wait for it.
             reader.submit(close).result()
 
 
 def refuse_non_finite(source: RowSource, first: int, matrix: Matrix) -> None:
-    """Name the file, row and column of a NaN or infinity; the matrix begins with row `first`."""
+    """Raise an error naming file, row and column of a NaN or infinity; `first` is the first row."""
     place = first_non_finite(matrix)
     if place is not None:
         row, column, value = place

@@ -1,4 +1,4 @@
-"""What is known of rows beside their numbers: weights, scales, lengths."""
+"""Properties of rows: weights, scales, lengths."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["RowStats", "Totals"]
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over rows, all that solvers need to know of weights and lengths."""
+    """Sums over rows: all that solvers need of weights and lengths."""
 
     weight: float  # sum_j w_j over the rows that have a direction
     energy: float  # sum_j w_j ||x_j||^2
@@ -72,9 +72,9 @@ class RowStats:
 
     def totals(self) -> Totals:
         """Their sums."""
-        # What has no weight has no say in how numbers are scaled, however long it is.
+        # Rows without weight do not affect how numbers are scaled, however long they are.
         counted = np.where(self.weight > 0, self.norm, 0.0)
-        with np.errstate(over="ignore"):  # rows too long for sums are refused by who asks
+        with np.errstate(over="ignore"):  # callers reject rows that are too long for sums
             energy = float(self.weight @ counted**2)
         return Totals(
             float(self.weight.sum()),

@@ -27,7 +27,7 @@ __all__ = ["RawRows", "StreamedRows"]
 
 
 class RawRows(Rows):
-    """The rows of a source as they are in the files: nothing is known of their lengths yet.
+    """The rows of a source as they are in the files, before their lengths are known.
 
     The rows per block are chosen from the source's memory budget when left out.
     """
@@ -39,7 +39,7 @@ class RawRows(Rows):
         self.source = source
         self._height = block_rows or best_block_rows(source, allowed_threads())
         self._mean: Array | None = None
-        # Without memory of their own: a damaged file may announce any number of rows.
+        # Without allocating memory: a damaged file may announce any number of rows.
         one, zero = np.broadcast_to(1.0, n), np.broadcast_to(0.0, n)
         self._stats = RowStats(one, one, zero)
         totals = Totals(float(n), 0.0, 1.0, 0.0, n)
@@ -62,8 +62,8 @@ class RawRows(Rows):
 class StreamedRows(RawRows):
     """The rows of a source, weighted and scaled.
 
-    They are checked and their lengths are measured by one read when they are wrapped.  Parameters
-    are those of `MemoryRows`.
+    One read checks them and measures their lengths when they are wrapped.  Parameters are those
+    of `MemoryRows`.
     """
 
     def __init__(
@@ -78,7 +78,7 @@ class StreamedRows(RawRows):
     ) -> None:
         super().__init__(source, block_rows=block_rows, watch=watch)
         try:
-            # Zeros take memory when they are written to: damage is found before that.
+            # Zeros take memory only when they are written to: damage is found before that.
             length = np.zeros(source.shape[0])
         except (MemoryError, ValueError):
             raise DataError(
@@ -89,7 +89,7 @@ class StreamedRows(RawRows):
 
         def measure(block: Block) -> tuple[()]:
             refuse_non_finite(source, block.span.start, block.matrix)
-            # As one block: this thread is one of several already.
+            # As one block: several threads run already.
             height, first = block.matrix.shape[0], block.span.start
             options = {"normalize": False, "mean": mean, "block_rows": height, "first": first}
             length[block.span] = in_memory(block.matrix, **options).stats.norm

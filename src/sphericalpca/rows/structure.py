@@ -1,7 +1,7 @@
-"""Sparse matrices whose parts fit together.
+"""Checks of the structure of sparse matrices.
 
-Products trust the indices of a matrix and read whatever memory they point to, and its flags say
-what was true when it was made.  So both are looked at before anything is computed.
+Products trust the indices of a matrix and read whatever memory they point to, and its flags may
+be out of date.  So both are checked before anything is computed.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _checked(X: Any) -> Any:
     rows = X.tocsr()
     if X.format == "lil":
         _check_compressed(rows)
-    # Its flags may be older than its indices: those of a new one are not known yet.
+    # Its flags may be older than its indices: a new matrix has no flags yet.
     return type(rows)((rows.data, rows.indices, rows.indptr), shape=rows.shape, copy=False)
 
 
@@ -104,8 +104,8 @@ def summed(X: Any) -> Any:
 
 def _repeats(X: Any) -> bool:
     """Whether a column is stored twice in any row."""
-    # Sorting the rows would tell too, and takes three times as long as turning X around,
-    # which brings the entries of a column together in the order of their rows.
+    # Sorting the rows would do as well, but takes three times as long as transposing X, which
+    # brings the entries of a column together in the order of their rows.
     parts = (np.zeros(len(X.indices), np.int8), X.indices, X.indptr)
     places = type(X)(parts, shape=X.shape, copy=False)
     spans = itertools.starmap(slice, itertools.pairwise(equal_ends(X.shape[0], workers())))
@@ -113,7 +113,7 @@ def _repeats(X: Any) -> bool:
 
 
 def refuse_indices(indices: Any, pointer: Any, count: int, minor: str, place: Place) -> None:
-    """Refuse indices beyond the columns; `place` names the row of the first one, and a remedy."""
+    """Refuse indices out of range; `place` names the row of the first one, and a remedy."""
     k = _first_outside(indices, count)
     if k is not None:
         where, remedy = place(int(np.searchsorted(pointer, pointer[0] + k, "right")) - 1)

@@ -24,7 +24,7 @@ __all__ = ["DaskSource", "checked_chunk", "chunk_matrix", "place_in_chunk"]
 
 
 def chunk_matrix(pieces: Sequence[Any], columns: int, dtype: np.dtype[Any], chunk: int) -> Matrix:
-    """The rows of one chunk, of which the pieces have some columns each."""
+    """The rows of one chunk, given as pieces with some columns each."""
     try:
         parts = [_as_numbers(piece, dtype) for piece in pieces]
         any_sparse = any(map(sparse.issparse, parts))
@@ -60,25 +60,25 @@ def checked_chunk(
 
 
 def place_in_chunk(row: int, chunk: int, first: int | None) -> str:
-    """Where a row of a chunk is, in words."""
+    """The location of a row of a chunk, for messages."""
     where = f"row {row} of chunk {chunk}"
     return where if first is None else f"row {first + row} ({where})"
 
 
 def no_rows() -> DataError:
-    """For collections in which every chunk is empty."""
+    """The error for collections in which every chunk is empty."""
     return DataError("X has 0 rows in all of its chunks", remedy="pass at least one row")
 
 
 def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
     types = piece.dtypes if hasattr(piece, "iloc") else [getattr(piece, "dtype", None)]
-    if any(getattr(one, "kind", "") == "c" for one in types):  # whatever its collection declared
+    if any(getattr(one, "kind", "") == "c" for one in types):  # whatever Dask's dtype says
         raise TypeError("they are complex")
     if sparse.issparse(piece):
         return sound(piece).astype(dtype, copy=False)
-    if hasattr(piece, "iloc"):  # a data frame, whose missing values may have types of their own
+    if hasattr(piece, "iloc"):  # a data frame, whose missing values may have special types
         return piece.to_numpy(dtype=dtype, na_value=np.nan)
-    if isinstance(piece, np.ma.MaskedArray):  # what is masked is missing, whatever lies below
+    if isinstance(piece, np.ma.MaskedArray):  # masked values are missing
         return np.ma.filled(piece.astype(dtype), np.nan)
     return np.asarray(piece).astype(dtype, copy=False)
 
@@ -135,22 +135,22 @@ class DaskSource(RowSource):
                 yield matrix[row - first : min(row + rows, end) - first]
 
     def check_unchanged(self) -> None:
-        """Nothing to look at: what a chunk holds is seen when it is computed."""
+        """Nothing to check: chunks are checked when they are computed."""
 
     def place(self, row: int) -> str:
-        """Which chunk a row is in."""
+        """The chunk of a row, for messages."""
         k = max(bisect_right(self._ends[:-1], row) - 1, 0)
         return place_in_chunk(row - self._ends[k], k, self._ends[k])
 
     def _size(self, k: int, watch: Watch | None) -> tuple[int, int]:
-        """How many rows a chunk has, and how many numbers they hold."""
+        """Number of rows of a chunk, and of the numbers they hold."""
         matrix = self._computed(k)
         if watch is not None:
             watch(matrix.shape[0])
         return matrix.shape[0], stored_numbers(matrix)
 
     def _computed(self, k: int) -> Matrix:
-        # One thread for each reader, of which there are as many as threads.
+        # One thread per reader: there are as many readers as threads.
         dask = importlib.import_module("dask")
         pieces = dask.compute(*self._chunks[k], scheduler="single-threaded")
         return chunk_matrix(pieces, self.shape[1], self.dtype, k)

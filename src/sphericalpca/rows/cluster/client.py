@@ -1,4 +1,4 @@
-"""The client of a cluster: tasks for its workers, and waits that end when the cluster is gone."""
+"""The client of a cluster: tasks for its workers, and waits that end if the cluster is lost."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from sphericalpca.rows.cluster.stall import REMEDY, Activity, StallDetector, act
 
 __all__ = ["ClusterClient", "ClusterState", "Worker", "active_client", "released_on_error"]
 
-# How many seconds a scheduler may be too busy to answer.
+# Seconds that a scheduler may be too busy to answer.
 ANSWER_TIMEOUT = 60.0
-# Seconds between two looks at the cluster while nothing arrives.
+# Seconds between two checks of the cluster while nothing arrives.
 POLL_INTERVAL = 0.5
 
 Future = Any  # of distributed
@@ -30,7 +30,7 @@ Answer = TypeVar("Answer")
 
 def active_client() -> Any | None:
     """The client that Dask would use here; None where it would compute in this process."""
-    if "distributed" not in sys.modules:  # whoever has a client has imported it
+    if "distributed" not in sys.modules:  # then there is no client
         return None
     scheduler = importlib.import_module("dask").config.get("scheduler", None)
     if scheduler not in (None, "dask.distributed", "distributed"):
@@ -56,7 +56,7 @@ def _distributed() -> Any:
 
 
 class Worker(NamedTuple):
-    """A worker of a cluster: how many threads, and how many bytes; 0 if there is no limit."""
+    """A worker of a cluster: its threads and memory limit in bytes; 0 if there is none."""
 
     threads: int
     memory: int
@@ -66,28 +66,28 @@ class ClusterState(NamedTuple):
     """The workers of a cluster, and the places of data."""
 
     workers: dict[str, Worker]  # by their addresses
-    holders: list[list[str]]  # addresses of the workers that hold each of the data asked for
+    holders: list[list[str]]  # addresses of the workers that hold each of the data
     sizes: list[int]  # bytes of each of them
 
 
 class ClusterClient:
-    """The workers of a cluster, by a client; a `ClusterError` ends waits when they are gone."""
+    """The workers of a cluster; waits end in a `ClusterError` when they are lost."""
 
     def __init__(self, client: Any) -> None:
         self._client = client
 
     def compute(self, lazy: list[Any]) -> list[Future]:
-        """Futures of lazy values, which Dask places as it likes."""
+        """Futures of lazy values, on workers of Dask's choice."""
         self._check_connected()
         return list(self._client.compute(lazy))
 
     def submit(
         self, task: Callable[..., Any], *arguments: Any, address: str | None = None
     ) -> Future:
-        """The future of a task, to be done by the worker at `address` if it is there."""
+        """The future of a task, for the worker at `address` if it is still there."""
         self._check_connected()
         place = {} if address is None else {"workers": [address], "allow_other_workers": True}
-        # Arguments may be large, and are meant to be: every worker needs them.
+        # Large arguments are intended: every worker needs them.
         silent = {"distributed.admin.large-graph-warning-threshold": sys.maxsize}
         with importlib.import_module("dask").config.set(silent):
             return self._client.submit(task, *arguments, pure=False, **place)
@@ -99,10 +99,10 @@ class ClusterClient:
         rows: Sequence[int | None] = (),
         tasks: Sequence[Future] | None = None,
     ) -> list[Any]:
-        """What the futures hold, in their order.
+        """The results of the futures, in order.
 
-        As the `tasks` end, by default the futures themselves, the watch is told of the `rows` that
-        they have read; None for those that return how many there were.
+        As the `tasks` end, by default the futures themselves, the watch is called with the `rows`
+        that they have read; None for tasks that return this number.
         """
         tasks = futures if tasks is None else tasks
         stall, pending = StallDetector(self), list(zip(tasks, rows, strict=False))
@@ -120,12 +120,12 @@ class ClusterClient:
     def _tell(self, watch: Watch | None, reads: list[tuple[Future, int | None]]) -> None:
         if watch is not None:
             asked = [task for task, rows in reads if rows is None]
-            # No rows are news, too: time goes by.
+            # Zero rows are reported, too: time has passed.
             answers = self.gather(asked) if asked else []
             watch(sum(answers) + sum(rows or 0 for _, rows in reads))
 
     def state(self, futures: Sequence[Future]) -> ClusterState:
-        """Who is there, at least one worker, and where these data are."""
+        """The workers, at least one, and where these data are."""
         stall = StallDetector(self)
         keys = [future.key for future in futures]
         while True:
@@ -136,7 +136,7 @@ class ClusterClient:
             time.sleep(POLL_INTERVAL)
 
     def holders(self, futures: Sequence[Future]) -> list[Sequence[str]]:
-        """Addresses of the workers that hold each future: a question that is quickly answered."""
+        """Addresses of the workers that hold each future; a cheap query."""
         found = self._ask(lambda: self._client.who_has(list(futures)))
         return [found.get(future.key, ()) for future in futures]
 
@@ -149,12 +149,12 @@ class ClusterClient:
         return Activity(*self._ask(lambda: self._client.run_on_scheduler(activity)))
 
     def _ask(self, question: Callable[[], Awaitable[Any]]) -> Any:
-        """What the scheduler answers to a question, if it does so in time."""
+        """The scheduler's answer to a query, if it comes in time."""
         call = self._start(question)
         with released_on_error():
             try:
                 return call.result(ANSWER_TIMEOUT)
-            except OSError as error:  # also if nothing came in time, or nobody is there
+            except OSError as error:  # also if no answer came in time, or nothing is listening
                 call.cancel()
                 found = f"The scheduler does not answer ({error!r})"
                 raise ClusterError(found, remedy=REMEDY) from None
@@ -183,7 +183,7 @@ def released_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
     try:
         yield
     except BaseException as error:
-        # Dask drops tasks that nobody wants any more, and calls that wait for them end.
+        # Dask drops tasks that are no longer needed, and calls that wait for them end.
         for future in futures:
             future.release()
         explained = _explained(error)

@@ -25,14 +25,14 @@ Sums = tuple[Array, ...]
 
 
 class ChunkGroup:
-    """Chunks kept, moved and spilled as one piece of data; its methods are the tasks of workers."""
+    """Chunks kept, moved and spilled as one object; its methods are the tasks of workers."""
 
     def __init__(self, *matrices: Matrix) -> None:
         self.matrices = matrices
 
     @property
     def spans(self) -> list[slice]:
-        """Which rows of the group each chunk is."""
+        """The rows of the group that each chunk holds."""
         ends = [0, *itertools.accumulate(matrix.shape[0] for matrix in self.matrices)]
         return list(itertools.starmap(slice, itertools.pairwise(ends)))
 
@@ -64,36 +64,36 @@ class ChunkGroup:
     def sweep(
         self, known: GroupStats, heaviest: float, kernel: Kernel, before: Sums | None
     ) -> Sums:
-        """What the kernel's returns sum up to over its rows, and over the groups `before`."""
+        """The sum of the kernel's results over its rows, and over the groups `before`."""
         with parallel(_threads()):
             sums = GroupRows(self, known, heaviest).sweep(kernel)
         found = tuple(np.asarray(part, dtype=np.float64) for part in sums)
         return found if before is None else add_sums(before, found)
 
     def project(self, known: GroupStats, U: Array) -> Array:
-        """X U for its rows, in its own order."""
+        """X U for its rows, in the order of the group."""
         with parallel(_threads()):
             return GroupRows(self, known, heaviest=1.0).project(U)
 
     def __sizeof__(self) -> int:
-        # Dask asks this to learn how much memory is in use.
+        # Dask calls this to learn how much memory is in use.
         return object.__sizeof__(self) + sum(map(stored_bytes, self.matrices))
 
 
 @dataclass(frozen=True)
 class GroupStats:
-    """What is known of the rows of a group."""
+    """Properties of the rows of a group."""
 
     stats: RowStats  # of all its rows, chunk after chunk
-    firsts: Sequence[int]  # which row of the whole the first one of each chunk is
-    mean: Array | None  # what is subtracted from every row
+    firsts: Sequence[int]  # the number, in the whole matrix, of the first row of each chunk
+    mean: Array | None  # subtracted from every row
 
     def __sizeof__(self) -> int:
         return object.__sizeof__(self) + 3 * self.stats.weight.nbytes
 
 
 class GroupRows(Rows):
-    """The rows of a group, in blocks of the whole that they belong to."""
+    """The rows of a group, as blocks of the whole matrix."""
 
     def __init__(self, group: ChunkGroup, known: GroupStats, heaviest: float) -> None:
         self._heaviest = heaviest
@@ -107,7 +107,7 @@ class GroupRows(Rows):
         super().__init__(shape, matrix.dtype, totals, stored=0, room=0)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
-        """Every chunk is divided; each begins with another part, as small ones have but one."""
+        """Every chunk is divided; each begins with another part, as small ones have only one."""
         parts = defaultdict(list)
         for number, (first, chunk) in enumerate(self._chunks):
             for k, blocks in enumerate(chunk.parts(count), start=number):
@@ -120,7 +120,7 @@ class GroupRows(Rows):
             yield replace(block, span=span, heaviest=self._heaviest)
 
     def project(self, U: Array, out: Array | None = None) -> Array:
-        """X U for the rows of the group, in its own order."""
+        """X U for the rows of the group, in the order of the group."""
         Y = np.empty((self.shape[0], U.shape[1]), dtype=self.dtype) if out is None else out
         for (_, chunk), span in zip(self._chunks, self._spans, strict=True):
             chunk.project(U, out=Y[span])
@@ -128,19 +128,19 @@ class GroupRows(Rows):
 
 
 def height_of(matrix: Matrix) -> int:
-    """How many rows a chunk has."""
+    """Number of rows of a chunk."""
     return int(matrix.shape[0])
 
 
 def combine_means(means: Sequence[tuple[float, Array]]) -> tuple[float, Array]:
-    """Total weight and mean of several parts, of which each has a weight and a mean."""
+    """Total weight and mean of several parts, given the weight and mean of each."""
     total = sum(weight for weight, _ in means)
     shares = [(weight / total if total > 0 else 0.0, mean) for weight, mean in means]
     return total, np.asarray(sum(share * mean for share, mean in shares))
 
 
 def add_sums(*parts: Sums) -> Sums:
-    """The sum of what several groups gave; none of it is changed."""
+    """The sum of the results of several groups, which are not modified."""
     return tuple(np.asarray(sum(terms[1:], start=terms[0])) for terms in zip(*parts, strict=True))
 
 
@@ -150,5 +150,5 @@ def broadcast(value: Any) -> Any:
 
 
 def _threads() -> int:
-    """As many as this worker has; Dask keeps BLAS to one, for tasks side by side."""
+    """The number of this worker; Dask limits BLAS to one, for concurrent tasks."""
     return int(importlib.import_module("distributed").get_worker().state.nthreads)

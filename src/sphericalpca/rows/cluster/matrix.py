@@ -19,9 +19,9 @@ from sphericalpca.rows.cluster.group import ChunkGroup, combine_means, height_of
 
 __all__ = ["ClusterMatrix", "PlacedGroup", "assign_workers", "runs_that_fit"]
 
-# Data move only from workers that hold this many times their due.
+# Data move only from workers that hold this many times their share.
 TOLERANCE = 1.1
-# A group is loaded as a whole when it was spilled to disk, and something else is there too.
+# A spilled group is loaded as a whole, beside other data.
 PART_OF_MEMORY = 0.25
 
 
@@ -29,26 +29,26 @@ class PlacedGroup(NamedTuple):
     """A group of chunks on the cluster."""
 
     group: Any  # future of ChunkGroup
-    spans: list[slice]  # which rows of the whole its chunks are
+    spans: list[slice]  # the rows of the whole matrix that its chunks hold
 
     @property
     def rows(self) -> int:
-        """How many rows it has."""
+        """Number of rows."""
         return sum(span.stop - span.start for span in self.spans)
 
     def of(self, values: Array) -> Array:
-        """Of values for all rows those of this group."""
+        """The part of `values`, which has one for each row, that belongs to this group."""
         return np.concatenate([values[span] for span in self.spans])
 
     def put(self, values: Array, out: Array) -> None:
-        """Write values of this group to the rows of the whole that they belong to."""
+        """Write values of this group to the rows of the whole matrix that they belong to."""
         for span in self.spans:
             height = span.stop - span.start
             out[span], values = values[:height], values[height:]
 
 
 class ClusterMatrix:
-    """Checked chunks, kept where the workers are as long as `groups` are; see `DaskSource`."""
+    """Checked chunks, kept by the workers as long as `groups` exist; see `DaskSource`."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ def _firsts(heights: Sequence[int | None]) -> list[int | None]:
 
 
 def _runs(state: ClusterState) -> list[tuple[str, list[int]]]:
-    """Which chunks become one group, and the address of the worker that keeps it."""
+    """The chunks of each group, and the address of the worker that keeps it."""
     kept = defaultdict(list)
     for k, address in enumerate(assign_workers(state.sizes, state.holders, state.workers)):
         kept[address].append(k)
@@ -123,12 +123,12 @@ def assign_workers(
     loads = dict.fromkeys(sorted(workers), 0.0)
 
     def filled(address: str, k: int) -> float:
-        """How many times its due a worker would have with this piece."""
+        """How many times its share a worker would have with this piece."""
         due = per_thread * workers[address].threads
         return (loads[address] + sizes[k]) / due if due > 0 else 0.0
 
     def best(addresses: Iterable[str], k: int) -> str:
-        # Where two have as little, nothing moves.
+        # Between equals nothing moves.
         return min(addresses, key=lambda address: (filled(address, k), address not in holders[k]))
 
     chosen: dict[int, str] = {}
@@ -145,12 +145,12 @@ def assign_workers(
 
 
 def runs_that_fit(pieces: Sequence[int], sizes: Sequence[int], memory: int) -> list[list[int]]:
-    """The pieces in order, in as few runs as may be, none much above a part of the memory."""
+    """The pieces in order, in as few runs as possible, none much above a part of the memory."""
     total = sum(sizes[k] for k in pieces)
     count = max(math.ceil(total / (PART_OF_MEMORY * memory)), 1) if memory else 1
     runs: dict[int, list[int]] = {}
     for k, end in zip(pieces, itertools.accumulate(sizes[k] for k in pieces), strict=True):
-        # A piece belongs to the run that its middle falls into.
+        # A piece belongs to the run that contains its middle.
         place = count * (end - sizes[k] / 2) / total if total else 0.0
         runs.setdefault(min(int(place), count - 1), []).append(k)
     return list(runs.values())

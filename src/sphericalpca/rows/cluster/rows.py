@@ -1,4 +1,4 @@
-"""Rows on a cluster: every worker reads those that it keeps, and sums travel."""
+"""Rows on a cluster: every worker reads the rows it keeps, and only sums travel."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from sphericalpca.rows.stats import RowStats, Totals
 
 __all__ = ["ClusterRows"]
 
-# This many sums are added up by one task; those that are left, by the client.
+# This many sums are added up by one task; the remaining ones by the client.
 FAN_IN = 8
 
 
 class ClusterRows(Rows):
-    """The rows of a `ClusterMatrix`, where a worker does one task at a time; see `MemoryRows`."""
+    """The rows of a `ClusterMatrix`; workers run one task at a time; see `MemoryRows`."""
 
     local = False
 
@@ -91,13 +91,13 @@ class ClusterRows(Rows):
         return total(self._run_on_workers(kernel))
 
     def _run_on_workers(self, kernel: Kernel) -> list[list[Any]]:
-        """What the kernel's returns sum up to, for each of several parts of the rows."""
+        """Sums of the kernel's results over each of several parts of the rows."""
         # As a separate task the kernel is sent to the cluster once, and can be recomputed.
         shared = self._cluster.submit(broadcast, kernel)
         last: dict[str, Any] = {}
         tasks = []
         for placed, known, address in self._assigned():
-            # One after the other on each worker, as each may use all threads and much memory.
+            # One after another on each worker, as each may use all threads and much memory.
             rows = (placed.group, known, self.heaviest, shared, last.get(address))
             last[address] = self._cluster.submit(ChunkGroup.sweep, *rows, address=address)
             tasks.append(last[address])
@@ -106,7 +106,7 @@ class ClusterRows(Rows):
         return [[np.array(part) for part in answer] for answer in answers]
 
     def _few(self, sums: list[Any]) -> list[Any]:
-        """Sums of sums, so few that the client can add them up."""
+        """Sums of sums, few enough for the client to add up."""
         while len(sums) > FAN_IN:
             batches = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
             sums = [self._cluster.submit(add_sums, *batch) for batch in batches]
@@ -116,7 +116,7 @@ class ClusterRows(Rows):
         return zip(self._matrix.groups, self._cluster.gather(tasks), strict=True)
 
     def _assigned(self) -> Iterator[tuple[PlacedGroup, Any, str]]:
-        """Each group, its stats and its worker: where it is, unless workers came or went."""
+        """Each group, its stats and its worker: the one that has it, unless workers changed."""
         groups = [placed.group for placed in self._matrix.groups]
         holders = self._cluster.holders(groups)
         in_place = all(map(operator.contains, holders, self._addresses))

@@ -1,4 +1,4 @@
-"""When to give a cluster up: nobody is there, or nothing moves."""
+"""When to give up on a cluster: it has no workers, or makes no progress."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from sphericalpca.exceptions import ClusterError, Parameter
 
 __all__ = ["REMEDY", "Activity", "StallDetector", "activity"]
 
-# How many seconds a cluster may be without workers before a fit is given up: a nanny starts
-# a worker anew within a few.  Dask's own setting, if made where the client is, goes before it.
+# Seconds that a cluster may be without workers before a fit is given up: a nanny restarts a
+# worker within a few.  Dask's setting, if it is made in the client's process, takes precedence.
 NO_WORKERS = 30.0
 NO_WORKERS_SETTING = "distributed.scheduler.no-workers-timeout"
-# How many seconds all workers may stand still, with nothing to do, to send or to spill.
+# Seconds without progress: no worker has anything to do, to send or to spill.
 STANDSTILL = 300.0
-# Seconds between two looks at whether something moves; each is a line in the scheduler's log.
+# Seconds between two checks of the activity; each writes a line to the scheduler's log.
 ACTIVITY_INTERVAL = 15.0
 
 RESUME = ("a fit with ", Parameter("checkpoint", ...), " resumes where the last one was saved")
@@ -27,12 +27,12 @@ class Activity(NamedTuple):
     """Signs of life of a cluster."""
 
     changes: tuple[int, int]  # changes of the state of tasks, and bytes spilled to disk
-    busy: int  # tasks that are being executed, and transfers under way
-    paused: int  # workers that begin no task, because their memory is full
+    busy: int  # tasks being executed, and transfers in progress
+    paused: int  # workers that start no task, because their memory is full
 
 
 def activity(dask_scheduler: Any) -> Activity:
-    """Run by the scheduler: whether anything moves."""
+    """Run by the scheduler: its signs of activity."""
     workers = dask_scheduler.workers.values()
     spilled = [worker.metrics.get("spilled_bytes", {}).get("disk", 0) for worker in workers]
     coming = [worker.metrics.get("transfer", {}).get("incoming_count", 0) for worker in workers]
@@ -52,7 +52,7 @@ class StallDetector:
         self._changes = (-1, -1)
 
     def look(self) -> None:
-        """Raise a `ClusterError` if nothing can be expected any more."""
+        """Raise a `ClusterError` if no more progress can be expected."""
         workers, now = len(self._cluster.workers()), time.monotonic()
         if workers == 0:
             setting = importlib.import_module("dask").config.get(NO_WORKERS_SETTING, None)

@@ -1,4 +1,4 @@
-"""Arrow IPC files, which Feather files (version 2) are too."""
+"""Arrow IPC files, including Feather files (version 2)."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ArrowRows(TableRows):
 
 def _batches(reader: Any, parts: range) -> Iterator[Any]:
     for batch in map(reader.get_batch, parts):
-        # Of a damaged file the lists could point outside of their numbers.
+        # In a damaged file the lists could point outside their numbers.
         batch.validate(full=True)
         yield batch
 
@@ -69,7 +69,7 @@ MAGIC = b"ARROW1"
 # Fields of the tables Footer, Message and RecordBatch, and the size of a Block.
 RECORD_BATCHES, HEADER, LENGTH = 3, 2, 0
 BLOCK = 24
-# Before a header: four bytes that are all ones, and its size.
+# Before a header: four bytes 0xFF, and its size.
 PREFIX = 8
 
 
@@ -81,13 +81,13 @@ def batch_lengths(handle: BinaryIO) -> list[int]:
         raise ValueError("it does not begin and end as an Arrow file does")
     length = unpack_from("<i", tail)[0]
     footer = _bytes_at(handle, size - 10 - length, length)
-    # Where the headers of record batches begin, and how long they are.
+    # Positions and lengths of the headers of record batches.
     blocks: list[tuple[int, int]] = []
     if (field := _field(footer, _target(footer, 0), RECORD_BATCHES)) is not None:
         first = _target(footer, field) + 4
         count = unpack_from("<I", footer, first - 4)[0]
         blocks = [unpack_from("<qi", footer, first + k * BLOCK) for k in range(count)]
-    # Else a small file could have itself read a thousand times over.
+    # Otherwise a small file could cause itself to be read a thousand times.
     if sum(abs(length) for _, length in blocks) > size:
         raise ValueError("its record batches overlap")
     return [_batch_length(handle, *block) for block in blocks]
@@ -114,7 +114,7 @@ def _bytes_at(handle: BinaryIO, position: int, length: int) -> bytes:
 
 
 def _target(buffer: bytes, place: int) -> int:
-    """Where the reference at `place` leads."""
+    """The target of the reference at `place`."""
     return place + int(unpack_from("<I", buffer, place)[0])
 
 

@@ -16,14 +16,14 @@ __all__ = ["ChainedRows", "chain"]
 
 
 def chain(files: Sequence[RowSource]) -> RowSource:
-    """The files' rows, one file after another; files without rows are left out."""
+    """The rows of all files, one file after another; empty files are left out."""
     parts = [file for file in files if file.shape[0] > 0]
     if not parts:
         words = "holds" if len(files) == 1 else "and the other files hold"
         raise DataError(f"{files[0].name} {words} no rows", remedy="pass a file that has rows")
     for part in parts:
         _check_alike(parts[0], part)
-    # All compute in one type: the widest.
+    # All are computed in the widest of their types.
     dtype = np.result_type(*{part.dtype for part in parts})
     for part in parts:
         part.dtype = dtype
@@ -63,19 +63,19 @@ class ChainedRows(RowSource):
         self.memory_budget = self.parts[0].memory_budget
         self.reader_bytes = max(part.reader_bytes for part in self.parts)
         self.any_row = all(part.any_row for part in self.parts)
-        # The files, each with the row of the whole that it begins with.
+        # The number, in the whole matrix, of the first row of each file.
         self._placed = list(zip(self._ends, self.parts, strict=False))
         self.cuts = sorted({a + cut for a, part in self._placed for cut in part.cuts})
         self.name = f"{len(self.parts)} files from {self.parts[0].name} to {self.parts[-1].name}"
 
     @property
     def row_bytes(self) -> float:
-        """Of the file with the longest rows."""
+        """The maximum over the files."""
         return max(part.row_bytes for part in self.parts)
 
     @property
     def extra_row_bytes(self) -> float:
-        """Of the file that needs most."""
+        """The maximum over the files."""
         return max(part.extra_row_bytes for part in self.parts)
 
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
@@ -87,11 +87,11 @@ class ChainedRows(RowSource):
                 yield from part.read(slice(first, last), rows)
 
     def check_unchanged(self) -> None:
-        """Raise a `DataError` if a file is not the one that was opened any more."""
+        """Raise a `DataError` if a file has changed since it was opened."""
         for part in self.parts:
             part.check_unchanged()
 
     def place(self, row: int) -> str:
-        """Where a row is, in words."""
+        """The location of a row, for messages."""
         k = min(bisect_right(self._ends, row), len(self.parts)) - 1
         return self.parts[k].place(row - self._ends[k])

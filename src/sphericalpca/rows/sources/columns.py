@@ -25,12 +25,12 @@ class Selection:
     names: tuple[str, ...]
     storage: np.dtype[Any]  # of their numbers
     lists: bool
-    length: int | None  # numbers of a row; None for lists of which the schema does not tell
+    length: int | None  # numbers of a row; None for lists if the schema does not give it
     others: Any = None  # the schema of all other columns
 
 
 def select(schema: Any, options: Options, file: DataFile) -> Selection:
-    """The columns that the options name, or those that are meant if they name none."""
+    """The columns that the options name, or the default columns."""
     types = {field.name: field.type for field in schema}
     selection = _selected(types, _index_of(schema), options, file)
     for name, count in Counter(schema.names).items():
@@ -42,13 +42,13 @@ def select(schema: Any, options: Options, file: DataFile) -> Selection:
 
 
 def _index_of(schema: Any) -> set[str]:
-    """The index of a data frame, which pandas writes as columns: it tells rows apart."""
+    """The index of a data frame, which pandas writes as columns: identifiers of rows."""
     try:
         index = schema.pandas_metadata["index_columns"]
         named = {name for name in index if isinstance(name, str)}
     except (KeyError, RecursionError, TypeError, ValueError):  # none, or not from pandas
         named = set()
-    # Others that copy the table leave out what pandas noted, and keep the name.
+    # Other programs that copy the table drop the metadata of pandas, and keep the name.
     return named | {name for name in schema.names if re.fullmatch(r"__index_level_\d+__", name)}
 
 
@@ -70,12 +70,12 @@ def _selected(
     numbers = tuple(n for n, kind in types.items() if _is_number(kind) and n not in index)
     texts = [name for name, kind in types.items() if _is_text(kind)]
     whole = [name for name in numbers if _arrow_types().is_integer(types[name])]
-    if not numbers or (texts and len(whole) == len(numbers) == 1):  # which numbers the texts
+    if not numbers or (texts and len(whole) == len(numbers) == 1):  # a number of each text
         has = f"{' besides identifiers' if numbers else ''} (it has {_listed(types)})"
         found = f"{file.name} has no column of numbers or lists of numbers{has}"
         encode = encoding_of_column(file.path, texts[0]) if texts else "write the rows as such"
         raise DataError(found, remedy=encode)
-    if 0 < len(whole) < len(numbers):  # which may count rows, and would drown all directions
+    if 0 < len(whole) < len(numbers):  # may be row numbers, which would dominate all directions
         raise DataError(
             f"{file.name} has columns of whole numbers ({_listed(whole)}) besides others, which "
             "may be identifiers",

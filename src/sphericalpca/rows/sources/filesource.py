@@ -50,7 +50,7 @@ class DataFile:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """Its name in messages."""
         return repr(str(self.path))
 
     def check_unchanged(self) -> None:
@@ -70,7 +70,7 @@ class DataFile:
 
     @contextmanager
     def being_read(self, row: int | None = None) -> Iterator[None]:
-        """Whatever a decoder makes of a damaged file becomes a `DataError` that names it."""
+        """Any error of a decoder on a damaged file becomes a `DataError` that names the file."""
         try:
             yield
         except (DataError, ImportError):
@@ -80,7 +80,7 @@ class DataFile:
             remedy: Phrase = DAMAGED
             if isinstance(error, PermissionError):
                 remedy = "get permission to read it"
-            elif isinstance(error, MemoryError):  # a damaged file may ask for any amount of it
+            elif isinstance(error, MemoryError):  # a damaged file may announce any size
                 remedy = (DAMAGED, ", or lower ", Parameter("memory_budget"))
             elif format_of(self.path) is FORMATS["arrow"]:
                 with suppress(OSError), self.path.open("rb") as handle:
@@ -97,7 +97,7 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """What a user says about the inside of files; `names` are what a model calls its columns."""
+    """The user's choices within files; `names` are the column names of a model."""
 
     column: str | None = None
     columns: tuple[str, ...] | None = None
@@ -107,7 +107,7 @@ class Options:
 
 
 class FileSource(RowSource):
-    """The rows of one file as it was when it was opened; numbers are of type `storage` there."""
+    """The rows of one file, unchanged since it was opened; `storage` is their type there."""
 
     def __init__(
         self, file: DataFile, shape: Sequence[int], storage: Any, memory_budget: int
@@ -119,7 +119,7 @@ class FileSource(RowSource):
         if self.storage.kind not in "fiub":
             found = f"{file.name} holds values of type {self.storage}"
             raise DataError(found, "rows must be real numbers", "write them as float32 or float64")
-        # float32 where it holds every number of the storage type.
+        # float32 where it represents every number of the storage type.
         single = self.storage.itemsize <= (4 if self.storage.kind == "f" else 2)
         self.dtype = np.dtype(np.float32 if single else np.float64)
         self.stored = self.shape[0] * self.shape[1]
@@ -129,12 +129,12 @@ class FileSource(RowSource):
 
     @property
     def converts(self) -> bool:
-        """Whether numbers are brought to another type than they have in the file."""
+        """Whether numbers are converted to another type than in the file."""
         return bool(self.storage != self.dtype)
 
     @property
     def row_bytes(self) -> float:
-        """What a row takes in memory."""
+        """Memory of a row."""
         return float(self.shape[1] * self.dtype.itemsize)
 
     @property
@@ -143,14 +143,14 @@ class FileSource(RowSource):
         return float(self.shape[1] * self.storage.itemsize) if self.converts else 0.0
 
     def check_unchanged(self) -> None:
-        """Raise a `DataError` if the file is not the one that was opened any more."""
+        """Raise a `DataError` if the file has changed since it was opened."""
         self.file.check_unchanged()
 
 
 def chosen_key(
     file: DataFile, key: str | None, noun: str, found: Mapping[str, tuple[tuple[int, ...], bool]]
 ) -> str:
-    """The name of one matrix in a file, of which shapes are found and whether they are numeric."""
+    """The name of one matrix in a file, given the shapes of all and whether they are numeric."""
     matrices = [name for name, (shape, numeric) in found.items() if len(shape) == 2 and numeric]
     if key is None and len(matrices) == 1:
         return matrices[0]

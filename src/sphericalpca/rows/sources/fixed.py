@@ -1,4 +1,4 @@
-"""Dense rows at known places of a file, by positioned reads: maps do not survive cut files."""
+"""Dense rows at known offsets of a file, by positioned reads: maps crash on truncated files."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def opened(path: Path, member: str = "") -> Iterator[Any]:
 
 
 class FixedRows(FileSource):
-    """Rows from `offset` on; a compressed `member` of an archive is unpacked from its front."""
+    """Rows from `offset` on; a compressed `member` of an archive is unpacked from its beginning."""
 
     def __init__(
         self,
@@ -61,10 +61,10 @@ class FixedRows(FileSource):
         self.any_row = not member
 
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
-        """Blocks in two buffers that take turns."""
+        """Blocks in two alternating buffers."""
         ends = self._block_ends(span, rows)
         height = int(np.diff(ends).max(initial=0))
-        # Numbers that are converted need one buffer to come from, and two to go to.
+        # Conversion needs one buffer to read into, and two for its results.
         raw = itertools.cycle([self._buffer(height) for _ in range(1 if self.converts else 2)])
         outputs = [self._memory(height, self.dtype) for _ in range(2)] if self.converts else [None]
         with self.file.being_read(), self._opened() as file:
@@ -88,7 +88,7 @@ class FixedRows(FileSource):
             )
 
     def _memory(self, height: int, dtype: Any) -> Array:
-        """Memory for this many rows, as they lie in the file."""
+        """Memory for this many rows, in the order of the file."""
         return np.empty((height, self.shape[1]), dtype)
 
     def _buffer(self, height: int) -> Any:
@@ -108,7 +108,7 @@ class RowMajorRows(FixedRows):
 
 
 class ColumnMajorRows(FixedRows):
-    """Columns one after another: every block takes a piece of each, in a read of its own."""
+    """Columns one after another: every block takes a piece of each, in separate reads."""
 
     def _memory(self, height: int, dtype: Any) -> Array:
         return np.empty((self.shape[1], height), dtype).T

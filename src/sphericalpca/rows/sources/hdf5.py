@@ -1,4 +1,4 @@
-"""HDF5 files: a 2-D data set, read directly where it lies in one piece, chunks through h5py."""
+"""HDF5 files: a 2-D data set; contiguous ones are read directly, chunks through h5py."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ __all__ = ["open_hdf5"]
 
 # What ann-benchmarks calls the vectors to be searched.
 USUAL_KEY = "train"
-# For chunks in memory: a prime, and many more than there are.
+# Slots of the chunk cache: a prime, and many more than there are chunks.
 CACHE_SLOTS = 10_007
-# How many times its own size a file may announce: no real numbers can be packed so well, but
-# what was never written takes no place at all.
+# How many times its own size a file may announce: real numbers cannot be compressed that well,
+# but data that were never written take no space.
 MOST_PACKED = 100_000
 
 
@@ -62,20 +62,20 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
 
 
 def _elsewhere(opened: Any, dataset: Any) -> str | None:
-    """Where numbers lie, if elsewhere: a stranger's file could name its reader's own ones."""
+    """The place of numbers outside the file: a hostile file could name files of its reader."""
     if dataset.file.filename != opened.filename:
         return str(dataset.file.filename)
     places = [place for place, *_ in dataset.external or ()]
     for source in dataset.virtual_sources() if dataset.is_virtual else ():
         part = opened.get(source.dset_name) if source.file_name == "." else None
-        # Virtual sources of virtual data sets could go round in circles.
+        # Virtual sources of virtual data sets could be circular.
         stored = part is not None and not part.is_virtual and _elsewhere(opened, part) is None
         places += [] if stored else [f"{source.file_name}:{source.dset_name}"]
     return str(places[0]) if places else None
 
 
 def _check_chunks(dataset: Any, size: int) -> None:
-    """Refuse chunks outside of the file, for which the library would end the program."""
+    """Refuse chunks outside the file, for which the library would crash."""
     whole = prod(dataset.chunks) * dataset.dtype.itemsize
     plain = dataset.id.get_create_plist().get_nfilters() == 0
 
@@ -85,7 +85,7 @@ def _check_chunks(dataset: Any, size: int) -> None:
         if not (inside and full):
             raise ValueError(f"the chunk at {chunk.chunk_offset} is not where it should be")
 
-    if hasattr(dataset.id, "chunk_iter"):  # old versions of the library cannot tell
+    if hasattr(dataset.id, "chunk_iter"):  # missing in old versions of the library
         dataset.id.chunk_iter(check)
 
 
@@ -108,7 +108,7 @@ def _is_matrix(item: Any) -> bool:
 
 
 class ChunkedRows(FixedRows):
-    """Rows of a data set in chunks; readers that begin inside of one each unpack it."""
+    """Rows of a data set in chunks; readers that begin inside one each unpack it."""
 
     def __init__(
         self,
@@ -123,14 +123,14 @@ class ChunkedRows(FixedRows):
         super().__init__(file, shape, storage, budget)
         self._key = key
         self._chunk_rows, width = chunks or (1, 1)
-        # The chunks that a row is in; where a data set may grow, one can be wider than all of it.
+        # The chunks of a row; in a resizable data set one can be wider than the data set.
         whole = -(-shape[1] // width) * width
         self.reader_bytes = int(self._chunk_rows * whole * self.storage.itemsize)
 
     @contextmanager
     def _opened(self) -> Iterator[Any]:
         h5py = optional("h5py", "HDF5 files")
-        # Chunks that serve several blocks stay in memory meanwhile; readers share that memory.
+        # Chunks that span several blocks stay in memory meanwhile; readers share that memory.
         cache = {"rdcc_nbytes": self.reader_bytes * allowed_threads(), "rdcc_nslots": CACHE_SLOTS}
         with h5py.File(self.file.path, "r", **cache) as opened:
             yield opened[self._key]

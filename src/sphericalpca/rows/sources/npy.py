@@ -18,12 +18,12 @@ from sphericalpca.rows.sources.fixed import ColumnMajorRows, RowMajorRows, fill
 
 __all__ = ["StoredArray", "checked_header", "dense_rows", "located", "open_npy", "read_small"]
 
-# The longest header that numpy takes, and what comes before it.
+# The longest header that numpy accepts, and the bytes before it.
 LONGEST_HEADER = 10_000 + 12
 
 
 class StoredArray(NamedTuple):
-    """What the header of an array says, and where its numbers begin, unpacked if in a `member`."""
+    """The header of an array, and where its numbers begin (unpacked, if in a `member`)."""
 
     shape: tuple[int, ...]
     fortran_order: bool
@@ -58,29 +58,29 @@ def _rows(file: DataFile, array: StoredArray, options: Options) -> FileSource:
 
 
 def _read_header(handle: BinaryIO | Any) -> StoredArray:
-    """The header of an array; NumPy would unpack up to 4 GB before it finds that too long."""
+    """The header of an array; NumPy would unpack up to 4 GB before it rejects its length."""
     begin = io.BytesIO(handle.read(LONGEST_HEADER))
     version = npy_format.read_magic(begin)
     readers = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}
     if version not in readers:
         raise ValueError(f"version {version} of the npy format is not known")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of headers that Python 2 wrote
+        warnings.simplefilter("ignore")  # about headers written by Python 2
         shape, fortran_order, dtype = readers[version](begin)
     if any(length < 0 for length in shape):
         raise ValueError(f"shape {shape} is negative")
     return StoredArray(shape, fortran_order, dtype, begin.tell())
 
 
-# Of a zip archive: the fixed part of the header before each member, which ends with the
+# In a zip archive: the fixed part of the header before each member, which ends with the
 # lengths of its name and of an extra field.
 LOCAL_HEADER = 30
-# By how much a byte can grow when it is unpacked, by the way that numpy packs.
+# The largest expansion of numpy's compression.
 DEFLATED = 1032
 
 
 def checked_header(archive: ZipFile, size: int, name: str) -> StoredArray:
-    """The header of an array in an archive of this many bytes, which can hold what it announces."""
+    """The header of an array in an archive of this many bytes, which can contain that array."""
     info = archive.getinfo(name)
     growth = {ZIP_STORED: 1, ZIP_DEFLATED: DEFLATED}.get(info.compress_type)
     if growth is None:
@@ -105,12 +105,12 @@ def read_small(archive: ZipFile, file: DataFile, name: str, most: int | None = N
     with archive.open(name) as handle:
         if not fill(values, handle, header.offset):
             raise EOFError(f"{name!r} ends early")
-        handle.read(1)  # at the end the checksum is compared
+        handle.read(1)  # at the end the checksum is verified
     return values
 
 
 def located(archive: ZipFile, file: DataFile, name: str) -> StoredArray:
-    """Where a member's numbers are."""
+    """The location of a member's numbers."""
     header, info = checked_header(archive, file.size, name), archive.getinfo(name)
     if info.compress_type != ZIP_STORED:
         return header._replace(member=name)
@@ -122,7 +122,7 @@ def located(archive: ZipFile, file: DataFile, name: str) -> StoredArray:
 
 
 def dense_rows(file: DataFile, archive: ZipFile, options: Options) -> FileSource:
-    """The rows of a 2-D array in the archive: of the one that is named, or the only one."""
+    """The rows of a 2-D array in the archive: the named one, or the only one."""
     found = {}
     for name in archive.namelist():
         if name.endswith(".npy"):

@@ -20,7 +20,7 @@ from sphericalpca.rows.structure import refuse_indices
 
 __all__ = ["open_npz"]
 
-# Bytes of an array that holds a word or two numbers, with its header.
+# Bytes of an array of a word or two numbers, with its header.
 FEW = 10_000
 
 
@@ -86,11 +86,11 @@ class CompressedSparseRows(FileSource):
 
     @property
     def extra_row_bytes(self) -> float:
-        """Of numbers that are converted."""
+        """A buffer of numbers, if they are converted."""
         return self._mean_length * self.storage.itemsize if self.converts else 0.0
 
     def read(self, span: slice, rows: int) -> Generator[Matrix, None, None]:
-        """Blocks in two pairs of buffers that take turns."""
+        """Blocks in two alternating pairs of buffers."""
         ends = self._block_ends(span, rows)
         longest = int(np.diff(self._pointer[ends]).max(initial=0))
         wide = self._indices.dtype.itemsize > 4 or self.shape[1] > np.iinfo(np.int32).max

@@ -105,7 +105,8 @@ def open_rows_for(
 ) -> RowSource:
     """As `open_rows`, for a model that was fitted to columns of these names.
 
-    A table that has any of them, or no column of lists, is read by these, unless others are chosen.
+    A table that has any of them, or no column of lists, is read by these names unless others are
+    chosen.
     """
     if isinstance(columns, str):
         remedy = ("pass ", Parameter("columns", [columns]))
@@ -160,10 +161,10 @@ def find_paths(path: Any) -> list[Path]:
 
 def _matches(path: str | bytes) -> list[Path]:
     text = os.fsdecode(path)
-    # A file may have brackets in its name.
+    # File names may contain brackets.
     if not glob.has_magic(text) or os.path.lexists(text):
         return [Path(text)]
-    # Of the standard library's two this is the one that takes absolute patterns.
+    # Unlike Path.glob, this accepts absolute patterns.
     names = glob.iglob(text, recursive=True)  # noqa: PTH207
     found = [name for name in names if not Path(name).is_dir()]
     if not found:

@@ -13,11 +13,11 @@ from sphericalpca.rows.sources.table import TableRows, list_length
 
 __all__ = ["open_parquet"]
 
-# Bytes that are read ahead of every column; without such a limit whole row groups would be.
+# Bytes that are read ahead of every column; without a limit whole row groups would be.
 READ_AHEAD = 256 * 1024
-# What a column takes while it is decoded: a page of the usual size, packed and unpacked.
+# Memory of a column while it is decoded: a page of the usual size, packed and unpacked.
 PAGES = 2 * 2**20
-# With each number of a list its levels of repetition and definition are decoded, two bytes each.
+# Each number of a list has levels of repetition and definition, two bytes each.
 LEVELS = 4
 
 
@@ -35,7 +35,7 @@ def open_parquet(file: DataFile, options: Options) -> FileSource:
         ends = [0, *itertools.accumulate(lengths)]
         source = ParquetRows(file, selection, ends, length, options.memory_budget)
         if groups:
-            # Columns could tell more, but the library ends the program where these are damaged.
+            # Columns have more information, but the library crashes where they are damaged.
             decoding = PAGES * len(selection.names)
             source.reader_bytes = min(int(groups[0].total_byte_size), decoding)
     return source
@@ -46,17 +46,17 @@ def _parquet(file: DataFile) -> Iterator[Any]:
     arrow = optional("pyarrow", "Parquet files")
     parquet = optional("pyarrow.parquet", "Parquet files")
     safe = {"pre_buffer": False, "buffer_size": READ_AHEAD, "page_checksum_verification": True}
-    # A file of our own, so that it is closed for certain, and not mapped into memory.
+    # Opened here, so that it is certainly closed, and not mapped into memory.
     with arrow.OSFile(str(file.path)) as handle, parquet.ParquetFile(handle, **safe) as opened:
         yield opened
 
 
 class ParquetRows(TableRows):
-    """Rows in row groups, which are where a reader can begin."""
+    """Rows in row groups, at which a reader can begin."""
 
     @property
     def extra_row_bytes(self) -> float:
-        """Two record batches of numbers; of lists the levels of nesting, and room to grow."""
+        """Two record batches of numbers; for lists the levels of nesting, and room to grow."""
         size = self.storage.itemsize
         return float(self.shape[1] * (size + LEVELS if self._selection.lists else 2 * size))
 

@@ -18,8 +18,8 @@ from sphericalpca.rows.sources.filesource import DataFile, FileSource, rewritten
 
 __all__ = ["TableRows", "list_length"]
 
-# Older versions of pyarrow cannot read nulls among lists of one size (apache/arrow#35692): there is
-# nothing yet whose nulls could be counted, and only this text tells them from damage.
+# Older versions of pyarrow cannot read nulls among lists of one size (apache/arrow#35692): nulls
+# cannot be counted then, and only this text distinguishes them from damage.
 NULL_AMONG_LISTS = "Expected all lists to be of size"
 # Rows of other columns that are read at a time.
 OTHERS = 10_000
@@ -39,7 +39,7 @@ class TableRows(FileSource):
 
     @property
     def extra_row_bytes(self) -> float:
-        """None: blocks are views of record batches, or are filled from these directly."""
+        """Nothing: blocks are views of record batches, or are filled from them directly."""
         return 0.0
 
     def read(self, span: slice, rows: int) -> Generator[Array, None, None]:
@@ -80,7 +80,7 @@ class TableRows(FileSource):
 
     @contextmanager
     def _naming_nulls(self, first: int) -> Iterator[None]:
-        """What pyarrow says of a null among lists of one size, before it could read them."""
+        """Explain the error of older versions of pyarrow for a null among lists of one size."""
         try:
             yield
         except ValueError as error:
@@ -90,12 +90,12 @@ class TableRows(FileSource):
             raise _null(self._selection.names[0], place) from None
 
     def _buffers(self, height: int) -> list[Array]:
-        """Two to take turns; empty ones where the numbers of a record batch serve as they are."""
+        """Two alternating buffers; empty ones where record batches are used as they are."""
         m = self.shape[1]
         if self._selection.lists:
             used = height if self.converts else 0
             return [np.empty((used, m), self.dtype) for _ in range(2)]
-        # Columns are written one after another, so that is how they should lie.
+        # Columns are written one after another, hence the column-major order.
         return [np.empty((m, height), self.dtype).T for _ in range(2)]
 
     def _matrix(self, batch: Any, first: int, out: Array) -> Array:
@@ -120,7 +120,7 @@ class TableRows(FileSource):
             raise _null(name, f"{self.place(first + k // width)}{inside}")
 
     def _refuse_lengths(self, lists: Any, first: int) -> None:
-        if not hasattr(lists, "offsets"):  # their type tells their size
+        if not hasattr(lists, "offsets"):  # their type has their size
             return
         lengths = np.diff(lists.offsets.to_numpy())
         for k in np.flatnonzero(lengths != self.shape[1])[:1]:
@@ -137,7 +137,7 @@ def _null(column: str, place: str) -> DataError:
 
 
 def list_length(file: DataFile, selection: Selection, batches: Iterator[Any]) -> int:
-    """How many numbers the rows have, if need be from the first one; 0 if there is none."""
+    """The number of columns, from the first row if necessary; 0 if there is none."""
     if selection.length is not None:
         return selection.length
     for batch in batches:

@@ -14,11 +14,11 @@ from sphericalpca.registry.formats import FORMATS, format_of
 
 __all__ = ["CLUSTER", "SEPARATORS", "conversion", "encoding_of_column"]
 
-# What divides the lines of files of text.
+# Separators in text files.
 SEPARATORS = {".csv": ",", ".tsv": "\t", ".txt": None}
 NUMBER = re.compile(r"\s*([-+]?(\d+\.?\d*|\.\d+|inf)(e[-+]?\d+)?|nan)?\s*", re.IGNORECASE)
 CLUSTER = "group its texts with 'sphericalpca cluster'"
-# As much of a file is looked at.
+# Bytes of a file that are inspected.
 BEGINNING = 10**7
 
 
@@ -30,19 +30,19 @@ class _Table(NamedTuple):
     row: list[str]
 
     def numbers(self, cells: list[str]) -> list[bool]:
-        """Which cells are numbers; those with a decimal comma, too."""
+        """Which cells are numbers, also with a decimal comma."""
         comma = "," if self.separator == "," else "."
         return [NUMBER.fullmatch(cell.replace(",", comma)) is not None for cell in cells]
 
     @property
     def fitness(self) -> tuple[float, bool, int]:
-        """How well the separator suits: by numbers, by lines of one length, by their cells."""
+        """How well the separator fits: by numbers, by lines of equal length, by cells."""
         known, count = sum(self.numbers(self.row)), len(self.row)
         return known / max(count, 1), len(self.first) == count, count
 
 
 def conversion(path: Path) -> str:
-    """What to do with a file of text; texts are not numbers."""
+    """How to convert a text file of numbers or texts."""
     text, encoding = _beginning(path)
     if not text.strip():
         return "it is empty"
@@ -65,7 +65,7 @@ def conversion(path: Path) -> str:
 
 
 def encoding_of_column(path: Path, column: str) -> str:
-    """What to do with a column of texts in a table."""
+    """How to convert a column of texts in a table."""
     is_parquet = format_of(path) is FORMATS["parquet"]
     module = f"pyarrow.{'parquet' if is_parquet else 'feather'}"
     name = column if re.fullmatch(r"[\w .-]+", column, re.ASCII) else "text"
@@ -75,7 +75,7 @@ def encoding_of_column(path: Path, column: str) -> str:
 
 
 def _encoding(name: str, read: str, modules: str, before: str = "") -> str:
-    """The one place that says how texts become rows."""
+    """Commands that encode texts as rows."""
     target = Path(name).with_suffix(".npz")
     vectorizer = "sklearn.feature_extraction.text.TfidfVectorizer(sublinear_tf=True)"
     code = f"import {modules}, scipy.sparse, sklearn.feature_extraction.text{before}"
@@ -84,12 +84,12 @@ def _encoding(name: str, read: str, modules: str, before: str = "") -> str:
 
 
 def _loading(path: Path, table: _Table, text: str, encoding: str) -> str:
-    """How a file of numbers becomes rows."""
+    """Commands that convert a file of numbers to rows."""
     separator, first, row = table
     known = table.numbers(row)
     has_titles = table.numbers(first) != known
     titles = first if len(first) == len(row) else row
-    # A column without a title is the index of a data frame, or what follows a last separator.
+    # A column without a title is the index of a data frame, or follows a trailing separator.
     cells = enumerate(zip(known, titles, row, strict=True))
     taken = [
         k for k, (is_number, a, b) in cells if is_number and (a + b * (not has_titles)).strip()
@@ -116,13 +116,13 @@ def _harmless(path: Path, instead: str) -> str:
 
 
 def _beginning(path: Path) -> tuple[str, str]:
-    """The first lines of a file, and how they are encoded."""
+    """The first lines of a file, and their encoding."""
     with path.open("rb") as file:
         content = file.read(BEGINNING)
     if content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return content.decode("utf-16", errors="replace"), "utf-16"
     try:
-        # A character may have been cut in two.
+        # The last character may be incomplete.
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(content)
         return text, "utf-8" if content.isascii() else "utf-8-sig"
     except UnicodeDecodeError:
@@ -132,7 +132,7 @@ def _beginning(path: Path) -> tuple[str, str]:
 def _table(text: str, separator: str | None) -> _Table:
     try:
         lines = list(islice(csv.reader(io.StringIO(text), delimiter=separator or " "), 2))
-    except csv.Error:  # texts of more characters than the reader takes
+    except csv.Error:  # texts longer than the reader accepts
         lines = []
     if separator is None or not lines:
         lines = [line.split(separator) for line in islice(io.StringIO(text), 2)]

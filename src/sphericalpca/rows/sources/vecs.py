@@ -1,4 +1,4 @@
-"""``.fvecs`` and ``.bvecs``: before each row its length, a little-endian int32."""
+"""``.fvecs`` and ``.bvecs``: each row follows its length, a little-endian int32."""
 
 from __future__ import annotations
 
@@ -49,5 +49,5 @@ class LengthPrefixedRows(RowMajorRows):
         if len(wrong):
             found = f"Row {first + wrong[0]} of {self.name} has length {lengths[wrong[0]]}"
             raise DataError(found, f"the first has {m}", "the file is damaged; write it again")
-        # A view with a gap after each row, which BLAS reads as it is.
+        # A view with a gap after each row, which BLAS reads in place.
         return np.asarray(buffer["numbers"][:count])
