@@ -41,7 +41,7 @@ VERDICTS = {
     "ahead": "ahead",
     "behind": "behind",
     "level": "level",
-    "open": "not shown",
+    "open": "not significant",
     "untested": "not tested",
 }
 
@@ -82,7 +82,7 @@ def _ratio_cells(line: ComparisonLine) -> list[str]:
 def bands_table(results: Path) -> str:
     """How often the clusters differed, by the ratio, over all variants and measures."""
     lines = compare(read_results(results).rows)
-    outcomes = ("ahead", "level", "behind", "not shown")
+    outcomes = ("ahead", "level", "behind", "not significant")
     head = ("svd_ratio_", "comparisons", *outcomes, "median size of difference")
     return _markdown(head, (_band_cells(lines, *band) for band in BANDS))
 

@@ -36,14 +36,14 @@ OURS = "spherical-pca"
 
 # A mean difference below half a point is never called ahead or behind: where the data are
 # fixed and only seeds of k-means vary, the spread can be zero, and a difference of a single
-# sample would count as shown.
+# sample would count as significant.
 NEGLIGIBLE = 0.005
 
 # The variant whose repetitions are replicates of one sample.
 BOOTSTRAP = "bootstrap"
 
-# How Spherical PCA stands to a rival: "level" where an equivalence test shows it, "open" where
-# neither a difference nor equivalence is shown, "untested" where there are too few pairs.
+# How Spherical PCA compares with a rival: "level" if equivalence tests show it, "open" if
+# neither a difference nor equivalence is significant, "untested" if there are too few pairs.
 Outcome = Literal["ahead", "behind", "level", "open", "untested"]
 
 # Where the dimension is what varies, it is part of a line's name.

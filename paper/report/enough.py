@@ -1,4 +1,4 @@
-"""What counts as shown, one rule for the whole report: differences, and that there is none."""
+"""What counts as significant, by one rule for the whole report: difference and equivalence."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from sphericalpca.metrics import PairedDifference
 
 __all__ = ["LEVEL", "MARGIN", "can_show", "has_interval", "is_equivalent"]
 
-# At or below it a p-value counts as shown.
+# A difference is significant if its p-value is at most this.
 LEVEL = 0.05
 
-# Differences below it in size are too small to matter; an equivalence test has to show that.
+# Smaller differences do not matter; equivalence tests use this margin.
 MARGIN = 0.02
 
-# With two values Student's t is 12.7: an interval would reach beyond every accuracy there is.
+# With two values Student's t is 12.7: an interval would exceed all possible accuracies.
 FEWEST_FOR_INTERVAL = 3
 
 
 def has_interval(n: int) -> bool:
-    """Whether `n` values give an interval worth the name."""
+    """Whether `n` values give a useful interval."""
     return n >= FEWEST_FOR_INTERVAL
 
 
@@ -30,7 +30,7 @@ def can_show(n: int, *, rivals: int, replicates: bool) -> bool:
 
     The smallest p-value that Wilcoxon's test can reach is 2 / 2^n, with all signs alike, and
     Holm multiplies it by the number of rivals: one rival takes 6 pairs, ten take 9.  With
-    fewer, "no difference shown" would say nothing.  Replicates have no p-value; there the
+    fewer, "no significant difference" would say nothing.  Replicates have no p-value; there the
     interval decides.
     """
     return has_interval(n) and (replicates or rivals * 2.0 ** (1 - n) <= LEVEL)

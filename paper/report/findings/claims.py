@@ -70,7 +70,7 @@ def claims(results: Results, lines: list[ComparisonLine]) -> list[Claim]:
 
 
 def claims_by_row(lines: Sequence[ComparisonLine]) -> Table:
-    """The claim "always both higher", row by row: in the mean, and as far as it is shown."""
+    """The claim "always both higher", row by row: in the mean, and where significant."""
     rows = []
     compared = with_rivals(lines)
     readings_of = Counter(line.key.groups for line in compared)
@@ -95,11 +95,11 @@ def claims_by_row(lines: Sequence[ComparisonLine]) -> Table:
         title="“Always both higher”, row by row",
         caption=(
             "Of the paper's six methods, has Spherical PCA alone the highest mean accuracy, the "
-            "highest mean NMI, both, and is it shown at 5 % to be ahead of all five others by both?"
+            "highest mean NMI, both, and is it significantly ahead of all five others by both?"
         ),
         corner="Data",
         subcorner="Reading",
-        columns=("Highest accuracy", "Highest NMI", "Both", "Both shown"),
+        columns=("Highest accuracy", "Highest NMI", "Both", "Both significant"),
         rows=tuple(rows),
     )
 
@@ -118,8 +118,8 @@ def _on_the_toy(lines: Sequence[ComparisonLine]) -> Iterator[Claim]:
             "Euclidean distance-based method (such as K-means) will yield poor clustering result "
             "[…], while spherical-PCA will obtain good clustering result.",
             verdict,
-            f"{percent(raw.mean)} right on raw points, {percent(ours.mean)} on Spherical PCA's "
-            f"components: raw points are {'worse' if worse else 'not shown to be worse'}, and "
+            f"{percent(raw.mean)} accuracy on raw points, {percent(ours.mean)} on Spherical PCA's "
+            f"components: raw points are {'worse' if worse else 'not significantly worse'}, and "
             f"{'poor' if poor else 'not poor'} (poor: below {percent(POOR)}).",
         )
 

@@ -144,7 +144,7 @@ def _other_rivals(lines: Sequence[ComparisonLine], section: str) -> Iterator[Rep
     elif known:
         yield ReportFinding(
             section,
-            "No other method that the paper did not run is shown to be better than Spherical PCA.",
+            "No baseline beyond the paper's is significantly better than Spherical PCA.",
         )
     worse = [
         f"{METHODS[rival].label} ({by_measure(where)})"
@@ -156,7 +156,7 @@ def _other_rivals(lines: Sequence[ComparisonLine], section: str) -> Iterator[Rep
 
 
 def _where_worse(lines: Sequence[ComparisonLine], rival: str) -> dict[str, list[str]]:
-    """The lines in which a rival is shown to be worse, for each measure."""
+    """The lines in which a rival is significantly worse, for each measure."""
     found: dict[str, list[str]] = {}
     for measure in PAPER_MEASURES:
         for line in lines:

@@ -108,7 +108,7 @@ def headlines(results: Results, lines: list[ComparisonLine]) -> list[Headline]:
 
 
 def _label(name: str, lines: Sequence[ComparisonLine]) -> str:
-    """The name of a part; stand-in data go by their own."""
+    """The name of a part; stand-in data keep their name."""
     names = dict.fromkeys(line.key.dataset for line in lines)
     return f"{listed(names)}." if lines and all(line.stands_in for line in lines) else f"{name}."
 
@@ -128,7 +128,7 @@ def _toy(lines: Sequence[ComparisonLine]) -> Iterator[str]:
                 "level": "level with",
                 "ahead": "behind",
                 "behind": "ahead of",
-                "open": "not shown to differ from",
+                "open": "not significantly different from",
             }
             yield (
                 f"{METHODS[RIVAL].label}, at {percent(cells[RIVAL].mean)}, is "
@@ -142,7 +142,7 @@ def _convergence(solvers: pd.DataFrame) -> Iterator[str]:
     for run in theory:
         steps = count(int(run["p1_held"]), int(run["p1_steps"]), "steps")
         yield (
-            f"On the toy, Algorithm 1 keeps what its theory promises, sufficient decrease in "
+            f"On the toy data Algorithm 1 satisfies its theory, with sufficient decrease in "
             f"every step (P1), at {steps}; after {run['passes']:,.0f} passes its residual, the "
             "relative size of the gradient, is "
             f"{plain_number(run['residual'], 2)}."

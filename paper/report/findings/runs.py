@@ -87,7 +87,7 @@ def gain_in_points(cell: Cell) -> str:
         "ahead": f"a gain of {mean:.2f} points",
         "behind": f"a loss of {-mean:.2f} points",
         "level": f"level ({mean:+.2f} points)",
-    }.get(cell.outcome, f"no difference shown ({mean:+.2f} points)")
+    }.get(cell.outcome, f"no significant difference ({mean:+.2f} points)")
     return f"{word}, 95 % interval {low:+.2f} to {high:+.2f}".replace("-", MINUS)
 
 
@@ -195,7 +195,7 @@ def rank_findings(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
 
 
 def _svd_higher(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
-    """Where the SVD's mean is the higher one though that is not shown."""
+    """Where the SVD's mean is higher, though not significantly."""
     found: dict[str, list[str]] = {}
     for measure in PAPER_MEASURES:
         for line in lines:
@@ -204,7 +204,7 @@ def _svd_higher(lines: Sequence[ComparisonLine]) -> Iterator[ReportFinding]:
             if svd is not None and higher and svd.outcome != "behind":
                 found.setdefault(MEASURES[measure], []).append(line_name(line))
     if found:
-        proof = ", which is not shown at 5 %" if is_tested(lines) else ""
+        proof = ", which is not significant at 5 %" if is_tested(lines) else ""
         text = f"SVD + unit rows has the higher mean {by_measure(found)}{proof}."
         yield ReportFinding("rank", text)
 

@@ -27,12 +27,12 @@ __all__ = [
 ]
 
 
-# What is said of each outcome of a test.
+# Words for each outcome of a test.
 OUTCOMES: dict[Outcome, str] = {
     "ahead": "ahead",
     "level": "level",
     "behind": "behind",
-    "open": "not shown to differ",
+    "open": "not significantly different",
 }
 
 
@@ -74,7 +74,7 @@ def count(number: int, total: int, noun: str) -> str:
 
 
 def tally(found: Mapping[Any, int]) -> str:
-    """Counts of outcomes that occur: ahead in 8, level in 1 and not shown to differ in 1."""
+    """Counts of outcomes that occur: ahead in 8, level in 1, not significantly different in 1."""
     counts = [f"{words} in {found[name]}" for name, words in OUTCOMES.items() if found.get(name)]
     return listed(counts or ["ahead in 0"])
 

@@ -29,7 +29,7 @@ VERDICTS: dict[JointOutcome, tuple[str, str]] = {
     "ahead": ("ahead", HIGHER),
     "behind": ("behind", LOWER),
     "level": ("level", LEVEL),
-    "open": ("not shown", ""),
+    "open": ("not significant", ""),
     "differs": ("readings disagree", ""),
     "untested": ("not tested", ""),
 }

@@ -91,7 +91,7 @@ def test_comparisons_are_counted_once(rows, lines):
     def tallied(pattern, text):
         """The counts of a tally, by outcome, and the total that it gives."""
         said, total = re.search(pattern + r"(.*?) of (\d+) (?:comparisons|settings)", text).groups()
-        found = re.findall(r"(ahead|level|behind|not shown to differ) in (\d+)", said)
+        found = re.findall(r"(ahead|level|behind|not significantly different) in (\d+)", said)
         return {word: int(number) for word, number in found}, int(total)
 
     found, total = tallied(r"by pair .*?PCA is ", sentences(rows, "newsgroups", lines=lines))
