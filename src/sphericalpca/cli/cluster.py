@@ -76,7 +76,7 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     sphericalpca.exceptions.import_extra("jinja2", "The page", "jinja2", "pages")
     sphericalpca.modelfile.require_library()
     status = console.showing_status("Reading ...", quiet=options["quiet"])
-    whole = sphericalpca.files.replacing_folder(out, FILES)  # refuses others' files at once
+    whole = sphericalpca.files.replacing_folder(out, FILES)  # refuses other files immediately
     with whole as folder, _opened(texts, options) as (source, vectors), status as show:
         model, notes, words = _grouped(source, vectors, options, show)
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
@@ -103,7 +103,7 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
 
 
 def _grouped(source: Any, vectors: Any, options: dict[str, Any], show: Any) -> Any:
-    """The fitted groups, ids and beginnings of the texts, and what tells words of a group."""
+    """The fitted groups, ids and beginnings of the texts, and the model's words function."""
     from sphericalpca.groups import page, partition, texts  # noqa: PLC0415 - slow to import
 
     notes = list[tuple[str, str]]()
@@ -134,7 +134,7 @@ def _grouped(source: Any, vectors: Any, options: dict[str, Any], show: Any) -> A
 
 
 def _stop_words(given: str) -> Any:
-    """A list of words, or what scikit-learn knows."""
+    """A list of words, or a name that scikit-learn accepts."""
     if given in ("english", "none"):
         return given if given == "english" else None
     if not Path(given).is_file():
@@ -203,7 +203,7 @@ def _warn_of_unknown(labels: Any, options: dict[str, Any]) -> None:
 
 @contextmanager
 def _opened(path: Path, options: dict[str, Any]) -> Iterator[tuple[Any, Any]]:
-    """Names and texts, and vectors if the file holds them; says at the end what was wrong."""
+    """Names and texts, and vectors if the file has them; prints problems at the end."""
     from sphericalpca.groups.texts import Texts  # noqa: PLC0415 - slow to import
 
     text, name = options["text"], options["id"]

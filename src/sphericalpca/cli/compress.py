@@ -97,7 +97,7 @@ def _write_curve(choice: Any, folder: Path) -> None:
     try:
         ax = style.new_figure((6.4, 4.0)).add_subplot()
     except ImportError:
-        return  # without matplotlib there is the table
+        return  # without matplotlib only the table
     for kind in sorted({point.kind for point in choice.curve}):
         _, x, y, low, high, second = zip(*(p for p in choice.curve if p.kind == kind), strict=True)
         ax.plot(x, y, marker="o", label=kind)

@@ -48,7 +48,7 @@ __all__ = [
 Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
 
 COUNT = click.IntRange(min=1)
-SEED = click.IntRange(0, 2**32 - 1)  # what scikit-learn takes for a random_state
+SEED = click.IntRange(0, 2**32 - 1)  # scikit-learn's range of random_state
 FILE = click.Path(dir_okay=False, path_type=Path)
 FOLDER = click.Path(file_okay=False, path_type=Path)
 

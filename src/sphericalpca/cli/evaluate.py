@@ -93,7 +93,7 @@ def _numbers(text: str) -> tuple[int, ...]:
 def _evaluate(model: Any, source: Any, quiet: bool, **settings: Any) -> sphericalpca.Evaluation:
     shown = console.showing_status("Reading ...", quiet=quiet)
     with console.printing_warnings(), shown as show:
-        # Where only the model, or only the file, has names there is nothing to compare.
+        # If only the model, or only the file, has names, they cannot be compared.
         warnings.simplefilter("ignore", FeatureNamesWarning)
         tell = None if show is None else lambda what: show(f"Now: {what}")
         evaluate: Callable[..., sphericalpca.Evaluation] = sphericalpca.evaluation.evaluate

@@ -21,14 +21,14 @@ __all__ = [
     "set_names",
 ]
 
-# Where scikit-learn keeps the names of columns.
+# The attribute in which scikit-learn stores column names.
 NAMES = "feature_names_in_"
 SAME_COLUMNS = "pass the columns that the model was fitted on, in their order"
 REOPEN = "open it with columns=model.feature_names_in_"
 
 
 class DataTypeError(DataError, TypeError):
-    """The data are of a type that cannot be computed with; a TypeError, as scikit-learn raises."""
+    """The data have an unsupported type; also a TypeError, as scikit-learn raises."""
 
 
 def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
@@ -45,7 +45,7 @@ def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any
     except DataError:
         raise
     except (TypeError, ValueError) as error:
-        if others:  # in several lines, one for each column
+        if others:  # scikit-learn's message has a line for each column
             raise DataError(str(error).strip(), remedy=SAME_COLUMNS) from None
         kind = DataTypeError if isinstance(error, TypeError) else DataError
         raise kind(printable(" ".join(str(error).split()))) from None
@@ -76,7 +76,7 @@ def check_source(estimator: Any, source: RowSource, *, reset: bool) -> None:
 
 
 def refuse_other_names(estimator: Any, source: RowSource, remedy: Phrase = REOPEN) -> None:
-    """Refuse columns that are not those of the fit, in their order; both must have names."""
+    """Refuse columns other than those of the fit, or in another order; both must have names."""
     fitted, given = list(getattr(estimator, NAMES)), list(source.columns or ())
     if given == fitted:
         return
@@ -93,7 +93,7 @@ def refuse_other_names(estimator: Any, source: RowSource, remedy: Phrase = REOPE
 
 
 def set_names(estimator: Any, names: Sequence[str] | None) -> None:
-    """Let a model call its columns so; None takes the names away."""
+    """Set the column names of a model; None removes them."""
     vars(estimator).pop(NAMES, None)
     if names is not None:
         setattr(estimator, NAMES, np.array(names, dtype=object))
@@ -105,10 +105,10 @@ def is_table(X: Any) -> bool:
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a data frame, if all are text; None for whatever else X is."""
+    """Column names of a data frame, if all are text; None for any other X."""
     if not is_table(X):
         return None
-    if getattr(X.columns, "is_unique", None) is False:  # scikit-learn 1.6 lets these in
+    if getattr(X.columns, "is_unique", None) is False:  # accepted by scikit-learn 1.6
         remedy = "give every column a unique name"
         raise DataError("X does not have unique column names", remedy=remedy)
     names = list(X.columns)

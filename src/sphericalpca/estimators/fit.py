@@ -1,8 +1,8 @@
 """From data to a fitted model, and the smallest number of components that reaches a mean cosine.
 
 Mean cosines of the leading q columns of a U, for all q, come from one read of the data.  So the SVD
-tells how many components are enough; fits of as many and fewer, each from the leading components
-of the last, how many it takes.
+gives a sufficient number of components; fits with that number and fewer, each started from the
+leading components of the last, give the smallest one.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from sphericalpca.solvers.start import GRAM_FEATURES, Start, leading, svd_start
 
 __all__ = ["checked_problem", "fit_model", "fitted_to", "leading_means"]
 
-# Squared lengths are added up; from here on the sum would overflow.
+# Above this the sum of squared lengths would overflow.
 LARGEST_ENERGY = 1e307
 
-# How many singular vectors are looked at first; then twice as many, and so on.
+# Number of singular vectors tried first; then twice as many, and so on.
 FIRST_COLUMNS = 32
 
 
@@ -73,7 +73,7 @@ def fit_model(
 
 
 def fitted_to(problem: Problem, seen: Any, **parameters: Any) -> Any:
-    """A copy of `seen`, which knows the features, fitted to unit rows that were checked before."""
+    """A copy of `seen`, which has the feature names, fitted to unit rows checked before."""
     model: Any = copy(seen).set_params(**parameters)
     problem.rows.passes = problem.rows.flops = 0
     r, rng = int(model.n_components), generator(model.random_state)
@@ -109,7 +109,7 @@ def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False
         found = f"All rows of X (n_samples = {n}) are zero{why}, so none has a direction"
         more = " and a positive weight" if weighted else ""
         raise DataError(found, remedy=f"pass at least one row with a direction{more}")
-    # A sum over all rows must stay in range too, in the type of the data.
+    # A sum over all rows must not overflow the data type, either.
     largest = float(np.finfo(rows.dtype).max)  # compared in float64, where nothing overflows
     if not (totals.energy < LARGEST_ENERGY and totals.longest * n < largest):
         found = f"The longest row of X has length {totals.longest:.3g}"
@@ -119,7 +119,7 @@ def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False
 
 
 def _checkpoint(path: Any, model: Any, solver: Any, rows: Rows) -> Checkpoint | None:
-    """A checkpoint that belongs to the data's shape and type, and to the parameters."""
+    """A checkpoint for data of this shape and type, and these parameters."""
     if path is None:
         return None
     about = {
@@ -137,7 +137,7 @@ def _checkpoint(path: Any, model: Any, solver: Any, rows: Rows) -> Checkpoint | 
 
 
 def _digest(start: Any) -> str:
-    """A short name for given matrices."""
+    """A checksum of given matrices."""
     if isinstance(start, Start):
         start = start.U if start.V is None else (start.U, start.V)
     parts = start if isinstance(start, tuple) else (start,)
@@ -146,7 +146,7 @@ def _digest(start: Any) -> str:
 
 
 def _canonical_form(problem: Problem, solution: Solution[State]) -> CanonicalForm:
-    """The canonical form of a solution; Algorithm 1 still owes its last exact V step."""
+    """The canonical form of a solution; Algorithm 1 still needs a last exact V step."""
     if solution.final_sums is None:
         return problem.canonical(solution.U)
     return problem.canonical_form(solution.U, solution.final_sums)
@@ -159,7 +159,7 @@ class LeadingMeans(NamedTuple):
     cosines: Array
 
     def first_to_reach(self, cosine: float) -> int | None:
-        """The smallest such q, None if all fall short."""
+        """The smallest q that reaches it, None if none does."""
         reached = np.flatnonzero(self.cosines >= cosine)
         return int(reached[0]) + 1 if len(reached) else None
 
@@ -173,7 +173,7 @@ def leading_means(problem: Problem, U: Array) -> LeadingMeans:
 
 
 def _check_share_options(model: Any, checkpoint: Any) -> None:
-    """Refuse what needs a number of components that is known beforehand."""
+    """Refuse options that require a fixed number of components."""
     size, init = Parameter("n_components"), model.init
     if not (isinstance(init, str) and init in ("auto", "svd")):
         given = Parameter("init", init) if isinstance(init, str) else "a given init"
@@ -186,7 +186,7 @@ def _check_share_options(model: Any, checkpoint: Any) -> None:
 
 
 class _Candidate(NamedTuple):
-    """A fit on the way to the smallest one; U is in canonical form."""
+    """A fit in the search for the smallest one; U is in canonical form."""
 
     solution: Solution[State]
     U: Array
@@ -213,7 +213,7 @@ def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
     svd, start = _svd_to_reach(problem, target, rng)
     enough, found = start.U.shape[1], fit(start)
     while not (found.reaches or found.stopped) and enough < min(problem.rows.shape):
-        # Lengths of rows, or a solver that does not climb, can lead below the SVD.
+        # With rows of unequal lengths, or a solver that lowers f, a fit can be below the SVD.
         enough = min(enough + max(1, enough // 8), *problem.rows.shape)
         start = svd_start(problem, enough, rng)
         found = fit(start)
@@ -225,11 +225,11 @@ def _solve_share(problem: Problem, model: Any, monitor: Monitor) -> Outcome:
 
 
 def _svd_to_reach(problem: Problem, target: float, rng: Any) -> tuple[LeadingMeans, Start]:
-    """Means of singular vectors, and as many of them as reach the target, or all."""
+    """Means of singular vectors, and how many of them reach the target, or all."""
     limit, direct = min(problem.rows.shape), problem.rows.shape[1] <= GRAM_FEATURES
     everything = svd_start(problem, limit, rng) if direct else None
     count = FIRST_COLUMNS
-    while True:  # of twice as many each time
+    while True:  # with twice as many each time
         count = min(count, limit)
         start = leading(everything, count) if everything else svd_start(problem, count, rng)
         means = leading_means(problem, start.U)
@@ -242,7 +242,7 @@ def _svd_to_reach(problem: Problem, target: float, rng: Any) -> tuple[LeadingMea
 def _fewer(
     problem: Problem, target: float, fit: Callable[[Array], _Candidate], found: _Candidate
 ) -> _Candidate:
-    """Down from a fit that reaches the target: single steps first, then longer ones."""
+    """Reduce a fit that reaches the target: by one component first, then by more."""
 
     def leading_enough() -> int:  # before they are fitted
         return leading_means(problem, found.U).first_to_reach(target) or found.size
@@ -257,7 +257,7 @@ def _fewer(
         elif trial.stopped:
             break
         else:
-            # Where long rows count more, a fit can fall below what it began with.
+            # Where long rows count more, the mean cosine of a fit can be below that of its start.
             enough = enough if size < enough else found.size
             short, step = size, max(step // 2, 1)
     return found

@@ -1,4 +1,4 @@
-"""The fitted attributes of SphericalPCA: one record, which fits fill and files hold, no others."""
+"""The fitted attributes of SphericalPCA: one record, which fits fill and files store."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ __all__ = ["FittedAttributes", "keep_last_fit", "load_model", "model_on_host", "
 
 @dataclass(frozen=True, kw_only=True)
 class FittedAttributes:
-    """All that a fit finds out; `SphericalPCA` documents each of them.  Unknown floats are NaN."""
+    """All results of a fit, documented in `SphericalPCA`.  Unknown floats are NaN."""
 
     components_: Array
     component_weights_: Array
@@ -53,13 +53,13 @@ class FittedAttributes:
 
     @classmethod
     def of(cls, model: Any) -> Self:
-        """Those of a fitted model."""
+        """The attributes of a fitted model."""
         known = vars(model)
         return cls(**{name: known[name] for name in ATTRIBUTES if name in known})
 
     @classmethod
     def at(cls, model: Any, form: CanonicalForm, **known: Any) -> Self:
-        """Those of a model that is being fitted, at a subspace."""
+        """The attributes of a model during its fit, at a subspace."""
         return cls(
             components_=np.ascontiguousarray(form.U.T),
             component_weights_=form.shares,
@@ -71,8 +71,8 @@ class FittedAttributes:
 
     @classmethod
     def of_problem(cls, model: Any, problem: Problem, form: CanonicalForm, **known: Any) -> Self:
-        """Those at a subspace for a problem with all of its rows."""
-        rows, loss = problem.rows, max(problem.loss(form.value), 0.0)  # positive but for rounding
+        """The attributes at a subspace for a problem with all rows."""
+        rows, loss = problem.rows, max(problem.loss(form.value), 0.0)  # negative only by rounding
         known |= {"loss_": loss, "n_passes_": rows.passes, "n_samples_": rows.shape[0]}
         return cls.at(model, form, total_weight_=rows.totals.weight, **known)
 
@@ -83,22 +83,22 @@ class FittedAttributes:
         return {name: getattr(self, name) for name in ATTRIBUTES if not lacks.get(name)}
 
     def store(self, model: Any) -> None:
-        """Make them the attributes of an estimator."""
+        """Set them as attributes of an estimator."""
         for name in ATTRIBUTES:
             vars(model).pop(name, None)
         vars(model).update(self.as_dict())
 
     def moved(self, move: Callable[[Array], Any]) -> Self:
-        """With arrays in another place, such as `Backend.put` or `on_host` moves them to."""
+        """A copy with arrays moved, for example by `Backend.put` or `on_host`."""
         return replace(self, **{name: move(array) for name, array in self.arrays().items()})
 
     def arrays(self) -> dict[str, Array]:
-        """Those of the library and on the device of the data."""
+        """The arrays in the library and on the device of the data."""
         arrays = {name: getattr(self, name) for name in FOLLOW_DATA}
         return {name: array for name, array in arrays.items() if array is not None}
 
     def truncated(self, n_components: int) -> Self:
-        """Of the first components; what is measured on the data is NaN."""
+        """A copy with the first components only; measurements on the data are NaN."""
         shares = self.component_weights_[:n_components]
         known: dict[str, Any] = {
             "components_": deepcopy(self.components_[:n_components, :]),
@@ -107,8 +107,8 @@ class FittedAttributes:
         return replace(self, **dict.fromkeys(NEED_DATA, math.nan) | known)
 
 
-# Arrays of the library and on the device of the data; what is measured on the data, and unknown
-# after truncation; numbers that older files may lack.
+# Arrays in the library and on the device of the data; measurements on the data, unknown after
+# truncation; numbers that older files may lack.
 FOLLOW_DATA = ("components_", "component_weights_", "mean_")
 NEED_DATA = ("mean_cosine_", "loss_", "svd_ratio_", "residual_")
 ADDED_LATER = ("total_weight_", "n_samples_", "n_samples_seen_")
@@ -126,12 +126,12 @@ def model_on_host(model: Any) -> Any:
 
 @contextmanager
 def keep_last_fit(estimator: Any) -> Iterator[None]:
-    """If a fit fails, the estimator keeps what it had learned before."""
+    """If a fit fails, the estimator keeps its previous fit."""
     before = dict(vars(estimator))
     try:
         yield
     except BaseException:
-        # By scikit-learn's convention fitted attributes end, and do not begin, with a bar.
+        # By scikit-learn's convention fitted attributes end, but do not begin, with an underscore.
         for name in [k for k in vars(estimator) if k.endswith("_") and not k.startswith("_")]:
             delattr(estimator, name)
         vars(estimator).update({k: v for k, v in before.items() if k not in vars(estimator)})
@@ -139,7 +139,7 @@ def keep_last_fit(estimator: Any) -> Iterator[None]:
 
 
 def save_model(model: Any, path: Path, certificate: Certificate | None) -> None:
-    """Write a fitted model to a file, whole or not at all."""
+    """Write a fitted model to a file, atomically."""
     _check_agreement(model, FittedAttributes.of(model))
     write_model(path, *header_and_arrays(model, certificate)[::-1])
 
@@ -147,10 +147,10 @@ def save_model(model: Any, path: Path, certificate: Certificate | None) -> None:
 def header_and_arrays(
     model: Any, certificate: Certificate | None
 ) -> tuple[dict[str, Any], dict[str, Array]]:
-    """What the file of a model holds."""
+    """Header and arrays of a model file."""
     fitted = FittedAttributes.of(model).moved(on_host)
     names = fitted.feature_names_in_
-    # What JSON cannot hold (a given start, a random generator) is None.
+    # Values that JSON cannot represent (a given start, a random generator) become None.
     parameters = {k: plain(value) for k, value in model.get_params(deep=False).items()}
     if not isinstance(model.solver, str):
         parameters["solver"] = _solver_record(model.solver)
@@ -172,7 +172,7 @@ def header_and_arrays(
 
 
 def plain(value: Any) -> Any:
-    """A JSON value; None for what JSON does not know, NaN and infinity among it."""
+    """A JSON value; None for values that JSON cannot represent, such as NaN and infinity."""
     value = value.item() if isinstance(value, np.generic) else value
     known = math.isfinite(value) if isinstance(value, float) else isinstance(value, (str, int))
     return value if known else None
@@ -187,17 +187,17 @@ def _plain_fields(record: Any) -> dict[str, Any]:
     return {entry.name: plain(getattr(record, entry.name)) for entry in dataclasses.fields(record)}
 
 
-# What a model was made with.
+# The versions that a model was made with.
 VERSIONS = {"sphericalpca": __version__, "numpy": np.__version__, "scipy": scipy.__version__}
 VERSIONS |= {"scikit-learn": sklearn.__version__, "python": platform.python_version()}
 
-# Before the names of arrays of the history.
+# Prefix of the names of history arrays.
 HISTORY = "history."
 
-# What reading something other than a model may raise.
+# Errors from reading a file that is not a model.
 DAMAGES = (AttributeError, LookupError, OverflowError, RecursionError, TypeError, ValueError)
 
-# By how much the length of a component may differ from one.
+# Largest difference of the length of a component from one.
 SLACK = 1e-3
 
 
@@ -224,12 +224,12 @@ def _set_parameters(model: Any, parameters: Mapping[str, Any]) -> None:
     known = model.get_params(deep=False)
     if unknown := [name for name in parameters if name not in known]:
         raise ValueError(f"this version has no parameter {unknown[0]!r}")
-    # None stands for what JSON cannot hold.
+    # None represents values that JSON cannot represent.
     given = {name: value for name, value in parameters.items() if value is not None}
     if isinstance(given.get("solver"), dict):
         given["solver"] = _solver_from(given["solver"])
     model.set_params(**given)
-    # The solver may be somebody else's, of which only the name is known.
+    # For a custom solver only the name is known.
     type(model)(**{**known, **given, "solver": "auto"})._validate_params()
 
 
@@ -267,7 +267,7 @@ def _number(name: str, value: Any) -> Any:
         return math.nan
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is {value!r}")
-    float(value)  # fails for an integer of hundreds of digits
+    float(value)  # fails for integers of hundreds of digits
     return value
 
 
@@ -280,7 +280,7 @@ def names_from(names: Any, n_features: int) -> Array | None:
 
 
 def _solver_from(record: Mapping[str, Any]) -> Any:
-    """A solver of this package; of others only the name is known."""
+    """A solver of this package; for custom ones only the name is known."""
     name = record["name"]
     if not isinstance(name, str):
         raise TypeError(f"the solver's name is {name!r}")
@@ -291,7 +291,7 @@ def _solver_from(record: Mapping[str, Any]) -> Any:
 
 
 def _check_agreement(model: Any, fitted: FittedAttributes) -> None:
-    """Refuse parameters that contradict what was fitted."""
+    """Refuse parameters that contradict the fitted attributes."""
     r, size, remedy = model.n_components, len(fitted.components_), "set it back, or fit again"
     if isinstance(r, (int, np.integer)) and r != size:
         raise DataError(f"n_components={r}", f"the model has {size} components", remedy)
@@ -312,7 +312,7 @@ def _check_arrays(fitted: FittedAttributes) -> None:
     with np.errstate(over="ignore"):
         if not (np.abs(row_norms(U) - 1) < SLACK).all():
             raise ValueError("components are not of unit length")
-        # Of all pairs at once: a sum with other signs and sizes has its length by Pythagoras.
+        # All pairs at once: a combination of orthonormal rows has its length by Pythagoras.
         mix = np.cos(np.arange(1.0, len(U) + 1))
         if not abs(np.linalg.norm(mix @ U) / np.linalg.norm(mix) - 1) < SLACK:
             raise ValueError("components are not orthogonal to each other")

@@ -1,4 +1,4 @@
-"""Data of other libraries: arrays on devices, and Dask's collections."""
+"""Data of other libraries: arrays on devices, and Dask collections."""
 
 from __future__ import annotations
 
@@ -29,19 +29,19 @@ __all__ = [
     "lazy_components",
 ]
 
-# Narrower than float32, in which they are computed.
+# Types narrower than float32, computed in float32.
 NARROW = ("float16", "bfloat16")
 
 
 def is_foreign(X: Any) -> bool:
     """Whether X is an array of another library than NumPy."""
-    # Columns of pyarrow can be handed over, too, but are not arrays.
+    # Columns of pyarrow support DLPack, too, but are not arrays.
     handed = hasattr(X, "__dlpack__") and hasattr(X, "dtype")
     return handed and not isinstance(X, (np.ndarray, np.generic))
 
 
 def backend_of(X: Any) -> Backend:
-    """Where X lives, and so its results; NumPy's memory unless the dispatch is on."""
+    """The backend of X and of its results; NumPy's memory unless the dispatch is enabled."""
     if not (is_foreign(X) and get_config()["array_api_dispatch"]):
         return Backend()
     xp, _, device = get_namespace_and_device(X)
@@ -73,7 +73,7 @@ def as_numpy_or_namespace(X: Any) -> Any:
 
 
 def _as_numpy(X: Any) -> Any:
-    """What NumPy sees without the dispatch."""
+    """X as NumPy converts it without the dispatch."""
     if str(X.dtype).endswith("bfloat16"):
         remedy = "pass X.float(), or turn on scikit-learn's array_api_dispatch"
         raise DataTypeError("X has dtype bfloat16", "NumPy does not have it", remedy)
@@ -85,7 +85,7 @@ def _as_numpy(X: Any) -> Any:
 
 
 def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
-    """Where the results for X go; refused if X lives elsewhere than the data of the fit did."""
+    """The backend of results for X, which must be that of the data of the fit."""
     if isinstance(X, RowSource) or is_dask(X):
         return Backend()
     places = backend, fitted = backend_of(X), backend_of(estimator.components_)
@@ -103,12 +103,12 @@ def check_same_backend(estimator: Any, X: Any, method: str) -> Backend:
 
 
 def is_dask(X: Any) -> bool:
-    """Whether X is of Dask, which is not imported for the answer."""
+    """Whether X is a Dask collection; Dask is not imported."""
     return type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 
 def check_dask(estimator: Any, X: Any, *, reset: bool) -> np.dtype[Any]:
-    """The type to compute in, once kind, shape, columns and names of X were found right."""
+    """The type to compute in, after checks of kind, shape, columns and names of X."""
     ndim = getattr(X, "ndim", None)
     if not isinstance(ndim, int) or ndim != 2:  # a Delayed has every attribute, all Delayed
         shape = f" of {ndim} dimensions" if isinstance(ndim, int) else ""
@@ -144,7 +144,7 @@ def lazy_components(estimator: Any, X: Any) -> Any:
     r = len(estimator.components_)
     return array.map_blocks(
         _chunk_components,
-        # Passed separately, it enters the graph once instead of once per chunk.
+        # Passed separately, it is in the graph once instead of once per chunk.
         components_=importlib.import_module("dask").delayed(estimator.components_),
         options={"normalize": estimator.normalize, "mean": estimator.mean_},
         kind=dtype,
@@ -161,5 +161,5 @@ def _chunk_components(
     matrix = checked_chunk([chunk], m, kind, block_id[0], None)
     if matrix.shape[0] == 0:
         return np.empty((0, r), dtype=kind)
-    with parallel(1):  # Dask runs chunks side by side
+    with parallel(1):  # Dask processes chunks concurrently
         return as_rows(matrix, **options).components(components_.T)

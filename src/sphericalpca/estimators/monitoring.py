@@ -28,7 +28,7 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupportMixin:  # type: ignore[no-redef]  # only one of the two exists
-        """Stands in where scikit-learn has no callbacks."""
+        """A substitute for versions of scikit-learn without callbacks."""
 
 
 __all__ = [
@@ -47,7 +47,7 @@ __all__ = [
 INTERVAL = 0.2
 # The time left is estimated from this many of the latest iterations.
 RECENT = 8
-# What to do about an unfinished fit as a rule.
+# The usual remedy for an unfinished fit.
 RAISE = ("raise ", Parameter("max_iter"), " or ", Parameter("tol"))
 
 logger = logging.getLogger("sphericalpca")
@@ -59,7 +59,7 @@ class UnfinishedFitWarning(Explained, ConvergenceWarning):
 
 @dataclass(frozen=True)
 class FitProgress:
-    """How far a fit has come.
+    """Progress of a fit.
 
     Attributes
     ----------
@@ -92,7 +92,7 @@ class FitProgress:
 
 
 class ProgressMonitor(Monitor):
-    """Calls a function several times a second, from any thread, and tells another monitor all."""
+    """Calls a function several times a second, from any thread, and wraps another monitor."""
 
     def __init__(self, tell: Callable[[FitProgress], object], tol: float) -> None:
         self._tell, self._tol = tell, tol
@@ -160,7 +160,7 @@ class ProgressMonitor(Monitor):
         )
 
     def _seconds_left(self, now: float) -> float:
-        """From a line through the logarithms of the latest residuals."""
+        """Extrapolated from the logarithms of the latest residuals."""
         recent = np.array(self._residuals[-RECENT:])
         known = len(recent) >= 3 and self._tol > 0 and np.isfinite(recent).all()
         if not known or np.ptp(recent[:, 1]) == 0:
@@ -173,10 +173,10 @@ class ProgressMonitor(Monitor):
 def watch_fit(
     model: Any, problem: Problem, mean: Array | None, data: dict[str, Any], outer: Any
 ) -> Monitor:
-    """The monitor of a fit: scikit-learn's callbacks if it has any, inside of the progress."""
+    """The monitor of a fit: scikit-learn's callbacks, if any, within that of the progress."""
     inner = Monitor()
     if hasattr(model, "_init_callback_context"):
-        # As a mean cosine it takes a number of fits that nobody knows beforehand.
+        # A mean cosine takes a number of fits that is not known beforehand.
         one_fit = isinstance(model.n_components, Integral)
         steps = model.n_init * model.max_iter if one_fit else None
         context = model._init_callback_context(max_subtasks=steps)
@@ -199,26 +199,26 @@ class CallbackMonitor(Monitor):
 
     def end(self, state: State) -> bool:
         """Close it; True if a callback wants to stop."""
-        # Called only for callbacks that ask for a fitted estimator.
+        # Called only for callbacks that request a fitted estimator.
         fitted, end = partial(self._fitted, state), self._iteration.call_on_fit_task_end
         return bool(end(reconstruction_attributes=fitted, **self._data))
 
     def close(self) -> None:
         """Close the task of the whole fit."""
-        # By now the estimator itself is fitted: nothing has to be put in its place.
+        # The estimator itself is fitted now and needs no substitute.
         self._context.call_on_fit_task_end(reconstruction_attributes={}, **self._data)
 
     def _fitted(self, state: State) -> dict[str, Any]:
         problem, rows, model = self._problem, self._problem.rows, self._data["estimator"]
         counts = rows.passes, rows.flops
         form = problem.canonical(state.U)
-        rows.passes, rows.flops = counts  # what a callback reads is not the solver's doing
+        rows.passes, rows.flops = counts  # reads of callbacks do not count
         known = {"mean_": self._mean, "residual_": state.residual}
         return FittedAttributes.of_problem(model, problem, form, **known).as_dict()
 
 
 def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
-    """Log how a fit ended, and warn if need be; `only_tol` as in `warn_short_of_tol`."""
+    """Log how a fit ended, and warn if necessary; `only_tol` as in `warn_short_of_tol`."""
     n, m = rows.shape
     logger.info(
         "SphericalPCA fit of %d x %d to r=%d by %s: %s after %d iterations and %g passes, "
@@ -232,7 +232,7 @@ def report_fit(model: Any, rows: Rows, *, only_tol: bool = False) -> None:
 
 
 def warn_short_of_tol(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> None:
-    """Warn if a fit ended before `tol`; `only_tol` if the caller can choose nothing but that."""
+    """Warn if a fit did not reach `tol`; `only_tol` if the caller can choose only that."""
     if model.stop_reason_ not in (StopReason.MAX_ITER, StopReason.STAGNANT):
         return
     tol, most = Parameter("tol"), Parameter("max_iter")
@@ -249,7 +249,7 @@ def warn_short_of_tol(model: Any, dtype: np.dtype[Any], *, only_tol: bool) -> No
 
 
 def warn_unfinished(model: Any, measure: str, value: float, remedy: Phrase = RAISE) -> None:
-    """Warn that a fit ended before it had converged, and of what was measured then."""
+    """Warn that a fit ended before it converged, with its last measure."""
     stuck = getattr(model, "stop_reason_", "") == StopReason.STAGNANT
     count = model.n_iter_ if stuck else model.max_iter
     what = "made no more progress after" if stuck else "did not converge in"
@@ -259,7 +259,7 @@ def warn_unfinished(model: Any, measure: str, value: float, remedy: Phrase = RAI
 
 
 def warn_of_zero_rows(count: int, total: int, what: str) -> None:
-    """Count rows without a direction, if there are any; `what` suits one as well as many."""
+    """Warn of rows without a direction, if there are any; `what` fits singular and plural."""
     if count:
         have = "has" if count == 1 else "have"
         warn_caller(NoDirectionWarning(f"{count} of {total} rows {have} no direction and {what}"))

@@ -1,4 +1,4 @@
-"""`partial_fit`: Spherical PCA of data that come in batches and are not kept."""
+"""`partial_fit`: Spherical PCA of data that arrive in batches and are not kept."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from sphericalpca.solvers.streaming import Stream
 
 __all__ = ["NotStreamableError", "learn_batch", "where_streamable"]
 
-# What a model of an earlier version counts for, if nobody knows how many rows it was fitted to.
+# The weight of a model of an earlier version whose number of training rows is unknown.
 ROWS_PER_FEATURE = 10
 
 
 class NotStreamableError(ParameterError, AttributeError):
-    """The model has to see all rows before it learns, so ``hasattr`` finds no `partial_fit`."""
+    """The model needs all rows at once, so ``hasattr`` finds no `partial_fit`."""
 
 
 class where_streamable:
-    """A method of models that need not see all rows first: for a mean, or for their number."""
+    """A method of models that need no pass over all rows first, as for a mean."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self._method = method
@@ -78,7 +78,7 @@ def learn_batch(model: Any, X: Any, sample_weight: Any) -> Rows:
 
 
 def _past(model: Any, rows: Rows) -> Stream | None:
-    """What the model knows before it learns these rows; None if it is to stay as it is."""
+    """The stream of the model before these rows; None if they do not change it."""
     r, stream = int(model.n_components), getattr(model, "solver_", None)
     teaches = rows.totals.weight > 0
     problem = checked_problem(rows) if teaches else Problem(rows)
@@ -93,7 +93,7 @@ def _past(model: Any, rows: Rows) -> Stream | None:
 
 
 def _begun(model: Any, problem: Problem) -> Stream:
-    """A stream at the start that `init` says, before its first row."""
+    """A stream at the start given by `init`, before its first row."""
     r, rng = int(model.n_components), generator(model.random_state)
     if isinstance(model.init, str) and model.init != "random":
         return Stream.at_svd(problem, r, rng)
@@ -116,7 +116,7 @@ def _past_of_solution(model: Any, problem: Problem) -> Stream:
 
 
 def _fitted_weight(model: Any) -> float:
-    """The weight of all rows that a model has learned from; 0 where it is unknown."""
+    """The weight of all rows that a model was fitted to; 0 if unknown."""
     known, missing = getattr(model, "total_weight_", math.nan), 1.0 - model.mean_cosine_
     if math.isfinite(known):
         return float(known)

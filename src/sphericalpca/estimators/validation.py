@@ -1,4 +1,4 @@
-"""The one place where data, weights and seeds from outside are checked."""
+"""All checks of data, weights and seeds from users."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ __all__ = [
 
 DEVICE = "which only SphericalPCA's fit, transform, inverse_transform, score and certify can read"
 
-# Sums of weights stay in range with these, also when they are multiplied or divided by.
+# Within these, sums of weights stay in range, also as factors and divisors.
 TOTAL_WEIGHT = (1e-100, 1e100)
 
 NUMBERS_ONLY = "must hold numbers only"
@@ -67,7 +67,7 @@ ONE_OF_BOTH = f"{RESHAPE}, X.reshape(1, -1) if it is one sample, X.reshape(-1, 1
 
 
 class Interval(SklearnInterval):
-    """scikit-learn's check, which fails on numbers that NumPy does not know, such as fractions."""
+    """scikit-learn's check, extended to numbers that NumPy does not support, such as fractions."""
 
     def is_satisfied_by(self, val: Any) -> bool:
         """Whether a value is a number in the interval."""
@@ -78,7 +78,7 @@ class Interval(SklearnInterval):
 
 
 class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """What our estimators share: dense and sparse data, float32 and float64."""
+    """Base of the estimators: dense and sparse data, float32 and float64."""
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -102,7 +102,7 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
 
 class LinearModel(MatrixTransformer):
-    """What the estimators share whose `components_` map back what `transform` returns."""
+    """Base of the estimators whose `components_` map results of `transform` back."""
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         **MatrixTransformer._parameter_constraints,
@@ -135,7 +135,7 @@ class LinearModel(MatrixTransformer):
 
     @abstractmethod
     def _learn(self, X: Any) -> tuple[str, float] | None:
-        """Set the fitted attributes; what was measured, in words, if the fit did not converge."""
+        """Set the fitted attributes; return a measure and its name if the fit did not converge."""
 
     def inverse_transform(self, X: Any) -> Array:
         """Map coordinates or codes back to the original space.
@@ -167,7 +167,7 @@ def check_matrix(
 ) -> Any:
     """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
 
-    Nothing is copied that need not be.  Rows in files and on clusters, which `in_memory` refuses,
+    Copies only if necessary.  Rows in files and on clusters, which `in_memory` refuses,
     are checked when they are read.  Arrays that NumPy cannot address, which `in_memory` and
     `on_host` refuse, become a `NamespaceMatrix`.  The `watch` counts the rows that are read.
     """
@@ -186,7 +186,7 @@ def check_matrix(
     names = column_names(X)
     _check_types(X, names)
     if is_table(X) and any(getattr(dtype, "fill_value", 0) != 0 for dtype in X.dtypes):
-        X = X.astype(np.float64)  # a sparse matrix can leave out zeros only
+        X = X.astype(np.float64)  # only zeros can be implicit in a sparse matrix
     dtype = [np.float32] if _is_single(X) else [np.float64, np.float32]
     _check_shape(X.shape)
     X = learn_columns(
@@ -223,7 +223,7 @@ def _as_array(X: Any) -> Any:
 
 
 def _refuse_other_things(X: Any) -> None:
-    """Refuse nothing at all, lazy frames, text, dicts, masked entries and the like."""
+    """Refuse None, lazy frames, text, dicts, masked entries and the like."""
     if X is None:
         raise DataError("X is None", remedy=ONE_ROW)
     if callable(getattr(type(X), "collect", None)) and not hasattr(X, "shape"):
@@ -232,7 +232,7 @@ def _refuse_other_things(X: Any) -> None:
     if isinstance(X, (str, bytes, os.PathLike)):
         remedy = f"pass open_rows(X) if it names a file, else {ENCODE}"
         raise DataError(f"X is text, {str(X)[:100]!r}", NUMBERS_ONLY, remedy)
-    # Sparse matrices by keys have a shape, and are dicts as well.
+    # DOK matrices have a shape, and are dicts as well.
     if isinstance(X, (Iterator, Mapping, Set)) and not hasattr(X, "shape"):
         keyed = "one of its entries, or np.column_stack(list(X.values())) if these are the columns"
         rows = keyed if isinstance(X, Mapping) else "list(X)"
@@ -245,7 +245,7 @@ def _refuse_other_things(X: Any) -> None:
 
 
 def _check_types(X: Any, names: list[str] | None) -> None:
-    """Refuse complex numbers, dates, text and whatever else is not a number."""
+    """Refuse complex numbers, dates, text and anything else that is not a number."""
     if not is_table(X):
         values = X if sparse.issparse(X) else np.asarray(X)
         _check_type(values.dtype, "", values)
@@ -360,7 +360,7 @@ def check_components(V: Any, n_components: int) -> Any:
 
 
 def check_at_most(name: str, count: int, limit: int, meaning: str) -> None:
-    """Refuse more components or clusters than the data have room for."""
+    """Refuse more components or clusters than the data allow."""
     if count > limit:
         rule = f"must be at most {limit}, the {meaning}"
         raise DataError(Parameter(name, int(count)), rule, "lower it")
@@ -374,7 +374,7 @@ def check_rank(count: int, shape: tuple[int, int]) -> None:
 
 
 def check_lengths(lengths: Array, empty: str = "zero", *, dtype: Any = np.float64) -> None:
-    """Refuse rows that are all empty, or whose squared lengths leave the range of `dtype`."""
+    """Refuse rows that are all empty, or whose squared lengths overflow `dtype`."""
     with np.errstate(over="ignore", under="ignore"):
         energy = float(lengths @ lengths)
     if not lengths.any():

@@ -22,7 +22,7 @@ from sphericalpca.rows import RowSource, as_rows
 
 __all__ = ["evaluate"]
 
-# How many candidates are ranked with full vectors, in multiples of k.
+# Candidates ranked with full vectors, in multiples of k.
 SECOND_STAGE = (1, 2, 5, 10, 50)
 # Curves include smaller dimensions: halves, down to this.
 SMALLEST = 8

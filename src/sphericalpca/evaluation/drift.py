@@ -22,13 +22,13 @@ from sphericalpca.rows import as_rows
 
 __all__ = ["NEGLIGIBLE", "Drift", "check_drift", "check_model"]
 
-# Smaller differences count as none, however significant.
+# Smaller differences are ignored, however significant.
 NEGLIGIBLE = 0.005
 
-# Of the fits that measure optimism; cosines converge to six digits long before the subspace.
+# For the fits that measure optimism; cosines converge to six digits long before the subspace.
 TOL, MAX_ITER = 1e-3, 100
-# With n rows optimism falls like 1 / n where the components stand out, and like 1 / sqrt(n), or a
-# little slower, on isotropic rows: this power is below what was seen in all cases.
+# With n rows optimism falls like 1 / n for well-separated components, and like 1 / sqrt(n), or a
+# little slower, on isotropic rows: this power is below those observed in all cases.
 POWER = 1 / 3
 
 
@@ -140,7 +140,7 @@ def check_drift(model: SphericalPCA, X: Any, *, confidence: float = 0.95) -> Dri
     found = Drift(then, now, max(now - half, 0.0), min(now + half, 1.0), n, cosines, margin)
     if math.isnan(then) or found.verdict != "unknown":
         return found
-    # The mean has fallen: estimate the decrease to expect on new rows.
+    # The mean has decreased: estimate the expected decrease on new rows.
     expected, error_expected = _optimism(model, X, counted)
     margin = quantile * math.hypot(error, error_then, error_expected)
     return replace(found, margin=margin, optimism=expected)

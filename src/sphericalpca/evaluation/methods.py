@@ -21,7 +21,7 @@ __all__ = ["LABELS", "METHODS", "MODEL", "REFIT", "SVD_UNIT", "Method", "project
 
 # Centred PCA: powers of the covariance applied if it is too large to form.
 POWERS = 3
-# Extra columns, which speed up the convergence of those wanted.
+# Extra columns speed up the convergence of the requested ones.
 SPARE_COLUMNS = 10
 
 

@@ -27,8 +27,8 @@ SIGNS = {
 SIZE = (4.8, 3.7)
 AGAINST = {"n_components": "dimensions", "candidates": "candidates ranked with full vectors"}
 
-# Colour, line and marker of each method that is drawn; the model itself and Spherical PCA
-# fitted to these rows would cover each other.
+# Colour, line and marker of each method that is drawn; the curves of the model itself and of
+# Spherical PCA fitted to these rows would overlap.
 STYLES = {
     MODEL: (PALETTE[0], LINE_STYLES[0], "o"),
     SVD_UNIT: (PALETTE[1], LINE_STYLES[1], "s"),
@@ -135,7 +135,7 @@ def _curves_picture(found: Evaluation) -> Picture:
 
 
 def _cosines_picture(found: Evaluation) -> Picture:
-    """How near the rows lie to the subspace."""
+    """How close the rows are to the subspace."""
     drift = found.drift
     label = "Histogram of the cosines between rows and their projections."
     legend = [Sample("mean of these rows", PALETTE[0])]

@@ -57,7 +57,7 @@ def write_atlas(path: str | Path, V: Array, columns: Columns | None = None) -> N
     if V.ndim != 2:
         raise DataError(f"V has {V.ndim} dimensions", "must be a matrix", "pass one row per vector")
     r = V.shape[1]
-    # Two of many coordinates of a unit vector say little about where it is.
+    # Two of many coordinates of a unit vector hardly determine its position.
     axes = AXES[:r] if r in (2, 3) else ()
     vectors = {VECTOR: arrow.FixedSizeListArray.from_arrays(arrow.array(V.ravel()), r)}
     vectors |= {name: V[:, place] for place, name in enumerate(axes)}

@@ -23,7 +23,7 @@ __all__ = ["TARGETS", "Target", "export_model"]
 
 @dataclass(frozen=True)
 class Target:
-    """What the file of a model holds (None if it is a folder), and how it is used."""
+    """The content of an exported file (None if it is a folder), and how it is used."""
 
     content: Callable[..., bytes | str] | None
     hint: str

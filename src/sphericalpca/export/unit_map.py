@@ -16,8 +16,8 @@ from sphericalpca.linalg import Array
 
 __all__ = ["UnitMap", "matrix_record", "npy_bytes", "npz_bytes", "unit_map"]
 
-# First by the largest entry, because squares of very long or short rows leave the range; then the
-# length is at least 1, unless the row is zero, which stays zero.
+# First by the largest entry, because squares of very long or short rows leave the range of float;
+# then the length is at least 1, unless the row is zero, which stays zero.
 SCALE = (
     "Y = Y / np.maximum(np.abs(Y).max(axis=1, keepdims=True), np.finfo(Y.dtype).tiny); "
     "V = Y / np.maximum(np.linalg.norm(Y, axis=1, keepdims=True), 1)"

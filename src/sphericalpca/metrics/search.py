@@ -25,8 +25,8 @@ BLOCK_ENTRIES = 16_000_000
 # Scores that a thread holds at a time.
 SCORES = 4_000_000
 
-# To find the best of a line, columns are put in groups of this many, or of fewer if there
-# would be less than this many groups for each neighbour wanted.
+# To find the best of a line, columns are divided into groups of this many, or of fewer if there
+# would be less than this many groups per neighbour.
 DEPTH = 64
 GROUPS = 4
 
@@ -68,7 +68,7 @@ class Question:
 def blocked_search(base: Matrix | RowSource, question: Question) -> Neighbours:
     """Search with numpy and scipy."""
     queries = _as_float(question.queries)
-    # Differences of numbers far from zero would lose digits; distances do not mind a shift.
+    # Differences of numbers far from zero would lose digits; a shift does not change distances.
     dense = not (sparse.issparse(base) or sparse.issparse(queries))
     shift = queries.mean(axis=0) if question.metric == "euclidean" and dense else None
     question = replace(question, queries=_prepared(queries, question.metric, shift))
@@ -112,7 +112,7 @@ def faiss_search(base: Any, question: Question) -> Neighbours:
 
 
 def ranked(ids: Any, scores: Array, k: int) -> tuple[Ids, Array]:
-    """The k best of each line, of equal ones those with the smallest ids."""
+    """The k best of each line; ties go to the smallest ids."""
     order = np.lexsort((ids, -scores))[:, :k]
     return np.take_along_axis(ids, order, 1), np.take_along_axis(scores, order, 1)
 
@@ -123,7 +123,7 @@ def _prepared(matrix: Matrix, metric: Metric, shift: Array | None) -> Matrix:
         return matrix if shift is None else matrix - shift
     lengths = _lengths(matrix)
     longest = float(lengths.max(initial=0.0))
-    # Every number of a row may be within range, and its length beyond.
+    # The length of a row may overflow though its numbers do not.
     if not longest < float(np.finfo(matrix.dtype).max):
         beyond = f"beyond the largest number of {matrix.dtype}"
         value = f"The longest row has length {longest:.3g}, {beyond}"
@@ -175,7 +175,7 @@ def _refuse_overflow(rows: Matrix, question: Question) -> None:
     """Raise an error if products of long rows may overflow."""
     peak, largest = _peak(rows), _peak(question.queries)
     a, b = max(peak, 1.0), max(largest, 1.0)
-    if question.metric == "euclidean":  # distances square both
+    if question.metric == "euclidean":  # squared distances need both squares
         a = b = max(a, b)
     if not 4.0 * rows.shape[1] * a * b < float(np.finfo(rows.dtype).max):
         raise DataError(
@@ -186,7 +186,7 @@ def _refuse_overflow(rows: Matrix, question: Question) -> None:
 
 
 def _scores(queries: Matrix, rows: Matrix, metric: Metric) -> Array:
-    """How near each row of the block is to each query: larger is nearer."""
+    """Scores of each row of the block for each query: larger is nearer."""
     product = times(queries, rows.T)
     scores: Array = np.asarray(product.toarray() if sparse.issparse(product) else product)
     if metric == "euclidean":
@@ -238,7 +238,7 @@ def _floor(scores: Array, k: int) -> Array:
 
 
 def _first_of_each(count: int, k: int, lines: Ids, ids: Ids, values: Array) -> Neighbours:
-    """The k largest values of each line; of equal ones those with the smallest ids."""
+    """The k largest values of each line; ties go to the smallest ids."""
     order = np.lexsort((ids, -values, lines))
     lines, ids, values = lines[order], ids[order], values[order]
     place = np.arange(len(lines)) - np.searchsorted(lines, lines)

@@ -146,12 +146,12 @@ def _signed_rank_p(d: Array) -> float:
     size = np.abs(d)
     if not size.any():
         return 1.0
-    # Accuracies are quotients of whole numbers: equal differences may differ by rounding.
+    # Accuracies are quotients of integers: equal differences may differ by rounding.
     size = np.round(size / size.max(), 12)
     d, size = d[size > 0], size[size > 0]
     if len(d) > EXACT_SIZE:
         return float(stats.wilcoxon(np.sign(d) * size).pvalue)
-    ranks = np.round(2 * stats.rankdata(size)).astype(int)  # those of ties may be halves
+    ranks = np.round(2 * stats.rankdata(size)).astype(int)  # ranks of ties may be half-integers
     observed, total = int(ranks[d > 0].sum()), int(ranks.sum())
     # Distribution of the sum of ranks, each included with probability 1/2.
     chance = np.zeros(total + 1)

@@ -20,7 +20,7 @@ SETTINGS: Any = {
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "path.simplify_threshold": 0.3,
-    "text.parse_math": False,  # a name from the rows may have dollar signs
+    "text.parse_math": False,  # names in the rows may contain dollar signs
 }
 
 # Colours that change with the theme of the page.
@@ -64,7 +64,7 @@ class Sample:
 
     @property
     def variable(self) -> str:
-        """The page's name for the colour."""
+        """The CSS variable of the colour."""
         return THEME[self.color]
 
 

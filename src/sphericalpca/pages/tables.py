@@ -33,7 +33,7 @@ class Entry:
     """One cell, in order of reading."""
 
     text: str
-    beside: str = ""  # in smaller type behind it, such as a standard deviation
+    beside: str = ""  # in smaller type after it, such as a standard deviation
     below: tuple[str, ...] = ()  # further lines in smaller type
     best: bool = False  # bold, with a star
     sign: str = ""  # one character that says how the number compares

@@ -1,4 +1,4 @@
-"""Plots of what a number of components keeps, and of the weight of each component."""
+"""Plots of recall by number of components, and of the weight of each component."""
 
 from __future__ import annotations
 
@@ -213,7 +213,7 @@ class ComponentWeightsDisplay:
         order = np.arange(1, r + 1)
         self.bars_ = ax.bar(order, self.component_weights, width=0.7, color=BARS)
         tallest = float(self.component_weights.max())
-        margin = max(0.6, (6 - r) / 3)  # else two bars would fill the width
+        margin = max(0.6, (6 - r) / 3)  # otherwise two bars would fill the width
         ax.set(xlim=(1 - margin, r + margin))
         ax.set(ylim=(0, HEADROOM * (1.0 if tallest >= COMMON_SCALE else tallest)))
         if r <= MOST_TICKS:

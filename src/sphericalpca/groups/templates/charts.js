@@ -70,7 +70,7 @@ const histogram = (box, points) => {
   };
 };
 
-// Groups in the order of the leaves, each in a line of its own; mergers by angle, to the right.
+// Groups in the order of the leaves, one per line; mergers by angle, to the right.
 const tree = (box, leafButton) => {
   const n = facts.tree.length + 1;
   if (!box || n < 2) return;

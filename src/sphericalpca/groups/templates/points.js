@@ -13,7 +13,7 @@ const unpack = (id) => {
   return new Response(stream).arrayBuffer();
 };
 
-// One string per point: no text has a line break of its own.
+// One string per point, joined by line breaks, which texts do not contain.
 const readLines = async (id) => {
   const lines = new TextDecoder().decode(await unpack(id)).split("\n");
   return facts.count ? lines : [];
@@ -55,7 +55,7 @@ const middlesOf = (points, shows = () => true) => {
 const titleOf = (group) => `Group ${facts.labels[group]}`;
 const nameOf = (group) => facts.words[group].join(", ");
 
-// Which points have every word of a query in their text or their id.
+// The points whose text or id contains every word of a query.
 const search = (query, lower) => {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean);
   return (i) => words.every((word) => lower[i].includes(word));
