@@ -7,9 +7,8 @@ A clustering of n_1 + n_2 samples into two clusters is, up to names, a table
     class 2     b        n_2 - b
 
 with (n_1 + 1)(n_2 + 1) possible (a, b); one of the clusters may be empty.  Its accuracy is
-max(a + n_2 - b, n_1 - a + b) / (n_1 + n_2), so every whole number of right samples from
-half of them to all of them occurs.  The largest NMI for each is found by looking at all
-tables.
+max(a + n_2 - b, n_1 - a + b) / (n_1 + n_2), so every number of correct samples from half of
+them to all of them occurs.  The largest NMI for each is found by enumerating all tables.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ __all__ = ["nmi_ceiling"]
 
 Counts = npt.NDArray[np.integer[Any]]
 
-# Slack for accuracies that lie on the edge of what rounds to the one given.
+# Tolerance for accuracies at the boundary of those that round to the given one.
 EDGE = 1e-12
 
 
@@ -135,7 +134,7 @@ def _nmi_of_tables(a: Counts, b: Counts, n_1: int, n_2: int, normalisation: str)
         "geometric": np.sqrt(of_classes * of_clusters),
         "min": np.minimum(of_classes, of_clusters),
     }[normalisation]
-    # A single cluster tells nothing, and 0 / 0 must not say otherwise.
+    # A single cluster carries no information: 0 / 0 is 0 here.
     shares = np.divide(information, scale, out=np.zeros_like(information), where=of_clusters > 0)
     return np.asarray(np.minimum(shares, 1.0))
 

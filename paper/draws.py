@@ -36,7 +36,7 @@ WORDS = 500
 
 @dataclass(frozen=True)
 class Draw:
-    """Samples with their groups; `dropped` of them had no feature at all and are gone."""
+    """Samples with their groups, without `dropped` ones that had no feature."""
 
     X: Matrix
     labels: Labels
@@ -154,7 +154,7 @@ def _corpus(dataset: str, data_home: Path | None) -> Corpus:
 @lru_cache(maxsize=1)
 def _stripped(dataset: str, data_home: Path | None) -> list[str]:
     """Without headers, footers and quotes, as scikit-learn removes them."""
-    # Public in all but name: fetch_20newsgroups(remove=...) calls them, but only on its download.
+    # Private functions: fetch_20newsgroups(remove=...) applies them only to its own download.
     from sklearn.datasets._twenty_newsgroups import (  # noqa: PLC0415
         strip_newsgroup_footer,
         strip_newsgroup_header,
@@ -174,7 +174,7 @@ def _stripped(dataset: str, data_home: Path | None) -> list[str]:
 def _counts(
     dataset: str, stripped: bool, data_home: Path | None
 ) -> tuple[sparse.csr_matrix, Labels, list[str]]:
-    """How often each word occurs in each document of the collection, stop words left out."""
+    """Counts of each word in each document of the collection, without stop words."""
     corpus = _corpus(dataset, data_home)
     texts = _stripped(dataset, data_home) if stripped else corpus.texts
     counts = CountVectorizer(stop_words="english").fit_transform(texts)
@@ -182,6 +182,6 @@ def _counts(
 
 
 def _without_empty(X: Matrix, labels: Labels) -> Draw:
-    """Rows without any feature have no direction; no method gets to see them."""
+    """Drop rows without any feature: they have no direction."""
     full = np.asarray((X != 0).sum(axis=1)).ravel() > 0
     return Draw(X[full], labels[full], int((~full).sum()))

@@ -1,4 +1,4 @@
-"""The rows file: flat, appended to, whole after any interruption.
+"""The rows file: flat, append-only, consistent after any interruption.
 
 Rows are added a trial at a time in one write that reaches the disk before the next one
 starts.  A process killed in the middle leaves at most a torn last line, which is dropped
@@ -61,7 +61,7 @@ Identity = tuple[str, ...]
 
 
 def identity(row: Mapping[str, object]) -> Identity:
-    """What a row is a measurement of; no two rows share it."""
+    """The key of a row: what it measures."""
     names = ("experiment", "dataset", "groups", "variant", "repetition", "method", "r")
     return tuple(str(row[name]) for name in names)
 
@@ -91,7 +91,7 @@ class Journal:
                 file.write(text.encode())
                 file.flush()
                 os.fsync(file.fileno())
-        except OSError as error:  # a full disk does not say of itself which one
+        except OSError as error:  # the error of a full disk names no file
             raise OSError(error.errno, error.strerror, str(self.path)) from None
         self.rows.update((identity(row), row) for row in kept)
 
@@ -105,7 +105,7 @@ class Journal:
 
 
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
-    """A flat file in one step, whole or not at all; the first row names the columns.
+    """Write a flat file atomically; the first row names the columns.
 
     Numbers have twelve digits: differences of losses are taken from them.
     """
@@ -138,8 +138,8 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 def _read(path: Path) -> Iterator[Row]:
     refuse_pipes(path)
-    text = path.read_text(encoding="utf-8", errors="replace")  # a torn end may be half a letter
-    whole = text[: text.rfind("\n") + 1]  # what follows the last line end was torn
+    text = path.read_text(encoding="utf-8", errors="replace")  # a torn end may split a character
+    whole = text[: text.rfind("\n") + 1]  # the rest after the last line end is torn
     reader = csv.reader(io.StringIO(whole))
     header = tuple(next(reader, COLUMNS))
     if header not in {COLUMNS, FORMER_COLUMNS}:
@@ -167,7 +167,7 @@ def _as_csv(
 
 
 def _text(value: Any, digits: int = 7) -> str:
-    """Numbers to seven digits: the others are rounding errors that depend on the machine."""
+    """Numbers rounded to seven digits: further digits depend on the machine."""
     if value is None or value != value:  # noqa: PLR0124 - NaN is a missing value
         return ""
     return f"{value:.{digits}g}" if isinstance(value, float) else str(value)

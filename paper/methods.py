@@ -23,18 +23,18 @@ __all__ = ["METHODS", "DoesNotApplyError", "Representation", "RepresentationMeth
 
 
 class DoesNotApplyError(ValueError):
-    """The method cannot take these data; the message says why."""
+    """The method does not apply to these data; the message says why."""
 
 
 @dataclass(frozen=True)
 class Representation:
-    """What a method makes of the features.
+    """The result of a method.
 
     Attributes
     ----------
     Z : array or CSR matrix with a row per sample
     parameters : dict
-        Whatever was not the same for all trials, and whatever a reader would ask for.
+        Everything that varies between trials or may interest readers.
     facts : dict
         `svd_ratio`, `mean_cosine`, `iterations`, where the method has them.
     """
@@ -59,7 +59,7 @@ class RepresentationMethod:
     reduces : bool
         Whether it has a dimension r at all.
     raw : bool
-        Whether it gets the points as they are instead of unit rows.
+        Whether it uses the points as they are instead of unit rows.
     spherical : bool
         Whether it clusters by itself, with unit centroids, instead of by k-means.
     unit : bool

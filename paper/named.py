@@ -30,7 +30,7 @@ def trials() -> list[Trial]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is missing; the exit status."""
+    """Run missing trials; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m paper.named", description=__doc__)
     parser.add_argument("--out", type=Path, default=ROWS, help="file of rows, resumed if it exists")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="processes")

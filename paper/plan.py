@@ -1,7 +1,7 @@
-"""What is run: every trial of every experiment, fixed before the first fit.
+"""The plan: every trial of every experiment, fixed before the first fit.
 
-A trial is one representation of one draw.  It knows names and numbers only, no data, so a
-plan costs nothing, and what a trial computes depends on its own fields alone.
+A trial is one representation of one draw.  It has names and numbers only, no data, so a plan
+is cheap, and the result of a trial depends on its fields alone.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Trial:
 
     @property
     def expected_seconds(self) -> float:
-        """Roughly what it takes on one core; only the estimate of time left uses it."""
+        """Approximate seconds on one core, used only to estimate the remaining time."""
         size = self._thousands
         fitting = _SLOW.get(self.methods[0], 0.001) * size * self.r
         number = len(self.repetitions) * len(self.methods) * self.clusterings
@@ -143,7 +143,7 @@ class Trial:
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """How much of the protocol is run.
+    """The extent of the protocol.
 
     `draws` of documents with `clusterings` seeds of k-means each; `seeds` of k-means where the data
     are fixed.
@@ -172,7 +172,7 @@ class ExperimentPlan:
 
     @classmethod
     def quick(cls) -> ExperimentPlan:
-        """Enough to see every table and figure within a minute."""
+        """The smallest extent that fills every table and figure, within a minute."""
         return cls(
             draws=2,
             clusterings=1,

@@ -1,4 +1,4 @@
-"""The numbers that the paper prints: its two tables, 96 figures, to stand beside ours.
+"""The numbers that the paper prints: 96 in its two tables, for comparison with ours.
 
 Liu, Li, Wang and Tang, *Spherical Principal Component Analysis* (SDM 2019).
 """
@@ -60,7 +60,7 @@ _LINE_OF_GROUPS = {"5 named": "5", "10": "10", "15": "15", "20": "20"}
 
 
 def paper_pair(experiment: str, dataset: str, groups: str, method: str) -> Pair | None:
-    """What the paper prints for a cell of ours, or None where it prints nothing.
+    """What the paper prints for a cell of our tables, or None.
 
     Parameters
     ----------

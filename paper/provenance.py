@@ -1,4 +1,4 @@
-"""What rows were made with: commit, processor, linear algebra, versions.
+"""Provenance of rows: commit, processor, linear algebra, versions.
 
 One line of facts that every committed row carries.  No names of hosts, no paths.
 """
@@ -32,7 +32,7 @@ OPTIONAL = ("pymanopt",)
 @cache
 def made_with() -> str:
     """The facts, the same for all rows of a process; numbers of threads are not among them."""
-    np.ones((2, 2)) @ np.ones((2, 2))  # so that the library of products is loaded
+    np.ones((2, 2)) @ np.ones((2, 2))  # loads the BLAS library
     kernels = f"kernels {instruction_set()}"
     return "; ".join(
         [f"commit {commit(ROOT)}", processor(CPU_FACTS), _cores(), *_blas(), kernels, *_versions()]
@@ -62,7 +62,7 @@ def commit(root: Path) -> str:
 
 
 def processor(facts: Path) -> str:
-    """The processor's name as Linux tells it, elsewhere as Python does."""
+    """The processor's name, from /proc/cpuinfo on Linux and from Python elsewhere."""
     if facts.is_file():
         for line in facts.read_text(encoding="utf-8", errors="replace").splitlines():
             name, _, value = line.partition(":")

@@ -42,7 +42,7 @@ class Reproduction:
         self._data_home = data_home
 
     def todo(self) -> Todo:
-        """What is left to do."""
+        """The remaining work."""
         return todo(self.trials, self._journal())
 
     def missing_data(self) -> list[str]:
@@ -53,14 +53,14 @@ class Reproduction:
         return [file.name for file in files if examine(file, home).state != "present"]
 
     def open_folder(self) -> None:
-        """Make the folder and try it out, before time is spent on what goes into it."""
+        """Create the folder and check that it is writable, before any work."""
         self._out.mkdir(parents=True, exist_ok=True)
         tempfile.TemporaryFile(dir=self._out).close()
 
     def run(
         self, *, jobs: int, done: Callable[[Trial], None], say: Callable[[str], None]
     ) -> list[Failure]:
-        """Run what is missing.
+        """Run the missing trials.
 
         Parameters
         ----------
@@ -95,7 +95,7 @@ class Reproduction:
             return
         iterations, runs = solver_runs(self.plan.solver_steps)
         write_table(self._out / "convergence.csv", iterations)
-        write_table(made, runs)  # last: it tells that both are there
+        write_table(made, runs)  # last: it marks both files as complete
 
     def _journal(self) -> Journal:
         return Journal(self._out / "rows.csv")

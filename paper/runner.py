@@ -1,4 +1,4 @@
-"""Runs the trials that are still missing, on several processes, and records each at once."""
+"""Runs the missing trials on several processes, and records each immediately."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ Result = tuple[Trial, list[dict[str, Any]] | Failure]
 
 @dataclass(frozen=True)
 class Todo:
-    """What a plan leaves to do, given the rows that are there.
+    """The remaining work of a plan, given the existing rows.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def run(
     list of Failure
     """
     if journal.path.exists():
-        journal.rewrite()  # drops what an interruption tore
+        journal.rewrite()  # drops a torn line
     failures: list[Failure] = []
     for trial, found in _results(todo(trials, journal).missing, data_home, jobs):
         if isinstance(found, Failure):
@@ -120,7 +120,7 @@ def _results(trials: Iterable[Trial], data_home: Path | None, jobs: int) -> Iter
         yield from (_run_one(trial, data_home) for trial in trials)
         return
     with parallel_config("loky", inner_max_num_threads=1):
-        # One trial at a time, so that no finished row waits for its neighbours.
+        # One trial at a time, so that finished rows are recorded immediately.
         pool = Parallel(n_jobs=jobs, return_as="generator_unordered", batch_size=1)
         with _ignore_sigint_in_workers():
             work = delayed(_run_in_worker)
@@ -167,7 +167,7 @@ def _end_with(parent: int) -> None:
 def _run_one(trial: Trial, data_home: Path | None) -> Result:
     try:
         return trial, run_trial(trial, data_home)
-    except Exception as error:  # whatever it is, continue with the other trials
+    except Exception as error:  # any failure: continue with the other trials
         text = " ".join(str(error).split())
         return trial, Failure(trial, f"{type(error).__name__}: {text}")
 

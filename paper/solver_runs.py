@@ -54,7 +54,7 @@ def solver_runs(steps: int) -> tuple[Table, Table]:
     iterations: Table = []
     runs: Table = []
     with threadpool_limits(limits=1), warnings.catch_warnings():
-        # That Algorithm 1 does not arrive is what the picture shows.
+        # The picture shows that Algorithm 1 does not converge.
         warnings.simplefilter("ignore", ConvergenceWarning)
         for name, (X, r, U, V) in _data().items():
             for solver, (start, options) in _solvers(X, r, U, V).items():
@@ -100,9 +100,9 @@ def _solvers(X: Array, r: int, U: Array, V: Array) -> dict[str, tuple[str, dict[
 
 @dataclass(frozen=True)
 class Traced:
-    """A solver that also records how far U and V move, as Algorithm 1 does by itself.
+    """A solver that also records how far U and V move, as Algorithm 1 always does.
 
-    `rows` are the same data once more: looking at them is not a pass of the solver.
+    `rows` are another copy of the data, so that reading them does not count as a pass.
     """
 
     solver: AnySolver
@@ -167,7 +167,7 @@ def _iteration_rows(data: str, solver: str, model: SphericalPCA) -> Table:
 
 
 def _theory(model: SphericalPCA) -> Convergence | None:
-    """What the paper says of the run, if it is one of Algorithm 1."""
+    """The paper's theory for the run, if it is one of Algorithm 1."""
     return analyse(model.history_, model.constants_) if model.constants_ else None
 
 
@@ -195,7 +195,7 @@ def _theory_facts(theory: Convergence | None) -> dict[str, Any]:
     if theory is None:
         names = ("lipschitz", "lam", "mu", "p1_held", "p1_steps", "largest_subgradient_ratio")
         return {**dict.fromkeys(names), "applies": 0}
-    # V(0) was not unit, so the theory counts from the second step on.
+    # V(0) did not have unit rows, so the theory applies from the second step on.
     held, ratio = theory.sufficient_decrease[1:], theory.subgradient_ratio[1:]
     return {
         "lipschitz": theory.lipschitz,

@@ -19,7 +19,7 @@ __all__ = ["toy_points", "typical_draw"]
 
 
 def typical_draw(journal: Journal) -> int:
-    """The draw whose accuracies, on raw points and on components, are nearest to the median."""
+    """The draw whose accuracies, on raw points and on components, are closest to the median."""
     shown = ("kmeans-raw", "spherical-pca")
     accuracy: dict[int, dict[str, float]] = {}
     for row in journal.rows.values():
@@ -33,7 +33,7 @@ def typical_draw(journal: Journal) -> int:
 
 
 def toy_points(repetition: int) -> list[dict[str, Any]]:
-    """A row for each point: where it is, its group, the clusters found, its components."""
+    """A row for each point: coordinates, group, clusters found, components."""
     # The same seeds as in the trials of this draw.
     X, groups = make_toy(random_state=seed_of("toy", repetition))
     where = ("toy", "toy", "2", repetition)

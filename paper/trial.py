@@ -35,7 +35,7 @@ Clustering = type[KMeans] | type[SphericalKMeans]
 RECIPE_KMEANS: dict[str, Any] = {"n_init": 1, "max_iter": 100}
 KMEANS: dict[str, Any] = {"n_init": 10}
 
-# TruncatedSVD as people run it, not the exact one of the other tables.
+# TruncatedSVD with its default settings, not the exact one of the other tables.
 RECIPE_OPTIONS: dict[str, dict[str, Any]] = {"svd-unit": {"algorithm": "randomized"}}
 
 
@@ -55,12 +55,12 @@ def run_trial(trial: Trial, data_home: Path | None) -> list[dict[str, Any]]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    # Looked for once: C calls Python back in the search, and a Ctrl-C in there is lost.
+    # Looked up once: C calls back into Python during the search, and Ctrl-C in there is lost.
     return ThreadpoolController()
 
 
 def _rows(trial: Trial, data: Draw, X: Matrix) -> list[dict[str, Any]]:
-    # The fit's seed belongs to the draw: it is the same for all methods.
+    # The seed of the fit depends on the draw only: it is the same for all methods.
     where = (trial.experiment, trial.dataset, trial.groups, trial.repetitions[0])
     began = time.process_time()
     try:
@@ -94,7 +94,7 @@ def _represent(trial: Trial, X: Matrix, seed: int) -> Representation:
 
 
 def _view(method: str, Z: Matrix) -> tuple[Clustering, Matrix]:
-    """What clusters a representation, and what it gets to see of it."""
+    """The clustering method of a representation, and its input."""
     spherical, unit = METHODS[method].spherical, METHODS[method].unit
     return SphericalKMeans if spherical else KMeans, normalize(Z) if unit else Z
 
@@ -133,7 +133,7 @@ def _cluster(
 
 
 def _constants(trial: Trial, data: Draw) -> dict[str, Any]:
-    """What all rows of a trial share, and empty cells for what not every row has."""
+    """The columns that all rows of a trial share, and empty cells for optional ones."""
     measured = ("seed", "accuracy", "nmi_max", "nmi_arithmetic", "ari", "svd_ratio", "mean_cosine")
     timed = ("accuracy_sd", "iterations", "seconds", "cluster_seconds")
     return {

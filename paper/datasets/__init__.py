@@ -1,4 +1,4 @@
-"""The data files of the experiments: which there are, fetching and checking them, reading them."""
+"""The data files of the experiments: registry, download, checks and loaders."""
 
 from paper.datasets.fetching import fetch
 from paper.datasets.home import get_data_home

@@ -18,7 +18,7 @@ _KEYS = ("id", "group", "subset", "text")
 
 
 def read_corpus(path: Path) -> Corpus:
-    """Read documents; a ValueError says what is wrong with the file."""
+    """Read documents; a ValueError describes a damaged file."""
     with read_gzip(path, "utf-8") as file:
         posts = [_fields(number, line) for number, line in enumerate(file, 1)]
     ids, groups, subset, texts = zip(*posts, strict=True) if posts else ((),) * 4
@@ -28,12 +28,12 @@ def read_corpus(path: Path) -> Corpus:
 
 
 def write_corpus(path: Path, corpus: Corpus) -> None:
-    """Write documents, whole or not at all."""
+    """Write documents, atomically."""
     write_gzip(path, _lines(corpus))
 
 
 def corpus_facts(corpus: Corpus) -> Facts:
-    """What the documents can be recognised by; their order and line ends are immaterial."""
+    """The facts that identify the documents, whatever their order and line ends."""
     sizes = Counter(corpus.labels.tolist())
     return Facts(
         rows=len(corpus),

@@ -1,4 +1,4 @@
-"""Getting things over a network that may fail."""
+"""Downloads over a network that may fail."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CHUNK = 1 << 16
 # Many times the largest archive, so that no server can fill the disk.
 LARGEST = 256 << 20
 
-# Nobody can listen in, or answer in another's place, within one machine.
+# Within one machine nobody can eavesdrop or impersonate the server.
 THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
-# What a second try may cure; a full disk is not among them.
+# Errors that a retry may fix, unlike a full disk.
 PASSING = (URLError, HTTPException, ConnectionError, TimeoutError, SSLError)
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
         If the download is larger than any data set.
     """
     _check_secure(url)
-    # Some servers turn away the name that Python gives itself.
+    # Some servers reject Python's default user agent.
     request = urllib.request.Request(url, headers={"User-Agent": "sphericalpca"})
     opener = urllib.request.build_opener(_SecureRedirects)
     with opener.open(request, timeout=timeout) as answer, path.open("wb") as file:
@@ -58,7 +58,7 @@ def download(url: str, path: Path, *, timeout: float, progress: Progress | None 
 
 @contextmanager
 def over_https_only() -> Iterator[None]:
-    """What others fetch with `urllib`, and would follow to any address, is held to our rules."""
+    """Apply our rules for addresses to other libraries that use `urllib`."""
     before = getattr(urllib.request, "_opener", None)
     urllib.request.install_opener(urllib.request.build_opener(_SecureRedirects))
     try:
@@ -68,7 +68,7 @@ def over_https_only() -> Iterator[None]:
 
 
 class InsecureError(ConnectionError):
-    """What came could be anyone's."""
+    """The answer could be anyone's."""
 
 
 class _SecureRedirects(urllib.request.HTTPRedirectHandler):
@@ -83,7 +83,7 @@ class _SecureRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def _check_secure(url: str, *, seen_from: str | None = None) -> None:
-    """Plain http within this machine is for us to ask for, and not for servers elsewhere."""
+    """Plain http within this machine may be requested, but servers may not redirect to it."""
     parts, asking = urlsplit(url), urlsplit(seen_from or url)
     here = parts.hostname in THIS_MACHINE and asking.hostname in THIS_MACHINE
     if parts.scheme == "https" or (parts.scheme == "http" and here):
@@ -125,7 +125,7 @@ def persist(action: Callable[[], T], *, tries: int = 3, sleep: Sleep = time.slee
 
 
 def _is_final(error: Exception) -> bool:
-    """The server understood and refused: 404 Not Found and its kind; or sent us astray."""
+    """Whether the server refused, as with 404 Not Found, or redirected to a forbidden address."""
     if isinstance(error, InsecureError):
         return True
     passing = (408, 425, 429)

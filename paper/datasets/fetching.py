@@ -1,4 +1,4 @@
-"""Fetching data sets from where they are published, in our form."""
+"""Fetch data sets from their publishers, and convert them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["Fetched", "batches", "fetch"]
 
 _ANOTHER_HOME = f"name another folder with --data-home DIR or in {ENVIRONMENT}"
 
-# What is in the scratch folder: an archive, or what scikit-learn keeps.
+# Content of the scratch folder: an archive, or the copy of scikit-learn.
 SCRATCH = ("archive.zip", "scikit-learn")
 
 # Called with the name of a data set, the bytes so far, and the bytes in all if known.
@@ -30,7 +30,7 @@ NamedProgress = Callable[[str, int, int | None], None]
 
 
 class Fetched(NamedTuple):
-    """A data set that is there now; `fresh` if it was not before."""
+    """A data set that is available now; `fresh` if it was downloaded."""
 
     name: str
     path: Path
@@ -49,22 +49,22 @@ def fetch(
 ) -> list[Fetched]:
     """Fetch data sets into the data home.
 
-    Files that are there and are right are left alone.  A new file appears under its name
-    only when it is complete and its content is what it should be.
+    Existing files that pass the check are kept.  A new file appears under its name only when
+    it is complete and its content is verified.
 
     Parameters
     ----------
     names : str, iterable of str or None, default=None
         None for all.
     data_home : path-like or None, default=None
-        Folder of the data files, made if it is not there; see :func:`get_data_home`.
+        Folder of the data files, created if necessary; see :func:`get_data_home`.
     force : bool, default=False
-        Fetch files that are there, too.
+        Also fetch existing files.
     progress : callable or None, default=None
-        Called with the name of a data set, the bytes that came so far, and the number of
+        Called with the name of a data set, the bytes received so far, and the number of
         bytes in all or None.
     tries : int, default=3
-        How often to try, with growing waits.
+        Number of tries, with growing waits.
     timeout : float, default=30.0
         Seconds to wait for an answer.
     sleep : callable, default=time.sleep
@@ -94,7 +94,7 @@ def fetch(
 
 
 def batches(names: Iterable[str]) -> list[list[str]]:
-    """The names, those that share a download together."""
+    """The names, grouped by download."""
     shared: dict[Source, list[str]] = {}
     for name in dict.fromkeys(names):
         shared.setdefault(find(name).source, []).append(name)
@@ -102,7 +102,7 @@ def batches(names: Iterable[str]) -> list[list[str]]:
 
 
 class _Connection(NamedTuple):
-    """How to get things over the network."""
+    """Settings of downloads."""
 
     patiently: Callable[..., Any]
     timeout: float
@@ -110,7 +110,7 @@ class _Connection(NamedTuple):
 
 
 def _silent(*_: object) -> None:
-    """Nobody watches."""
+    """No progress is shown."""
 
 
 def _fetch_batch(batch: list[Dataset], home: Path, connection: _Connection) -> None:
@@ -143,7 +143,7 @@ def _contents(
 
 @contextmanager
 def _scratch_folder(home: Path) -> Iterator[Path]:
-    """A folder in the data home, gone afterwards."""
+    """A temporary folder in the data home."""
     try:
         home.mkdir(parents=True, exist_ok=True)
         sweep(home / "fetch", ours=SCRATCH)
@@ -161,7 +161,7 @@ def _scratch_folder(home: Path) -> Iterator[Path]:
 
 @contextmanager
 def _explained(batch: list[Dataset], home: Path) -> Iterator[None]:
-    """Say of an error what was to be fetched from where, and what to do."""
+    """Add to an error what was fetched from where, and a remedy."""
     names, files = ", ".join(r.name for r in batch), ", ".join(r.file for r in batch)
     address = batch[0].source.address
     by_hand = f"put {files} into {home}, or {_ANOTHER_HOME}"

@@ -28,7 +28,7 @@ def replacing_with_note(path: Path) -> Iterator[Path]:
 
 
 def write_gzip(path: Path, lines: Iterator[str]) -> None:
-    """Write lines as gzipped text, whole or not at all, and note its sha256 beside it."""
+    """Write lines as gzipped text, atomically, and store its sha256 beside it."""
     with replacing_with_note(path) as temporary:
         with temporary.open("wb") as raw:
             _compress(raw, lines)
@@ -51,7 +51,7 @@ def read_gzip(path: Path, encoding: str) -> io.TextIOWrapper:
 
 
 def _compress(raw: IO[bytes], lines: Iterator[str]) -> None:
-    # No name and no date in it: equal contents give equal bytes.
+    # Without name and date: equal contents give equal bytes.
     with gzip.GzipFile("", "wb", compresslevel=6, fileobj=raw, mtime=0) as file:
         for line in lines:
             file.write(f"{line}\n".encode())

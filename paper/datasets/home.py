@@ -1,4 +1,4 @@
-"""The folder where data files live, and how to speak of it."""
+"""The folder of the data files, and how messages name it."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _cache() -> Path:
 
 
 def existing_file(record: Dataset, home: Path) -> Path:
-    """The file of a data set; a DataError says where it was looked for and what to do."""
+    """The file of a data set; a DataError names the expected path and a remedy."""
     path = home / record.file
     if not path.exists():
         command = fetch_command([record.name], home)
@@ -72,7 +72,7 @@ def existing_file(record: Dataset, home: Path) -> Path:
 
 
 def fetch_command(names: Iterable[str], home: Path, *, force: bool = False) -> str:
-    """What to type to get these data sets into this folder."""
+    """The command that fetches these data sets into this folder."""
     words = ["python", "-m", "paper", "datasets", "fetch", *names]
     words += ["--force"] * force
     if home != get_data_home():

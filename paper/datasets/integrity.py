@@ -1,4 +1,4 @@
-"""Is a file what it should be?  By its sha256, or else by facts of its content.
+"""Verify files by their sha256, or else by facts of their content.
 
 The facts are few numbers: they tell one data set from another and show most damage, but in
 a large table one other value, or two exchanged columns of small numbers, may escape them.
@@ -38,7 +38,7 @@ Content = Corpus | LabelledTable
 # moves a value by up to 5e-5 of itself, up or down: in a sum a tenth of it is not left.
 ROUNDING = 5e-6
 
-# What the reader of a damaged file may end in.
+# Errors from reading a damaged file.
 READING_ERRORS = (gzip.BadGzipFile, EOFError, RecursionError, ValueError, zlib.error)
 
 
@@ -51,7 +51,7 @@ class FileState(NamedTuple):
 
 
 def examine(record: Dataset, home: Path) -> FileState:
-    """Look at the file of a data set, and into it where its bytes are not known."""
+    """Check the file of a data set, by its content if its sha256 is unknown."""
     path = home / record.file
     if not path.exists():
         return FileState("absent", "", None)
@@ -83,7 +83,7 @@ def read_content(record: Dataset, home: Path) -> Content:
 
 
 def _read(record: Dataset, path: Path, *, fetched: bool = False) -> tuple[Content | None, str]:
-    """What the file holds, if it can be read, and what is wrong with it, if anything is."""
+    """The content of the file, if it can be read, and its problem, if any."""
     try:
         content: Content = read_corpus(path) if record.is_text else read_table(path)
     except READING_ERRORS as error:
@@ -94,7 +94,7 @@ def _read(record: Dataset, path: Path, *, fetched: bool = False) -> tuple[Conten
 
 
 def write_content(record: Dataset, home: Path, content: Content) -> Path:
-    """Write the file of a data set, whole or not at all, and note its sha256 beside it."""
+    """Write the file of a data set, atomically, and store its sha256 beside it."""
     path = home / record.file
     if isinstance(content, Corpus):
         write_corpus(path, content)
@@ -104,7 +104,7 @@ def write_content(record: Dataset, home: Path, content: Content) -> Path:
 
 
 def fault(record: Dataset, content: Content, *, fetched: bool = False) -> str:
-    """How the content differs from what is known of the data set; empty if it does not.
+    """How the content differs from the facts of the data set; empty if it does not.
 
     Texts that were `fetched` need not be those of the reference file word for word.
     """

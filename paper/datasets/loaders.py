@@ -13,7 +13,7 @@ __all__ = ["available", "load_newsgroups", "load_uci"]
 
 
 def available(name: str, data_home: PathLike | None = None) -> bool:
-    """Whether the file of a data set is there; it is not looked into.
+    """Whether the file of a data set exists; its content is not checked.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def load_newsgroups(data_home: PathLike | None = None) -> Corpus:
     Raises
     ------
     DataError
-        If the file is not there, or damaged.
+        If the file is missing or damaged.
     """
     content = read_content(find("newsgroups"), get_data_home(data_home))
     assert isinstance(content, Corpus)

@@ -1,4 +1,4 @@
-"""Which data sets there are, and what is known of each.
+"""The data sets, and the facts of each.
 
 A file is known by its sha256.  A file that was made from another container, or
 compressed again, has other bytes; it is known by facts of its content: its rows,
@@ -19,7 +19,7 @@ __all__ = ["DATASETS", "VIEWS", "Dataset", "Facts", "Source", "find"]
 
 @dataclass(frozen=True, kw_only=True)
 class Facts:
-    """What a content can be recognised by.
+    """Facts that identify a content.
 
     Parameters
     ----------
@@ -76,7 +76,7 @@ class Dataset(Facts):
     file : str
         Name of its file in the data home.
     what : str
-        One line for people.
+        One line of description.
     sha256 : str
         Of the reference file.
     origin, licence : str
@@ -265,7 +265,7 @@ DATASETS: dict[str, Dataset] = {
 
 
 def find(name: str) -> Dataset:
-    """The record of a data set; a DataError lists the names there are."""
+    """The record of a data set; a DataError lists the known names."""
     if name in DATASETS:
         return DATASETS[name]
     close = difflib.get_close_matches(str(name), DATASETS, n=1)

@@ -1,4 +1,4 @@
-"""From what the sources hold to our form, in memory."""
+"""Convert the publishers' formats, in memory."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _DIABETES = {"tested_negative": 0, "tested_positive": 1}
 
 
 def from_zip(record: Dataset, archive: Path) -> LabelledTable:
-    """Glass, or one or all views of the multiple features; a ValueError says what is wrong."""
+    """Glass, or one or all views of the multiple features; a ValueError describes problems."""
     try:
         with zipfile.ZipFile(archive) as opened:
             return _glass(opened) if record.name == "glass" else _mfeat(opened, record)
@@ -55,7 +55,7 @@ def from_openml(record: Dataset, *, timeout: float) -> LabelledTable:
 
 
 def from_scikit_learn(folder: Path, *, timeout: float) -> Corpus:
-    """The newsgroups, by scikit-learn, which works in a folder that nobody else wrote to.
+    """The newsgroups, by scikit-learn, in a folder to which nobody else has written.
 
     It keeps a pickle there, which it loads again.
     """

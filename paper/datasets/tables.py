@@ -24,13 +24,13 @@ class LabelledTable(NamedTuple):
 
 
 def read_table(path: Path) -> LabelledTable:
-    """Read a table; a ValueError says what is wrong with it."""
+    """Read a table; a ValueError describes a damaged file."""
     with read_gzip(path, "ascii") as file:
         names = file.readline().rstrip("\n").split(",")
         if names != _header(len(names) - 1):
             raise ValueError("its first line is not f0,f1,...,label")
         with warnings.catch_warnings():
-            # Of a table without rows; the facts will tell.
+            # A warning about a table without rows, which the facts detect.
             warnings.simplefilter("ignore", UserWarning)
             values = np.loadtxt(file, delimiter=",", ndmin=2)
     if values.size and values.shape[1] != len(names):
@@ -49,12 +49,12 @@ def as_labels(values: Array) -> Labels:
 
 
 def write_table(path: Path, table: LabelledTable) -> None:
-    """Write a table, whole or not at all; every number is read back as it was."""
+    """Write a table, atomically; every number is read back exactly."""
     write_gzip(path, _lines(table))
 
 
 def table_facts(table: LabelledTable) -> Facts:
-    """What the table can be recognised by; the order of its rows is immaterial."""
+    """The facts that identify the table, whatever the order of its rows."""
     n, m = table.X.shape
     labels, counts = np.unique(table.y, return_counts=True)
     by_class, by_column = table.y + 1.0, _weights(m)

@@ -1,4 +1,4 @@
-"""The newsgroup posts as vectors of a sentence encoder, from a file that others have to make.
+"""The newsgroup posts as vectors of a sentence encoder, from a file that users provide.
 
 The README of the data says how it was made; it cannot be downloaded.
 """
@@ -30,7 +30,7 @@ class Vectors(NamedTuple):
 
 
 def has_minilm(data_home: PathLike | None = None) -> bool:
-    """Whether the file is there; it is not looked into."""
+    """Whether the file exists; its content is not checked."""
     return (get_data_home(data_home) / MINILM_FILE).exists()
 
 
@@ -50,7 +50,7 @@ def load_minilm(data_home: PathLike | None = None) -> Vectors:
     Raises
     ------
     DataError
-        If the file is not there, or damaged.
+        If the file is missing or damaged.
     """
     return _read(get_data_home(data_home) / MINILM_FILE)
 

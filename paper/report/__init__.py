@@ -3,15 +3,15 @@
 ::
 
     read.py        the four files, checked
-    enough.py      how many repetitions it takes to show anything
+    enough.py      significance, equivalence, and how many repetitions they need
     compare.py     rows -> lines of a table: means, paired differences, winners
-    agreement.py   the paper's 96 numbers beside ours
+    agreement.py   the paper's 96 numbers compared with ours
     doubt.py       which of the paper's pairs cannot be true
     naming.py      what tables and pictures call their lines
-    tables/        what stands in each table, and the same as markdown
+    tables/        contents of each table, also as markdown
     figures/       what each picture shows, as SVG for the page and as files
     findings/      sentences that follow from the rows, by rules
-    content.py     all of these, drawn up from the results
+    content.py     all of these, built from the results
     page.py        the HTML page; templates/ holds its text, style and scripts
     summary.py     a small table for the site
 
@@ -36,7 +36,7 @@ __all__ = ["Report", "summary_markdown", "write_report"]
 
 
 class Report(NamedTuple):
-    """Where the page is, and the sentences that it opens with."""
+    """The path of the page, and its first sentences."""
 
     page: Path
     headlines: list[Headline]

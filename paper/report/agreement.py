@@ -1,4 +1,4 @@
-"""The paper's methods and its 96 numbers beside ours: how far apart, in which order, who leads."""
+"""The paper's methods and its 96 numbers compared with ours: distance, ranking, leader."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ MAIN_VARIANT = {"newsgroups": "main", "uci": "unit"}
 # a claim is made only if it holds in both.
 READINGS = {"main": "words chosen by the documents", "labels": "words chosen by the labels"}
 
-# What Spherical PCA has to be compared with: the paper's reducers with unit rows, which Spherical
-# PCA has by itself, the SVD with unit rows, and clustering without a reduction.
+# The fair comparisons for Spherical PCA: the paper's reducers with unit rows, which Spherical PCA
+# returns anyway, the SVD with unit rows, and clustering without a reduction.
 FAIR_RIVALS = (
     *("mua-unit", "pca-unit", "r1-pca-unit", "k-svd-unit"),
     *("svd-unit", "spherical-kmeans"),
@@ -106,7 +106,7 @@ def lines_by_reading(lines: list[ComparisonLine]) -> dict[str, list[ComparisonLi
 def joint_outcome(
     by_reading: dict[str, list[ComparisonLine]], groups: str, rival: str, measure: str
 ) -> JointOutcome:
-    """How Spherical PCA stands to a rival in all readings; "differs" where they disagree."""
+    """How Spherical PCA compares with a rival in all readings; "differs" if they disagree."""
     outcomes = {
         cell.outcome
         for lines in by_reading.values()
@@ -170,7 +170,7 @@ def _is_borrowed(line: ComparisonLine, method: str) -> bool:
 
 
 def with_rivals(lines: Sequence[ComparisonLine]) -> list[ComparisonLine]:
-    """The lines in which Spherical PCA meets another method of the paper."""
+    """The lines that have Spherical PCA and another method of the paper."""
     return [line for line in lines if OURS in line.cells["accuracy"] and rivals(line)]
 
 

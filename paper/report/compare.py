@@ -1,4 +1,4 @@
-"""From rows to lines of a table: means, spreads, and how Spherical PCA stands to each rival."""
+"""From rows to lines of a table: means, spreads, and comparisons with each rival."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Cell:
     best : bool
         Whether no other method of the line has a higher mean, to three decimals.
     borrowed : bool
-        Whether the method does not apply and the min-max variant stands in.
+        Whether the method does not apply and the min-max variant replaces it.
     replicates : bool
         Whether the values are bootstrap replicates: their spread is the standard error.
     """
@@ -106,7 +106,7 @@ class Cell:
 
     @property
     def outcome(self) -> Outcome:
-        """How Spherical PCA stands to this method."""
+        """How Spherical PCA compares with this method."""
         if self.gain is None or not self.tested:
             return "untested"
         shown = not self.gain.low <= 0 <= self.gain.high and not self.p > LEVEL
@@ -240,7 +240,7 @@ def _mark_best(cells: dict[str, Cell]) -> dict[str, Cell]:
 
 
 def _with_borrowed(line: ComparisonLine, lines: list[ComparisonLine]) -> ComparisonLine:
-    """Where a method does not apply, its cell of the min-max variant stands in, untested."""
+    """If a method does not apply, its cell of the min-max variant is used, untested."""
     twins = [other for other in lines if other.key == line.key._replace(variant="minmax")]
     if line.key.experiment != "uci" or not twins:
         return line

@@ -25,7 +25,7 @@ __all__ = ["Content", "gather"]
 
 @dataclass(frozen=True)
 class Content:
-    """What the page and the files show.
+    """The content of the page and the files.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Content:
 
 
 def gather(results: Results) -> Content:
-    """Draw up all tables, pictures and findings that the results allow."""
+    """Build all tables, pictures and findings that the results allow."""
     lines = compare(results.rows)
     pictures = {picture.name: picture for picture in all_pictures(results, lines)}
     tables = {table.name: table for table in all_tables(results, lines)}

@@ -46,7 +46,7 @@ class Doubt:
 
     @property
     def verdict(self) -> Verdict:
-        """What the ceilings leave of the pair, roundings granted."""
+        """Whether the pair is possible under the ceilings, allowing for rounding."""
         if self.pair.nmi - ROUNDING > self.mean:
             return "impossible"
         if self.pair.nmi - ROUNDING <= self.one:

@@ -13,9 +13,9 @@ TITLES = {"newsgroups": "Table 1", "uci": "Table 2", "embeddings": "Table 4"}
 
 
 def file_name(*parts: str) -> str:
-    """A name for a file and for ids on the page, whatever the rows say.
+    """A safe name for a file and for ids on the page.
 
-    Rows may come from anybody, and "../x" is a folder above.
+    Rows may come from an untrusted source, and "../x" is a parent folder.
     """
     return re.sub(r"[^0-9A-Za-z]+", "-", "-".join(parts)).strip("-")
 

@@ -82,7 +82,7 @@ class Results:
 
     @property
     def made_with(self) -> list[str]:
-        """What the rows were computed with."""
+        """The versions the rows were computed with."""
         return sorted(self.rows["made_with"].dropna().unique())
 
 
@@ -125,7 +125,7 @@ def _read_rows(path: Path) -> pd.DataFrame:
 
 
 def _with_printable_words(frame: pd.DataFrame) -> pd.DataFrame:
-    """Rows may come from anybody: their words go to pages, pictures and the terminal."""
+    """Rows may be untrusted: their text goes to pages, pictures and the terminal."""
     for name in frame.columns.intersection(WORDS):
         frame[name] = frame[name].map(printable, na_action="ignore")
     return frame

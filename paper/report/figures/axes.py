@@ -11,7 +11,7 @@ from sphericalpca.plotting.style import INK, LINE_STYLES, PALETTE
 
 __all__ = ["METHOD_STYLES", "log_scale", "method_style", "share_scale", "title"]
 
-# Spherical PCA and its honest rival look the same in every picture.
+# Spherical PCA and its closest rival look the same in every picture.
 METHOD_STYLES: dict[str, tuple[str, Any, str]] = {
     "spherical-pca": (PALETTE[0], LINE_STYLES[0], "o"),
     "svd-unit": (PALETTE[1], LINE_STYLES[1], "s"),
@@ -35,7 +35,7 @@ def title(figure: Any, text: str) -> None:
 
 
 def share_scale(axis: Any) -> None:
-    """No axis of accuracy or NMI leaves 0 to 1, and a few labels are enough."""
+    """Axes of accuracy and NMI stay within 0 and 1, with a few labels."""
     from matplotlib.ticker import MaxNLocator  # noqa: PLC0415
 
     low, high = axis.get_view_interval()

@@ -21,7 +21,7 @@ __all__ = ["convergence"]
 
 SIZE = (4.1, 3.2)
 
-# A curve of more points looks the same and weighs more.
+# A curve of more points looks the same and makes the page larger.
 POINTS = 250
 
 # The files hold twelve digits: a loss closer to the best one than this share is rounding.

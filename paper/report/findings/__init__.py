@@ -30,7 +30,7 @@ SECTIONS = {"main": "newsgroups", "labels": "newsgroups-labels"}
 
 
 def findings(results: Results, lines: list[ComparisonLine]) -> list[ReportFinding]:
-    """Everything that the rules can say of the results, in the order of the page.
+    """All findings on the results, in the order of the page.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""The paper's claims, in its words, and what the rows say of each."""
+"""The paper's claims, quoted, and the verdict of the rows on each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ __all__ = ["Claim", "claims", "claims_by_row", "on_text"]
 
 Verdict = Literal["holds", "better than claimed", "holds in part", "does not hold"]
 
-# From here on a clustering of two groups is called good.
+# Above this a clustering of two groups is called good.
 GOOD = 0.9
 
 
@@ -155,7 +155,7 @@ def _rate_claimed(run: Any) -> Claim:
 
 
 def _without_theory(run: Any) -> Claim:
-    """Below L_c nothing is proven; the run itself has to show whether it converges."""
+    """Below L_c nothing is proven; only the run shows whether it converges."""
     constant, evidence = plain_number(run["mu"], 4), _residual(run)
     if shrinks(run):
         evidence = f"The rate fitted to the steps on the toy: {rate_in_words(run)}. {evidence}"

@@ -1,4 +1,4 @@
-"""What the tables of clusterings say: where Spherical PCA is best, level or behind."""
+"""Findings from the tables of clusterings: where Spherical PCA is best, level or behind."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def table_findings(
 ) -> Iterator[ReportFinding]:
     """Sentences on one table; `always` where the paper claims that Spherical PCA always wins.
 
-    Of the paper's claims stand-in data say nothing.
+    Stand-in data do not test the paper's claims.
     """
     always = always and not any(line.stands_in for line in lines)
     compared = with_rivals(lines)
@@ -123,7 +123,7 @@ def comparisons(number: int, lines: Sequence[ComparisonLine]) -> str:
 
 
 def _other_rivals(lines: Sequence[ComparisonLine], section: str) -> Iterator[ReportFinding]:
-    """The methods that the paper did not run, where one of them is better, or worse."""
+    """Baselines that the paper did not include, where one of them is better, or worse."""
     others = [name for name, method in METHODS.items() if not method.in_paper and name != RIVAL]
     better = []
     for rival in others:

@@ -1,4 +1,4 @@
-"""What embeddings, other starts and other constants of Algorithm 1 say."""
+"""Findings on embeddings, other starts and other constants of Algorithm 1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the toy, the solvers, the dimension and the usual recipe say."""
+"""Findings on the toy data, the solvers, the dimension and the usual recipe."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ __all__ = [
     "toy_findings",
 ]
 
-# Halfway between chance and all right, for two groups of the same size.
+# Halfway between chance and perfect, for two groups of the same size.
 POOR = 0.75
 
 # A gap below this is rounding.
@@ -92,7 +92,7 @@ def gain_in_points(cell: Cell) -> str:
 
 
 def solver_findings(solvers: pd.DataFrame) -> Iterator[ReportFinding]:
-    """Does the theory hold at every step, and which solver arrives?"""
+    """Does the theory hold at every step, and which solver converges?"""
     for data, part in solvers.groupby("data", sort=False):
         where = f"the {data}"
         runs = [run for _, run in part.iterrows()]

@@ -1,4 +1,4 @@
-"""How to read means, intervals and signs: captions say no more than the repetitions allow."""
+"""How to read means, intervals and signs: captions depend on the number of repetitions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _cells(lines: Sequence[ComparisonLine]) -> Iterator[Cell]:
 
 
 def _repetitions(line: ComparisonLine, n: int) -> str:
-    """What was repeated, and how often."""
+    """What was repeated, and how many times."""
     noun = "draw"
     if line.key.experiment == "uci" or line.key.variant == "seeds":
         noun = "k-means seed"

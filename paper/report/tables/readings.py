@@ -22,7 +22,7 @@ from sphericalpca.pages.tables import HIGHER, LEVEL, LOWER, NONE, Entry, Row, Ta
 
 __all__ = ["BASELINES", "both_table", "nearest_reading", "nearness_table"]
 
-# Methods that decide which reading is the paper's; Spherical PCA has no say in it.
+# Methods that decide which reading is the paper's; Spherical PCA is not one of them.
 BASELINES = ("kmeans", "mua", "pca")
 
 VERDICTS: dict[JointOutcome, tuple[str, str]] = {

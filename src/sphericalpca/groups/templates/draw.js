@@ -1,4 +1,4 @@
-// Points on a canvas: by WebGL, or where there is none, pixel by pixel.
+// Points on a canvas: by WebGL, or without it pixel by pixel.
 "use strict";
 
 const EYE = 4;                                          // its distance, in radii of the sphere
@@ -7,7 +7,7 @@ const BEHIND = 0.1;                                     // opacity of what is be
 const SHAPES = ["circle", "square", "triangle", "diamond"];
 const shapeOf = (group) => Math.floor(group / facts.colours) % SHAPES.length;
 
-// Of points that a filter leaves out (layer 0) and of others, from behind the sphere to its front.
+// For filtered points (layer 0) and others, from behind the sphere to its front.
 const VERTEX = `
   attribute vec3 sphere;
   attribute vec2 plane;
@@ -135,7 +135,7 @@ const pixelsOf = (shape, size, width) => {
   return Int32Array.from(found);
 };
 
-// Pixel by pixel: what is left out first, then what is behind the sphere, then its front.
+// Pixel by pixel: filtered points first, then those behind the sphere, then its front.
 const pixelRenderer = (canvas, points) => {
   const pen = canvas.getContext("2d");
   const shapes = facts.labels.map((_, group) => shapeOf(group));

@@ -22,7 +22,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
       map.change({ yaw: view.yaw - dx / pixels, pitch: between(-1.5, view.pitch + dy / pixels, 1.5) });
     }
   };
-  // On the plane, what is under the pointer stays there.
+  // On the plane, the point under the pointer stays there.
   const zoomBy = (factor, x = view.width / 2, y = view.height / 2) => {
     if (view.chart) {
       const flatZoom = between(ZOOMS[0], view.flatZoom * factor, ZOOMS[1]);
@@ -83,7 +83,7 @@ const listen = (stage, map, { hover, choose, stopTurning }) => {
   });
 
   addEventListener("scroll", () => { scrolled = performance.now(); }, { passive: true });
-  // A scroll that comes from elsewhere goes on; so does one that has nothing left to zoom.
+  // Scrolling that began elsewhere continues; so does scrolling with nothing left to zoom.
   stage.addEventListener("wheel", (event) => {
     const passing = performance.now() - scrolled < 250 && !event.ctrlKey;
     if (passing || (event.deltaY > 0 && zoomNow() <= ZOOMS[0])) return;

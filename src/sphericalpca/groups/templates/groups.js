@@ -1,4 +1,4 @@
-// What the reader chooses: groups, words, a text; and what the page shows of it.
+// The reader's selection of groups, words and a text, and what the page shows of it.
 "use strict";
 
 (async () => {
@@ -32,7 +32,7 @@
     return points.group[i] === NO_GROUP ? "" : `cosine ${shareText(points.cosine[i])} · margin ${shareText(points.margin[i])}${doubt}`;
   };
 
-  // The words that were looked for are marked, as long as small letters take the place of large ones.
+  // Search words are marked, if lower case does not change the length of the text.
   const marked = (text) => {
     const words = chosen.query.toLowerCase().split(/\s+/).filter(Boolean);
     const small = text.toLowerCase();
@@ -92,7 +92,7 @@
     }
   };
 
-  // While something is looked for, the legend counts what was found.
+  // During a search the legend counts what was found.
   const countHits = (hit) => {
     const looking = chosen.query || chosen.uncertain;
     const found = middlesOf(points, (i) => hit(i) && (!chosen.uncertain || isUncertain(i)));

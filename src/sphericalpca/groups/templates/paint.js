@@ -1,4 +1,4 @@
-// What is behind the points and in front of them: the globe, labels, rings.
+// Behind and in front of the points: the globe, labels, rings.
 "use strict";
 
 const penFor = (canvas, view) => {
@@ -8,7 +8,7 @@ const penFor = (canvas, view) => {
   return pen;
 };
 
-// A circle of the globe; what is behind it is left out.
+// A circle of the globe, without its part behind.
 const paintCircle = (pen, view, at) => {
   const m = view.matrix;
   let drawing = false;

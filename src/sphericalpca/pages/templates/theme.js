@@ -1,4 +1,4 @@
-// Light or dark: what the system asks for, until the reader says otherwise.
+// Light or dark: the system's setting, until the reader chooses.
 (() => {
   "use strict";
   const root = document.documentElement;
