@@ -2,7 +2,7 @@
 
 ::
 
-    task.py       the contract: a task, a method, what a method found
+    task.py       the interface: a task, a method, the result of a method
     generated.py  data drawn from a seed          real.py   data from files
     cases.py      the cases: data and numbers of components
     ours.py       this package                    peers.py  scikit-learn
@@ -15,7 +15,7 @@
     table.py      rows on disk
     plots.py      pictures, from the rows alone   summary.py  the page, from the rows alone
 
-Data, methods and measures do not know each other; ``python -m benchmarks`` brings them
+Data, methods and measures are independent of each other; ``python -m benchmarks`` brings them
 together.
 """
 

@@ -29,7 +29,7 @@ CAP, PATIENCE, QUICK_CAP = 4.0, 1.5, 0.5
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is asked for; 1 if an answer of ours was wrong, 2 for a name not known."""
+    """Run the given parts; 1 if a result of ours was wrong, 2 for an unknown name."""
     args = _parser().parse_args(arguments)
     folder = args.out or (QUICK_RESULTS if args.quick else RESULTS)
     suites = [args.what] if args.what in SUITES else list(SUITES) * (args.what == "all")
@@ -123,7 +123,7 @@ def _run_case(case: Case, args: argparse.Namespace, folder: Path) -> list[Row]:
     found: list[Row] = []
     for r in case.components:
         rows, points = compare.compare(case, X, r, effort)
-        # Curves first: a case counts as there when its rows are.
+        # Curves first: a case is complete when it has rows.
         compare.trace_table(folder).replace(points)
         compare.rows_table(folder).replace(_stamped(rows, args))
         print(f"{case.name}, {X.shape[0]:,} x {X.shape[1]:,}, r = {r}")

@@ -1,4 +1,4 @@
-"""Time and memory of one fit in a process of its own, on data that have been slow corners.
+"""Time and memory of one fit in a separate process, on data that used to be slow.
 
 Run as ``python -m benchmarks.alone DATA METHOD COMPONENTS TOL``: prints seconds and the peak of
 resident memory, data included, in bytes, as JSON.
@@ -66,7 +66,7 @@ CORNERS: dict[str, Callable[[int], Matrix]] = {
 
 
 def fit_alone(data: str, method: str, r: int, tol: float, share: int = 1) -> dict[str, float]:
-    """Seconds and peak memory of a fit in a fresh process; of the data one part in `share`."""
+    """Seconds and peak memory of a fit in a fresh process, to one row in `share`."""
     arguments = [data, method, str(r), str(tol), str(share)]
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.alone", *arguments],

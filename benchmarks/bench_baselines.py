@@ -1,9 +1,9 @@
-"""How fast are our K-SVD and matching pursuit beside other packages?
+"""Speed of our K-SVD and matching pursuit compared with other packages.
 
 On generated data, sparse like tf-idf and dense, this times one iteration of K-SVD (one
 coding of all rows and one update of all atoms) here and in the package dictlearn, from the
-same first atoms, and one coding by matching pursuit here and in scikit-learn.  Both sides
-take turns in one process.  It stops if their answers differ, and prints ratios of medians.
+same first atoms, and one coding by matching pursuit here and in scikit-learn.  Both run in
+turns in one process.  It stops if their results differ, and prints ratios of medians.
 Without dictlearn (``pip install dictlearn``) that line is left out.
 Run: ``OPENBLAS_NUM_THREADS=1 python benchmarks/bench_baselines.py``.
 """
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="a tenth of the rows")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    # The rows that became the first atoms need no second one; scikit-learn says so each time.
+    # Rows that became the first atoms need no second one; scikit-learn warns each time.
     warnings.filterwarnings("ignore", "Orthogonal matching pursuit ended prematurely")
     if not find_spec("dictlearn"):
         print("dictlearn is not installed: K-SVD is not compared")

@@ -1,4 +1,4 @@
-"""The cases: which data, and how many components.  A case knows no method."""
+"""The cases: data and numbers of components, independent of methods."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ CASES: dict[str, Case] = {
 
 
 def quick_case(case: Case) -> Case:
-    """A few hundred rows of the same data and few components, to see that all runs."""
+    """A few hundred rows of the same data and few components, as a smoke test."""
     few = tuple(r for r in case.components if r <= 20) or (20,)
     return replace(case, load=lambda: few_rows(case.load()), components=few)
 

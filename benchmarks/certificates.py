@@ -1,8 +1,8 @@
-"""What certificates promise, a row for each: ``python -m benchmarks.certificates [PART ...]``.
+"""Measurements of certificates, a row for each: ``python -m benchmarks.certificates [PART ...]``.
 
 ``text20`` and ``text100``: newsgroup tf-idf, gap and seconds of a bound of kind "probable".
 ``direct``: up to 2,048 features, seconds against an earlier version, whose `src` folder is given
-with ``--before``; each in processes of its own, in turns.  Without names all parts run.
+with ``--before``; each in separate processes, in turns.  Without names all parts run.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ CASES: dict[str, tuple[Callable[[], Any], int]] = {
 
 
 def reach_table(folder: Path) -> ResultTable:
-    """A row for each promise."""
+    """A row for each measurement."""
     return ResultTable(folder / "certificates.csv", COLUMNS, ("goal",))
 
 
@@ -82,7 +82,7 @@ def direct(case: str, before: Path) -> Row:
     ours, theirs = (statistics.median(seconds for seconds, _ in found) for _, found in sides)
     note = f"{ours:.3f} s against {theirs:.3f} s, medians of {ROUNDS} in turns; gaps "
     note += " and ".join(f"{found[0][1]:.3e}" for _, found in sides)
-    # A tenth is what two processes of the same version differ by.
+    # Two processes of the same version differ by a tenth.
     return _row(f"{case}: certify / that of the version before", ours / theirs, 1.1, note)
 
 
@@ -96,7 +96,7 @@ def _rows(part: str, before: Path | None) -> Iterator[Row]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Measure what is asked for, and add the rows."""
+    """Measure the given parts, and add the rows."""
     parts = ("text20", "text100", "direct")
     parser = argparse.ArgumentParser("python -m benchmarks.certificates", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(parts))

@@ -1,4 +1,4 @@
-"""Answers judged in float64, outside the clock and without the code that is judged.
+"""Check results in float64, untimed and independently of the code under test.
 
 Only the upper bound on the optimum comes from the package itself.
 """
@@ -29,7 +29,7 @@ BLOCK_NUMBERS = 4_000_000
 
 @dataclass(frozen=True)
 class SubspaceQuality:
-    """What a subspace is worth.
+    """The quality of a subspace.
 
     Attributes
     ----------
@@ -55,7 +55,7 @@ class SubspaceQuality:
 
 
 def measure(X: Matrix, U: Array) -> SubspaceQuality:
-    """Judge a subspace by plain formulas; rows are made unit here, whatever they were."""
+    """Check a subspace by plain formulas; rows are scaled to unit length here."""
     U = np.asarray(U, dtype=np.float64)
     value, rows, G = 0.0, 0, np.zeros_like(U)
     for block in _unit_blocks(X):
@@ -70,7 +70,7 @@ def measure(X: Matrix, U: Array) -> SubspaceQuality:
 
 
 def is_right(found: SubspaceQuality, tol: float) -> bool:
-    """Whether U is orthonormal and its residual is what was asked for."""
+    """Whether U is orthonormal and its residual is at most the requested one."""
     return found.skewness < 1e-9 and found.residual <= SLACK * tol
 
 

@@ -1,4 +1,4 @@
-"""Timing in turns: warm-up, then rounds in which everybody runs once."""
+"""Timing in turns: warm-up, then rounds in which every action runs once."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import numpy as np
 __all__ = ["TimedAnswer", "Timing", "race", "ratio"]
 
 # After a product the threads of OpenBLAS spin for some 30 ms in case there is another; that
-# should not slow down whoever comes next.
+# should not slow down the next action.
 SETTLE = 0.1
 
 
@@ -39,7 +39,7 @@ class Timing:
 
 @dataclass(frozen=True)
 class TimedAnswer:
-    """How long an action took, and what it returned last."""
+    """The times of an action, and its last result."""
 
     timing: Timing
     answer: Any

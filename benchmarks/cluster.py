@@ -1,4 +1,4 @@
-"""What a Dask cluster costs: ``python -m benchmarks.cluster``.
+"""The overhead of a Dask cluster: ``python -m benchmarks.cluster``.
 
 A pass on workers that are processes of this machine against the same pass on as many
 threads of one process, in turns.
@@ -145,7 +145,7 @@ def _on_cluster(size: Size) -> Problem:
 
 
 def _bytes_of_a_pass(problem: Problem, U: Array) -> Row:
-    """What goes to each worker, and what comes back from all."""
+    """Bytes sent to each worker, and bytes received from all."""
     dumps: Any = importlib.import_module("cloudpickle").dumps
     moved: Row = {}
 

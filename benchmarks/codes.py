@@ -1,4 +1,4 @@
-"""Fewer bytes, beside what people use: recall against bytes, with all side data counted.
+"""Codes compared with alternatives: recall against bytes, with all side data counted.
 
 ``python -m benchmarks.codes`` encodes unit rows with `SphericalCodec` (also as exported to faiss),
 faiss quantisers, sign bits, first coordinates in int8, and the same coder on SVD + unit rows and on
@@ -6,7 +6,7 @@ centred PCA; 1,000 held-out queries ask for their 10 nearest rows by cosine, by 
 40 candidates were ranked with full vectors.  Bytes are those of a row, corrections and the like
 included; models, which all rows share, are not counted.  ``--data``, ``--only`` and ``--bytes``
 choose parts; ``--answers`` is a folder where answers of rivals are kept, so that OPQ, which takes
-minutes to train, need not be trained again when ours changes.  ``--untimed`` leaves out seconds,
+minutes to train, is not trained again when our code changes.  ``--untimed`` leaves out seconds,
 for busy machines.  ``draw`` only draws the picture.
 """
 
@@ -57,7 +57,7 @@ DATA: dict[str, Callable[[], Array]] = {
 
 
 class Answer(NamedTuple):
-    """Candidates for each query, best first, and what they took."""
+    """Candidates for each query, best first, and the seconds they took."""
 
     n_bytes: int
     ids: Labels
@@ -167,7 +167,7 @@ def _rounded(width: Callable[[int, int], int], signs: bool) -> Method:
 
 def _rabitq(bits: int) -> Method:
     name = f"RaBitQ{bits}" if bits > 1 else "RaBitQ"
-    # Any size stands for the one that it has.
+    # It has one size, whatever is requested.
     return _faiss(lambda m, size: f"RR{m},{name}" if size == SIZES[0] else None)
 
 
@@ -227,7 +227,7 @@ def _kept(
 def race_rows(
     name: str, sizes: Sequence[int], only: Sequence[str], answers: Path | None = None
 ) -> Iterator[Row]:
-    """Recall of all methods on one data set, and by how much they are behind ours."""
+    """Recall of all methods on one data set, and their difference from ours."""
     queries, base = split(name)
     truth = nearest_neighbours(base, queries, K).ids
     mine: dict[int, Array] = {}
@@ -320,7 +320,7 @@ def _draw_panel(ax: Any, rows: list[Row], column: str) -> None:
 
 
 def main() -> None:
-    """Measure what is asked for, add the rows, and draw."""
+    """Measure the given parts, add the rows, and draw."""
     parser = argparse.ArgumentParser("python -m benchmarks.codes", description=__doc__)
     parser.add_argument("part", nargs="?", default="race", choices=("race", "draw"))
     parser.add_argument("--data", action="append", choices=list(DATA))

@@ -1,6 +1,6 @@
-"""What codes promise, a row for each: ``python -m benchmarks.codes_reach [PART ...]``.
+"""Measurements of codes, a row for each: ``python -m benchmarks.codes_reach [PART ...]``.
 
-``recall``: neighbours that codes keep.  ``rivals``: who is ahead in the rows of the race.
+``recall``: neighbours that codes keep.  ``rivals``: methods ahead in the rows of the race.
 ``speed``: fit and encode beside training OPQ, which takes minutes.  ``scan``: codes per second
 beside faiss ``IndexPQ``.  ``same``: bytes on other threads and BLAS kernels.  ``cover``: intervals
 on queries that no fit has seen.  ``stream``: memory for 4,000,000 rows.  Without names all run.
@@ -43,12 +43,12 @@ ASKED = {
     ("glove", 25): 0.705,
     ("glove", 50): 0.895,
 }
-# The coder on other subspaces is expected to be level, and our own export is not a rival.
+# The coder on other subspaces is expected to be level, and our export is not a rival.
 NO_RIVALS = ("coder on", "ours")
 
 
 def reach_table(folder: Path) -> ResultTable:
-    """A row for each promise."""
+    """A row for each measurement."""
     return ResultTable(folder / "codes_reach.csv", COLUMNS, ("goal",))
 
 
@@ -146,7 +146,7 @@ print(hashlib.sha256(codes.tobytes()).hexdigest())
 
 
 def same(names: Sequence[str] = ("minilm", "glove"), size: int = 64) -> Iterator[Row]:
-    """How many different bytes settings of threads and kernels give."""
+    """Number of different bytes under several settings of threads and kernels."""
     for name in names:
         with tempfile.TemporaryDirectory() as folder:
             path = f"{folder}/codec.safetensors"
@@ -159,7 +159,7 @@ def same(names: Sequence[str] = ("minilm", "glove"), size: int = 64) -> Iterator
 
 
 def cover(sizes: Sequence[int] = (16, 64, 96)) -> Iterator[Row]:
-    """How many true cosines are inside their intervals, for queries that no fit has seen."""
+    """Share of true cosines inside their intervals, for queries that no fit has seen."""
     for name, size in itertools.product(DATA, sizes):
         queries, base = split(name)
         codec = SphericalCodec(size, random_state=0).fit(base)
@@ -170,7 +170,7 @@ def cover(sizes: Sequence[int] = (16, 64, 96)) -> Iterator[Row]:
 
 
 class Stream(RowSource):
-    """Rows that are made when they are read: nothing holds them."""
+    """Rows generated when they are read, without storage."""
 
     any_row, name, memory_budget, dtype = True, "a stream", 2**26, np.dtype(np.float32)
 
@@ -188,7 +188,7 @@ class Stream(RowSource):
             yield rng.standard_normal(size, dtype=np.float32) * spectrum
 
     def check_unchanged(self) -> None:
-        """Nobody can change it."""
+        """Nothing to check."""
 
 
 PEAK = """
@@ -239,7 +239,7 @@ PARTS: dict[str, Callable[[], Iterator[Row]]] = {
 
 
 def main() -> None:
-    """Measure what is asked for, and add the rows."""
+    """Measure the given parts, and add the rows."""
     parser = argparse.ArgumentParser("python -m benchmarks.codes_reach", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     parser.add_argument("--out", type=Path, default=RESULTS)

@@ -1,4 +1,4 @@
-"""Every method on one case: timed in turns, judged in float64, written as flat rows."""
+"""Every method on one case: timed in turns, checked in float64, written as flat rows."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ POLISH = {"tol": 1e-6, "max_iter": 50}
 
 @dataclass(frozen=True)
 class _Best:
-    """What the answers are compared with."""
+    """The reference that results are compared with."""
 
     value: float
     bound: Certificate | None
@@ -147,7 +147,7 @@ def _row(result: Result, best: _Best, tol: float, unit: float) -> Row:
 
 
 def _note(fit: Fit, found: SubspaceQuality, tol: float) -> str:
-    """Of iterative methods: whether they arrived, by our own account."""
+    """Whether iterative methods converged, by our own check."""
     if fit.note or not fit.trace or is_right(found, tol):
         return fit.note
     return f"wrong: residual {found.residual:.1e} above {tol:g}"

@@ -1,4 +1,4 @@
-"""Methods on one task: timed in turns, then read and judged outside the clock."""
+"""Methods on one task: timed in turns, then read and checked untimed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Effort:
 
 @dataclass(frozen=True)
 class Result:
-    """How long a method took, what it found, and what that is worth."""
+    """The time of a method, its result, and the quality of the result."""
 
     timing: Timing
     fit: Fit

@@ -1,9 +1,9 @@
-"""What people with embeddings are promised: neighbours kept, dimensions chosen, files transformed.
+"""Measurements on embeddings: neighbours kept, dimensions chosen, files transformed.
 
 ``python -m benchmarks.embeddings`` measures, on the MiniLM vectors of the newsgroups, the
-recall of neighbours beside its rivals, and `choose_components` on queries that it never saw;
+recall of neighbours compared with rivals, and `choose_components` on unseen queries;
 and on 4,000,000 x 384 generated numbers (6 GB in a temporary folder) `transform_file` beside
-a bare product of the same blocks, each in a process of its own, taking turns.  Parts by name:
+a bare product of the same blocks, each in a separate process, in turns.  Parts by name:
 ``recall``, ``choose``, ``transform``; ``--rows`` and ``--folder`` as in `outofcore`.
 """
 
@@ -48,7 +48,7 @@ COLUMNS = (
 
 
 def embeddings_table(folder: Path) -> ResultTable:
-    """A row for each number that is promised."""
+    """A row for each measurement."""
     return ResultTable(folder / "embeddings.csv", COLUMNS, ("part", "method", "n", "r"))
 
 
@@ -65,7 +65,7 @@ def recall_rows() -> Iterator[Row]:
 
 
 def choose_rows(rounds: int) -> Iterator[Row]:
-    """The choice for a recall of 0.9, on queries of others, and what the whole curve cost.
+    """The choice for a recall of 0.9, on other queries, and the cost of the whole curve.
 
     The ratio is the time of all but the searches, by a clock outside, over that of one fit to the
     same rows, of as many components as were chosen and with the same settings, both medians of
@@ -96,7 +96,7 @@ def _recalls(model: SphericalPCA, base: Array, queries: Array) -> Array:
 
 
 def _bare(model: SphericalPCA, source: Path, output: Path) -> None:
-    """A product, unit rows and a write for every block: nothing is looked at or checked."""
+    """A product, unit rows and a write for every block, without any checks."""
     X, U = np.load(source, mmap_mode="r"), np.ascontiguousarray(model.components_.T)
     height = best_block_rows(open_rows(source), allowed_threads())
     header = X.offset

@@ -1,4 +1,4 @@
-"""What is measured for a goal: one small function each, all return a `GoalMeasurement`."""
+"""Measurements for goals: one small function each, all return a `GoalMeasurement`."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class GoalMeasurement:
-    """What was measured for a goal.
+    """The measurement for a goal.
 
     Attributes
     ----------
@@ -80,9 +80,9 @@ class GoalMeasurement:
     ours, peer : float
         Median seconds.
     residual, tol, gap : float
-        Of our answer: its residual in float64, what was asked for, the certificate's gap.
+        Of our result: its residual in float64, the requested one, the gap of the certificate.
     right : bool
-        Whether our answer is what was asked for.
+        Whether our result is as requested.
     note : str
     """
 
@@ -244,7 +244,7 @@ def _ratio(ours: Result, peer: Result, tol: float, note: str) -> GoalMeasurement
 def _judged(
     measurement: GoalMeasurement, X: Matrix, U: Array, found: SubspaceQuality
 ) -> GoalMeasurement:
-    """The measurement with what our answer is worth."""
+    """The measurement with the quality of our result."""
     bound = certificate(X, U)
     gap = math.nan if bound is None else bound.gap
     right = is_right(found, measurement.tol)

@@ -1,7 +1,7 @@
 """Texts, and the methods that sort them into groups, for the race in `benchmarks.groups`.
 
-A method sees texts, vectors or both, the number of groups and a seed; labels of classes it never
-sees.  Those that need a package that is not among the requirements name it.
+A method sees texts, vectors or both, the number of groups and a seed, but never labels of
+classes.  Methods that need a package that is not among the requirements name it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sphericalpca.linalg import Array, Labels
 
 __all__ = ["DATA", "METHODS", "Grouper", "Task"]
 
-# What people pass to scikit-learn's vectorizers, and what `TextClusters` does by itself.
+# Common options of scikit-learn's vectorizers, which `TextClusters` sets, too.
 WORDS: dict[str, Any] = {"max_df": 0.5, "min_df": 5, "stop_words": "english"}
 
 
@@ -149,7 +149,7 @@ def _bertopic(kmeans: bool) -> Callable[[Task, int], Any]:
 
 
 class _NoEncoder:
-    """In the place of a model that would have to be downloaded: the vectors are known."""
+    """A substitute for a model that would have to be downloaded: the vectors are known."""
 
     def encode(self, texts: Any, **_: Any) -> Any:
         raise AssertionError(f"asked to encode {len(texts)} texts")

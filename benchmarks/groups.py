@@ -1,4 +1,4 @@
-"""Groups of texts beside what people use: how well they fit known classes, and how stably.
+"""Groups of texts compared with alternatives: agreement with known classes, and stability.
 
 ``python -m benchmarks.groups`` groups each data set with each method from several seeds, each in
 its own process, and writes a row for each.  Existing rows are kept, so an interrupted race can be
@@ -6,7 +6,7 @@ resumed; ``--again`` replaces them.  ``--data``, ``--only`` and ``--seeds`` choo
 BERTopic and turftopic are not among the requirements: where they are not installed they are
 skipped, and the output says so.
 Texts with the label -1 count as a group, and in the columns that end in ``_assigned`` they are
-left out.  ``summary`` prints the means, and what ours is ahead by.
+left out.  ``summary`` prints the means, and the lead of ours.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def groups_table(folder: Path) -> ResultTable:
 
 
 def provenance(*packages: str) -> Row:
-    """Which commit was measured, on which processor, with which libraries."""
+    """The commit, the processor and the libraries of the measurement."""
     asked = ["git", "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=False).stdout
     info = Path("/proc/cpuinfo")
@@ -156,7 +156,7 @@ def _run(names: Sequence[str], methods: Sequence[str], args: Any) -> None:
 
 
 def main() -> None:
-    """Run what is asked for, add the rows, and print the summary."""
+    """Run the given parts, add the rows, and print the summary."""
     parser = argparse.ArgumentParser("python -m benchmarks.groups", description=__doc__)
     parts = "race (default), summary (print only), or one (a run of a race, in its own process)"
     known = ("race", "one", "summary")
@@ -174,7 +174,7 @@ def main() -> None:
     )
     args = parser.parse_args()
     names, methods = args.data or list(DATA), args.only or list(METHODS)
-    if args.part == "one":  # of a race, in a process of its own
+    if args.part == "one":  # one run of a race, in a separate process
         print(json.dumps(measured(names[0], methods[0], args.seeds, args.out)))
         return
     if args.part == "race":

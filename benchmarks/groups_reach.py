@@ -1,4 +1,4 @@
-"""What groups of texts promise, a row for each: ``python -m benchmarks.groups_reach [PART ...]``.
+"""Measurements of text groups, a row for each: ``python -m benchmarks.groups_reach [PART ...]``.
 
 ``posts``: the newsgroups from file to page.  ``million``: a million short texts, made of their
 sentences.  ``auto``: 5 and 20 generated groups are counted.  ``kernels``: labels under other BLAS
@@ -35,7 +35,7 @@ POSTS, DRAWS, LEAST_WORDS = "newsgroups, headers kept", 10, 5
 
 
 def reach_table(folder: Path) -> ResultTable:
-    """A row for each promise."""
+    """A row for each measurement."""
     return ResultTable(folder / "groups_reach.csv", COLUMNS, ("goal",))
 
 
@@ -84,7 +84,7 @@ def million(folder: Path) -> Iterator[Row]:
 
 
 def topics(k: int, n: int, seed: int) -> list[str]:
-    """Texts of k topics, with words of their own among words that all have."""
+    """Texts of k topics, with words of the topic among common words."""
     rng = np.random.default_rng(seed)
     own, common = rng.dirichlet(np.full(1000, 0.05), k), 1 / np.arange(1, 1001)
     texts = []
@@ -96,7 +96,7 @@ def topics(k: int, n: int, seed: int) -> list[str]:
 
 
 def auto(folder: Path) -> Iterator[Row]:  # noqa: ARG001
-    """How often the number is found within one, and what that costs."""
+    """How often the number is found within one, and the cost."""
     for k in (5, 20):
         found, costs = [], []
         for seed in range(DRAWS):
@@ -163,7 +163,7 @@ PARTS: dict[str, Callable[[Path], Iterator[Row]]] = {
 
 
 def main() -> None:
-    """Measure what is asked for, and add the rows."""
+    """Measure the given parts, and add the rows."""
     parser = argparse.ArgumentParser("python -m benchmarks.groups_reach", description=__doc__)
     parser.add_argument("parts", nargs="*", metavar="PART", help=", ".join(PARTS))
     out = "folder of groups_reach.csv (default: the committed one)"

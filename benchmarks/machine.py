@@ -1,4 +1,4 @@
-"""What rows were made with, and with how many threads."""
+"""Provenance of rows, and the number of threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paper import provenance
 
 __all__ = ["QUICK", "made_with"]
 
-# How rows of a quick run are marked: their data are not those that their names promise.
+# The mark of rows of a quick run, whose data are smaller than their names say.
 QUICK = "quick run on small data"
 
 

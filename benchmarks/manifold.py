@@ -4,8 +4,8 @@ On the Grassmannian the length of pymanopt's gradient is ``||G - U U'G||``, and 
 symmetric, so it is our residual times ``||G||``.  pymanopt can only stop at a given
 length; the gradient below ends the run at a given residual instead.
 
-It works in float64 unless asked otherwise: its line search compares values that float32
-cannot tell apart near the optimum.  What cost, gradient and Hessian need at one U is
+It works in float64 by default: its line search compares values that float32 cannot
+distinguish near the optimum.  What cost, gradient and Hessian need at one U is
 computed once: pymanopt asks for it several times.
 """
 
@@ -56,7 +56,7 @@ class Descent:
             euclidean_gradient=numpy_function(self.gradient),
             euclidean_hessian=numpy_function(self.hessian),
         )
-        # Its own limits are out of the way: steps may be short, iterations many.
+        # pymanopt's own limits are disabled: steps may be short, iterations many.
         limits = {"max_iterations": 10**9, "min_gradient_norm": 0.0, "min_step_size": 0.0}
         solver = getattr(pymanopt.optimizers, optimizer)(
             verbosity=0, max_time=self.task.cap, **limits

@@ -1,4 +1,4 @@
-"""Memory of a fit beyond its data, measured in a process of its own.
+"""Memory of a fit beyond its data, measured in a separate process.
 
 Run as ``python -m benchmarks.memory ROWS FEATURES COMPONENTS``: prints the peak that numpy
 and Python report, and the peak of anonymous resident memory, both in bytes, as JSON.
@@ -46,7 +46,7 @@ def fit_peaks(n: int, m: int, r: int) -> Peaks:
 
 
 def resident_bytes() -> float:
-    """Anonymous resident memory of this process; NaN where the system does not tell."""
+    """Anonymous resident memory of this process; NaN if the system does not report it."""
     if not STATUS.exists():
         return float("nan")
     lines = [line for line in STATUS.read_text().splitlines() if line.startswith("RssAnon")]
@@ -54,7 +54,7 @@ def resident_bytes() -> float:
 
 
 def resident_peak(action: Callable[[], object], pause: float = 0.001) -> float:
-    """How far resident memory rises above its level before, looked at every `pause` seconds."""
+    """How far resident memory rises above its former level, sampled every `pause` seconds."""
     before = highest = resident_bytes()
     over = threading.Event()
 

@@ -1,4 +1,4 @@
-"""All methods, ours first.  A method sees unit rows and a task, never a case's name."""
+"""All methods, ours first.  A method sees unit rows and a task, never the name of a case."""
 
 from __future__ import annotations
 

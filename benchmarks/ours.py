@@ -36,7 +36,7 @@ __all__ = [
 
 NO_LIMIT = 10**9
 
-# By how much the entries of U'U may differ from those of the unit matrix.
+# Largest difference of the entries of U'U from the identity.
 SKEWNESS = {"float32": 1e-5, "float64": 1e-12}
 
 

@@ -1,8 +1,8 @@
-"""Fits from files beside fits from memory: rows per second, and memory beyond the imports.
+"""Fits from files compared with fits from memory: rows per second, and memory beyond imports.
 
 ``python -m benchmarks.outofcore`` generates 4,000,000 x 512 float32 numbers (8 GB) in a
 temporary folder, and fits them from memory, from a memory map, and through `open_rows`,
-each in a process of its own, one after the other, several rounds.  All make the same
+each in a separate process, one after the other, several rounds.  All make the same
 number of passes.  ``--rows`` and ``--folder`` choose a smaller file and another place.
 
 With ``--cold`` two more ways take turns with them: a fit through `open_rows` before each
@@ -58,7 +58,7 @@ WAYS: dict[str, Loader] = {
 # Ways that begin every read with a file that is on its disk only.
 COLD_FIT, COLD_READ = "open_rows, cold disk", "bare read, cold disk"
 COLD = (COLD_FIT, COLD_READ)
-# A file that is still in memory after it was dropped is on no disk.
+# A file that is still in memory after it was dropped is not on a disk.
 STILL_CACHED = 0.05
 
 NAMES = {
@@ -93,7 +93,7 @@ def fit_once(way: str, path: Path) -> dict[str, float]:
     fit_model(warm, COMPONENTS, tol=0.0, max_iter=1)  # libraries and their buffers are loaded
     read_through(path)
     load = open_rows if way == COLD_FIT else WAYS[way]
-    # Data in memory are not counted; what opening a file takes is.
+    # Data in memory are not counted; memory for opening a file is.
     held = load(path) if way == "memory" else None
     found: dict[str, float] = {}
 
@@ -180,7 +180,7 @@ def compare(path: Path, rows: int, rounds: int, ways: Iterable[str] = tuple(WAYS
             "passes": found[0]["passes"],
             "seconds": statistics.median(one["seconds"] for one in found),
             "rows_per_second": statistics.median(speed[way]),
-            # Of neighbours in time: the machine's own speed wanders.
+            # Ratios of consecutive runs: the speed of the machine varies.
             "rate": statistics.median(
                 a / b for a, b in zip(speed[way], speed["memory"], strict=True)
             ),

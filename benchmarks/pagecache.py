@@ -1,4 +1,4 @@
-"""What the system's cache holds of a file: put it there, drop it, look how much is there."""
+"""The system's cache of a file: load the file, drop it, measure how much is cached."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ PIECE = 1 << 24
 
 
 def read_through(path: Path) -> None:
-    """Afterwards the file is in the cache, as far as there is room."""
+    """Load the file into the cache, as far as it fits."""
     with path.open("rb", buffering=0) as file:
         while file.read(PIECE):
             pass
 
 
 def drop(path: Path) -> None:
-    """Afterwards it is not: what was not written yet is written first, as only that may go.
+    """Drop the file from the cache; unwritten pages are written first, as they cannot be dropped.
 
-    Needs no rights, but the file must be on a disk, and nobody may have it mapped.
+    Needs no privileges, but the file must be on a disk, and must not be mapped.
     """
     if not hasattr(os, "posix_fadvise"):
         raise OSError("This system has no posix_fadvise: a cold disk cannot be measured here.")

@@ -31,7 +31,7 @@ __all__ = [
 # take about a minute.
 NMF_LIMIT = 3e7
 
-# Beyond this an m x m matrix is not what anybody would decompose.
+# Beyond this nobody would decompose an m x m matrix.
 MOST_FEATURES = 5000
 
 
@@ -82,7 +82,7 @@ def _scipy_svd(solver: str) -> Callable[[Matrix, int], Array]:
 def _svd_peer(name: str, vectors: Callable[[Matrix, int], Array]) -> Contender:
     def fit(X: Matrix, task: Task) -> Array:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # of lobpcg, which stops early
+            warnings.simplefilter("ignore", UserWarning)  # from lobpcg, which stops early
             return vectors(X, task.n_components)
 
     return Contender(name, fit, lambda U: Fit(orthonormal(U)), _refuse_small)

@@ -35,7 +35,7 @@ _MARKS |= {"IncrementalPCA": "D", "NMF": "P"}
 
 
 def draw(folder: Path) -> list[Path]:
-    """Draw whatever there are rows for, and return the files."""
+    """Draw all pictures that the rows allow, and return the files."""
     drawn = [*_traces(folder), _reach(folder), _growth(folder)]
     return [path for path in drawn if path is not None]
 
@@ -110,7 +110,7 @@ def _ends(ax: Any, rows: list[Row], spent: str) -> None:
 def _gap_axes(ax: Any, spent: str) -> None:
     tidy(ax, grid="both")
     ax.set(xscale="log", yscale="log", ylim=(FLOOR / 1.6, 2.0))
-    ax.minorticks_off()  # over ten decades they are a blur, and most of the drawing time
+    ax.minorticks_off()  # over ten decades they blur, and take most of the drawing time
     ax.set_xlabel("seconds" if spent == "seconds" else "passes over the data")
 
 

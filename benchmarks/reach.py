@@ -37,7 +37,7 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Goal:
-    """A limit to be kept.
+    """A limit to meet.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Goal:
     at_least : bool
         Whether the limit is a lower one.
     wish : float or None
-        A harder limit that would be better still.
+        A stricter limit.
     """
 
     name: str
@@ -226,7 +226,7 @@ def reach_table(folder: Path) -> ResultTable:
 
 
 def verdict(goal: Goal, measurement: GoalMeasurement) -> str:
-    """Whether the limit is kept; a fast wrong answer keeps none."""
+    """Whether the limit is met; a fast wrong result meets none."""
     if not measurement.right:
         return "wrong answer"
     excess = measurement.measured / goal.limit
@@ -252,7 +252,7 @@ def reach(goal: Goal, setting: Setting) -> Row:
         "measured": found.measured,
         "quartile_1": found.spread[0],
         "quartile_3": found.spread[1],
-        # Small data say nothing about a limit.
+        # Small data do not test a limit.
         "verdict": "not judged" if setting.quick and found.right else verdict(goal, found),
         "ours": found.ours,
         "peer": found.peer,

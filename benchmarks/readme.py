@@ -97,7 +97,7 @@ def _codes(rows: list[dict[str, str]]) -> list[str]:
             and not row["method"].startswith(("coder on", "ours"))
         ]
         own = [r for r in rows if (r["data"], r["bytes"], r["method"]) == (data, size, "ours")]
-        # Rows of earlier runs may be behind an earlier state of ours.
+        # Rows of earlier runs may be compared with an earlier version of ours.
         behind = 0.0 if own else float(rivals[0]["behind_ours"])
         ours = float((own or rivals)[0]["recall"]) + behind
         others = [(row["method"], float(row["recall"])) for row in rivals]

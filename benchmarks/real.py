@@ -30,7 +30,7 @@ MINILM_FILE, GLOVE_FILE = "newsgroups_minilm_f16.npz", "glove100_f16.npz"
 
 
 class MissingDataError(Exception):
-    """A data file is not there; the message has no path, because it goes into the rows."""
+    """A data file is missing; the message has no path, because it goes into the rows."""
 
     def __init__(self, file: str) -> None:
         super().__init__(f"no {file} in the data home: set SPHERICALPCA_DATA_HOME")

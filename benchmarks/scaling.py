@@ -1,4 +1,4 @@
-"""What a pass would cost on more machines: ``python -m benchmarks.scaling``.
+"""The cost of a pass on more machines: ``python -m benchmarks.scaling``.
 
 A model with five numbers, four of them fitted to the rows that `benchmarks.cluster` and
 `benchmarks.outofcore` measured on one machine; the speed of a network is assumed.

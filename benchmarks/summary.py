@@ -1,4 +1,4 @@
-"""The results page, written from the rows alone."""
+"""The results page, generated only from the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ it is left out where it would take minutes. Iterative methods start from one ran
 their loss gap says what their subspace is worth for this one.
 """
 
-# By what share the default's loss may be above exact alternation's from the same start.
+# Allowed relative excess of the default's loss over exact alternation's from the same start.
 LARGEST_EXCESS = 1e-4
 
 SHOWN = {

@@ -1,4 +1,4 @@
-"""Rows on disk: flat CSV files, rewritten whole after each case."""
+"""Rows on disk: flat CSV files, rewritten atomically after each case."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class ResultTable:
     path : Path
     columns : sequence of str
     key : sequence of str
-        New rows take the place of all old ones that agree with them in these columns.
+        New rows replace old ones that agree with them in these columns.
     """
 
     path: Path

@@ -1,4 +1,4 @@
-"""The contract between data, methods and measures."""
+"""The interface between data, methods and measures."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["Contender", "Fit", "Task", "TracePoint", "random_subspace"]
 
 
 class TracePoint(NamedTuple):
-    """The loss h, and what had been spent when it was reached."""
+    """The loss h, and the cost until it was reached."""
 
     seconds: float
     passes: float
@@ -25,7 +25,7 @@ class TracePoint(NamedTuple):
 
 @dataclass(frozen=True)
 class Task:
-    """What a method is asked for.
+    """The task of a method.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Fit:
-    """What a method found.
+    """The result of a method.
 
     Attributes
     ----------
@@ -57,7 +57,7 @@ class Fit:
         Orthonormal basis of the subspace.
     passes : float
         Reads of the data, a read being one product with X and one with X'; NaN where the
-        method does not tell.
+        method does not count them.
     trace : tuple of TracePoint
         Empty for methods that are not iterative.
     note : str

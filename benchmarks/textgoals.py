@@ -31,8 +31,8 @@ from sphericalpca.solvers.solve import automatic
 
 __all__ = ["choice", "corner", "pass_against_scipy", "text_without_kernels", "until_as_good"]
 
-# Rows, features, words of a row (0: dense) and components of data that the choice of a solver was
-# not made from.
+# Rows, features, words of a row (0: dense) and components of data that were not used to fit the
+# choice of a solver.
 SHAPES = (
     (700, 90, 0, 7),
     (3_000, 1_500, 0, 12),
@@ -73,7 +73,7 @@ def text_without_kernels(setting: Setting, r: int, tol: float) -> GoalMeasuremen
 def until_as_good(setting: Setting, r: int) -> GoalMeasurement:
     """Time until the mean cosine of TruncatedSVD is reached, over the time of its fit.
 
-    The start of the fit is asked first, and if it does not reach that, the fit from its beginning.
+    The start of the fit is tried first, and if it does not reach that, the whole fit.
     """
     X, r = setting.rows_of(real.newsgroups_full()), setting.components(r)
     task = Task(random_subspace(X.shape[1], r))
@@ -84,7 +84,7 @@ def until_as_good(setting: Setting, r: int) -> GoalMeasurement:
             problem = Problem(as_rows(X))
             space = RowSpace(problem.rows) if RowSpace.suits(problem.rows) else problem
             start = space.evaluate(svd_start(space, r, np.random.default_rng(0)).U)
-            if start.value >= target and start.basis.size:  # the basis is part of the answer
+            if start.value >= target and start.basis.size:  # the basis is part of the result
                 return start.value
             chosen: AnySolver = automatic(problem.rows, r, 1e-4)
             rng, until = np.random.default_rng(0), StopAt(math.inf, target)

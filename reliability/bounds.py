@@ -4,7 +4,7 @@
 fit, a random subspace and a coordinate subspace of each, and writes a row for each kind.
 Eigenvalues come from random vectors, as those of wide data do (kind "probable").  For every other
 problem Lanczos starts from 2 vectors instead of 16 and makes 2 to 7 products, so that it does not
-see all of so small a space, and the tail counts.  A violation is a bound below f at some
+span all of so small a space, and the tail matters.  A violation is a bound below f at some
 subspace: at the best of several starts, in float64 and plain NumPy; in three dimensions at the
 best of 20,000 lines or planes, too.
 """
@@ -81,7 +81,7 @@ def _given(model: SphericalPCA, U: Matrix) -> SphericalPCA:
 
 
 def _forced(rng: np.random.Generator, *, few: bool) -> ExitStack:
-    """Eigenvalues by random vectors; few of them, and of the products, if asked for."""
+    """Eigenvalues by random vectors, optionally with few vectors and products."""
     stack = ExitStack()
     stack.enter_context(mock.patch.object(certificate, "DIRECT_SIZE", 0))
     if few:
@@ -95,7 +95,7 @@ def _forced(rng: np.random.Generator, *, few: bool) -> ExitStack:
 def look(
     problem: SmallProblem, rng: np.random.Generator, *, few: bool
 ) -> tuple[float, list[float]]:
-    """How far the lowest of three bounds is above the best value known, and the gaps."""
+    """The distance of the lowest of three bounds from the best known value, and the gaps."""
     m, r = problem.X.shape[1], problem.r
     options = {"tol": 1e-6, "max_iter": 500}
     fits = [problem.fit(problem.X, **options)]
@@ -114,7 +114,7 @@ def look(
 
 
 def study(kind: str, count: int) -> Row:
-    """A row about `count` problems of a kind."""
+    """A row for `count` problems of a kind."""
     draw, closest, gaps, violations = KINDS.get(kind, _three_dimensions), np.inf, [], 0
     for seed in range(count):
         rng = np.random.default_rng([seed, *kind.encode()])

@@ -1,10 +1,10 @@
-"""Every number in README and docs, and where it comes from: ``docs/claims.md``.
+"""Every number in README and docs, and its source: ``docs/claims.md``.
 
     python -m reliability.claims           # write the page
-    python -m reliability.claims --check   # only tell whether it is up to date
+    python -m reliability.claims --check   # only check whether it is up to date
 
-A table is known by the words of its head, wherever it stands, so pages may be rearranged.  One that
-nobody knows is an error: name its source in `SOURCES`.  Numbers in running text are those of
+A table is identified by the words of its head, wherever it is, so pages may be rearranged.  An
+unknown table is an error: name its source in `SOURCES`.  Numbers in running text are those of
 `reliability.passages`.
 """
 
@@ -66,7 +66,7 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "reproduction/tables/": NEWSGROUPS,
 }
 
-# Tables that measure nothing: what a call does, what an option means, what was found by reading.
+# Tables without measurements: of calls, of options, of findings from reading.
 NO_MEASUREMENTS = (
     *("| X is", "| `--to`", "column or collection", "found | then", "found | now", "| | |"),
 )
@@ -94,7 +94,7 @@ class Table:
 
     @property
     def measures(self) -> bool:
-        """Whether there is something in it to be measured again."""
+        """Whether it contains measurements."""
         drawn = self.head.endswith(".md")
         plain = any(words in self.head for words in NO_MEASUREMENTS)
         return drawn or (bool(self.numbers) and not plain)
@@ -112,7 +112,7 @@ class Table:
 
 
 def pages(root: Path = ROOT) -> Iterator[tuple[str, str]]:
-    """Name and text of README and each page of docs; what is generated is left out."""
+    """Name and text of README and each page of docs, without generated pages."""
     docs = root / "docs"
     found = [*docs.glob("*.md"), *docs.rglob("*.rst")]
     generated = {"api", "drawn", "gallery", "templates"}
@@ -123,7 +123,7 @@ def pages(root: Path = ROOT) -> Iterator[tuple[str, str]]:
 
 
 def entries(root: Path = ROOT) -> Iterator[Table | Passage]:
-    """What has numbers in it, page by page: first the tables, then the paragraphs."""
+    """All passages with numbers, page by page: first the tables, then the paragraphs."""
     for name, text in pages(root):
         yield from tables_of(name, text)
         yield from passages_of(name, text)
@@ -183,7 +183,7 @@ def _source(name: str, root: Path) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write the page, or tell whether it is up to date."""
+    """Write the page, or check whether it is up to date."""
     parser = argparse.ArgumentParser(prog="python -m reliability.claims", description=__doc__)
     parser.add_argument("--check", action="store_true", help="write nothing")
     path, text = ROOT / PAGE, claims()

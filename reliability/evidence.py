@@ -1,7 +1,7 @@
-"""Which files of rows are committed, what prints them again, and what code they measure.
+"""The committed files of rows, the commands that reproduce them, and the code they measure.
 
 Each folder of rows has a ledger, ``measured.csv``, with a line for each file: the hash of the code
-that its rows measure, what they were made with, and why they are kept if the code has changed
+that its rows measure, their provenance, and why they are kept if the code has changed
 since.  `reliability.release` checks it; `reliability.claims` lists the tables made from the rows.
 """
 
@@ -45,7 +45,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Line:
-    """What a ledger says of a file; `older` is the reason to keep rows of former code, or empty."""
+    """A ledger's line for a file; `older` is the reason to keep rows of earlier code, or empty."""
 
     file: str
     code: str
@@ -112,7 +112,7 @@ EVIDENCE = {
 
 
 def code_hash(places: tuple[str, ...], root: Path = ROOT) -> str:
-    """Hash of what the code in these places does: comments, docstrings and layout do not count."""
+    """Hash of the code in these places, without comments, docstrings and layout."""
     total = hashlib.sha256()
     for file in sorted({file for place in places for file in _files(root / place)}):
         total.update(file.relative_to(root).as_posix().encode())
@@ -138,7 +138,7 @@ def _files(place: Path) -> Iterator[Path]:
 
 @cache
 def _parsed(text: str) -> str:
-    """What a module does; files are asked for by many rows."""
+    """The normalised code of a module, cached because many rows use it."""
     return _meaning(ast.parse(text))
 
 

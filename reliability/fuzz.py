@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of every file reader: ``python -m reliability.fuzz TARGET --runs N``.
 
-Wants atheris (``pip install atheris``, Python 3.11 to 3.13).  One process fuzzes; when an
-input ends it (a crash in a library, a hang, too much memory), that input is kept and another
+Requires atheris (``pip install atheris``, Python 3.11 to 3.13).  One process fuzzes; when an
+input terminates it (a crash in a library, a hang, too much memory), that input is kept and another
 process continues.  Exceptions other than documented errors are kept too, one input for each
 place that raised one, and do not stop it.
 """
@@ -23,7 +23,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-# It loads nothing that is watched.
+# Imports no module under instrumentation.
 from sphericalpca.registry.formats import FORMATS
 
 __all__ = ["main"]
@@ -34,9 +34,9 @@ KEY = ("target", "date", "seed")
 COLUMNS = (*KEY, "runs", "seconds", "restarts", "coverage_start", "coverage", "corpus")
 
 FINDINGS = Path("fuzz-findings")
-# Of an input, a run, and the process.
+# Limits for an input, a run, and the process.
 LONGEST, SECONDS, MEGABYTES = 8192, 20, 3000
-# Whose lines are watched: the readers, not the arithmetic behind them.
+# Instrumented modules: the readers, not the arithmetic.
 WATCHED = [
     *("sphericalpca.rows.sources", "sphericalpca.rows.reading", "sphericalpca.rows.streamed"),
     *("sphericalpca.modelfile", "sphericalpca.estimators.fitted"),
@@ -47,7 +47,7 @@ RESTARTS = 2000
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Fuzz one target, and note how it went."""
+    """Fuzz one target, and record the outcome."""
     options = _options(arguments)
     if options.read is not None:
         return _read(options.target, options.read)
@@ -61,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _note(options: argparse.Namespace, row: dict[str, Any]) -> int:
-    # Not before: the fuzzer imports the package itself, to see which lines are reached.
+    # Imported late: the fuzzer imports the package itself, with instrumentation.
     from benchmarks.table import ResultTable  # noqa: PLC0415
 
     found = sorted(options.findings.glob(f"{options.target}-*"))
@@ -88,7 +88,7 @@ def _options(arguments: list[str] | None) -> argparse.Namespace:
 
 
 def _memory() -> str | None:
-    """A folder that is kept in memory, where there is one."""
+    """A folder in memory, if available."""
     return "/dev/shm" if Path("/dev/shm").is_dir() else None
 
 
@@ -119,7 +119,7 @@ def _write_seeds(target: str, corpus: Path) -> None:
 
     corpus.mkdir(parents=True, exist_ok=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of fits that were not finished
+        warnings.simplefilter("ignore")  # about unfinished fits
         contents = seeds(target)
     for content in contents:
         (corpus / hashlib.sha1(content, usedforsecurity=False).hexdigest()).write_bytes(content)
@@ -140,7 +140,7 @@ def _run_fuzzer(
     ]
     command = [sys.executable, "-m", "reliability.fuzz", options.target, "--inside", str(folder)]
     command += ["--findings", str(options.findings), "--libfuzzer", str(corpus), *flags]
-    # Threads of BLAS would only stand in each other's way.
+    # Threads of BLAS would compete for cores.
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
     log = folder / "log"
     with log.open("wb") as file:
@@ -204,7 +204,7 @@ def _keep(error: Exception, data: bytes, target: str, findings: Path, known: set
 
 
 def _read(target: str, files: list[Path]) -> int:
-    """Say for each file what came of it."""
+    """Print the outcome for each file."""
     from reliability.targets import TARGETS, judge, warnings_are_errors  # noqa: PLC0415
 
     warnings_are_errors()

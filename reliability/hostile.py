@@ -1,7 +1,7 @@
-"""Hostile arrays at length: many times the examples of the suite, others every time, counted.
+"""Hostile arrays: many times the examples of the suite, different in every run, and counted.
 
 ``python -m reliability.hostile --times 40`` runs ``tests/hostile`` with forty times as many
-examples and writes, for each test, how many hypothesis drew, and how many broke the law.
+examples and writes, for each test, how many examples hypothesis drew, and how many failed.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
-"""Kill -9 at random moments, then the same command once more.
+"""Kill commands with SIGKILL at random moments, then run them again.
 
 ``python -m reliability.kill`` starts each command fifty times, kills it and all its
-processes, and looks:
+processes, and checks:
 
-- under the final name there is nothing, or all of it;
-- the next run succeeds, its answer is that of a run which nobody disturbed, and beside it no
-  temporary file is left.
+- under the final name there is nothing, or the complete output;
+- the next run succeeds, its result equals that of an uninterrupted run, and no temporary file
+  is left beside it.
 
-Every second kill waits until something is in the output's temporary file: writing takes a
-small part of a run, and is the part where things can break.
+Every second kill waits until the output's temporary file has content: writing is a small part
+of a run, and the most fragile one.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = ["VICTIMS", "Victim", "inputs", "kill_rounds"]
 
 COLUMNS = ("command", "rounds", "killed", "finished", "whole_after_kill", "faults", "made_with")
 
-# What differs between two runs that did the same: clocks.
+# Columns that differ between equal runs: times.
 CLOCKS = ("seconds", "cluster_seconds")
 
 State = dict[str, bytes]
@@ -74,7 +74,7 @@ def _rows(folder: Path, name: str) -> State:
 
 
 class Victim(NamedTuple):
-    """A command, and how its output is read.
+    """A command, and a function to read its output.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class Victim(NamedTuple):
     output : str
         The final name.
     read : callable
-        What stands under that name, without what differs from run to run.
+        The output without the parts that differ between runs.
     partial : bool
         Whether a part may be left after a kill, for the next run to resume from.
     program : str
@@ -98,7 +98,7 @@ class Victim(NamedTuple):
 
     @property
     def command(self) -> list[str]:
-        """All words that start it."""
+        """The command line."""
         return [sys.executable, "-m", self.program, *self.arguments.split()]
 
 
@@ -125,7 +125,7 @@ VICTIMS = {
 
 
 def inputs(folder: Path, rows: int = 200_000, features: int = 64) -> None:
-    """What the commands read."""
+    """The inputs of the commands."""
     rng = np.random.default_rng(0)
     X = rng.standard_normal((rows, features), dtype=np.float32)
     X *= np.linspace(1.3, 0.7, features, dtype=np.float32)
@@ -134,7 +134,7 @@ def inputs(folder: Path, rows: int = 200_000, features: int = 64) -> None:
 
 
 def kill_rounds(victim: Victim, folder: Path, rounds: int, seed: int = 0) -> Counter[str]:
-    """Kill a command so many times; counts of what came of it, and of faults by their name."""
+    """Kill a command repeatedly; return counts of outcomes, and of faults by name."""
     rng = np.random.default_rng(seed)
     began = time.perf_counter()
     wanted, names = _undisturbed(victim, folder / "reference")
@@ -204,9 +204,9 @@ def _killed(victim: Victim, folder: Path, delay: float, *, at_sight: bool) -> bo
 
 
 def _is_writing(victim: Victim, folder: Path) -> bool:
-    """Whether there is a temporary with content; an empty one only tries whether it may be made."""
+    """Whether a temporary file has content; an empty one only tests permissions."""
     for path in folder.rglob(".*" if victim.partial else f".{victim.output}.*"):
-        with suppress(OSError):  # gone by now
+        with suppress(OSError):  # removed meanwhile
             if path.is_dir() or path.stat().st_size > 0:
                 return True
     return False

@@ -1,7 +1,7 @@
-"""Which tests belong to a changed file: ``python -m reliability.mirror`` names them.
+"""The tests that belong to changed files: ``python -m reliability.mirror`` lists them.
 
-``make check`` runs these, and `reliability.mutants` tries them first.  A module's tests have its
-name and its place; `OTHERS` has the modules whose tests are called otherwise.
+``make check`` runs these, and `reliability.mutants` tries them first.  Tests mirror the name and
+place of their module; `OTHERS` lists modules whose tests have other names.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["OTHERS", "changed_files", "mirrored_tests"]
 ROOT = Path(__file__).parents[1]
 PACKAGE = "src/sphericalpca/"
 
-# Modules or rooms of the package, and the tests that look at them first.
+# Modules or subpackages, and the tests to run for them first.
 OTHERS = {
     "products.py": ("test_linalg.py", "test_parallel.py"),
     "curvature.py": ("test_curvature.py", "test_derivatives.py"),
@@ -91,7 +91,7 @@ def mirrored_tests(path: str) -> list[str]:
 
 
 def _there(names: Iterable[str]) -> list[str]:
-    """Those of these names that are there."""
+    """The names of existing files."""
     return [f"tests/{name}" for name in names if (ROOT / "tests" / name).exists()]
 
 

@@ -1,8 +1,8 @@
-"""Does the suite notice?  Small faults are put into the code, one at a time, and the tests run.
+"""Mutation tests: small faults are put into the code, one at a time, and the tests run.
 
-``python -m reliability.mutants run --suite NAME`` writes a row for each mutant: which test noticed
-it, in which tier, after how many seconds, or that none did.  It can be stopped and run again: what
-has a row is skipped.  ``list`` shows the mutants, ``compare BEFORE AFTER`` what two suites noticed.
+``python -m reliability.mutants run --suite NAME`` writes a row for each mutant: which test detected
+it, in which tier, after how many seconds, or that none did.  It can be stopped and run again:
+mutants with a row are skipped.  ``list`` shows the mutants, ``compare BEFORE AFTER`` two suites.
 
 A mutant changes one operator, number or sign, or drops one statement, in code that computes: no
 messages, annotations or defaults.  The same ones are drawn every time, as many from each room.
@@ -38,7 +38,7 @@ __all__ = ["EQUIVALENT", "Mutant", "draw", "main"]
 
 RESULTS = Path(__file__).parent / "results" / "mutants.csv"
 COLUMNS = ("suite", "mutant", "room", "verdict", "tier", "noticed_by", "seconds", "made_with")
-# What tests read beside the package.
+# Files besides the package that tests read.
 COPIED = ("src", "tests", "paper", "benchmarks", "reliability", "docs", "examples", "constraints")
 ROOMS = {
     "problem": ("problem.py",),
@@ -54,11 +54,11 @@ ROOMS = {
 PER_ROOM = 8
 SEED = 16
 CAP = 300.0  # seconds for a mutant
-ENOUGH = 0.95  # share of what was noticed before that `make test` alone must notice
+ENOUGH = 0.95  # share of the formerly detected mutants that `make test` alone must detect
 # How pytest ends where a selection is empty, and where conftest.py cannot be imported.
 NO_TESTS, UNUSABLE = 5, 4
 
-# By their names; what changes no answer, and why.
+# Names of mutants that change no result, with the reason.
 EQUIVALENT = {
     "linalg.py:37.12: 1024 -> (2048)": "twice as many squares are within the rounding promised",
     "products.py:26.16: 4000000 -> (8000000)": "from where on threads are used: the same sums",
@@ -214,7 +214,7 @@ def _short(text: str) -> str:
 
 @dataclass
 class Trial:
-    """A mutant in a copy of the tree, and what became of it so far."""
+    """A mutant in a copy of the tree, and its state."""
 
     mutant: Mutant
     seconds: float = 0.0
@@ -222,7 +222,7 @@ class Trial:
     noticed_by: str = ""
 
     def look(self, stages: Sequence[tuple[str, Sequence[str]]]) -> Trial:
-        """Run stages of tests, until one notices, or the time is over."""
+        """Run stages of tests until one fails or the time is over."""
         with tempfile.TemporaryDirectory() as folder:
             tree = _copy(Path(folder) / "tree")
             (tree / PACKAGE / self.mutant.path).write_bytes(self.mutant.source)
@@ -236,7 +236,7 @@ class Trial:
         return self
 
     def row(self, suite: str) -> Row:
-        """What is kept of it."""
+        """Its recorded fields."""
         known = (suite, self.mutant.name, self.mutant.room)
         unnoticed = "time over" if self.seconds >= CAP else "survived"
         verdict = "noticed" if self.noticed_by else unnoticed
@@ -245,7 +245,7 @@ class Trial:
 
 
 def _copy(tree: Path) -> Path:
-    """What the tests read."""
+    """Files that the tests read."""
     skipped = ignore_patterns("__pycache__", ".venv")
     for name in COPIED:
         copytree(ROOT / name, tree / name, ignore=skipped)
@@ -307,7 +307,7 @@ FAR: list[tuple[str, Sequence[str]]] = [
 
 
 def run(suite: str, table: ResultTable) -> None:
-    """Try what has no row of this suite: near tests for two mutants at a time, then the rest."""
+    """Try mutants without a row of this suite: nearest tests for two at a time, then the rest."""
     done = {row["mutant"] for row in table.read() if row["suite"] == suite}
     left = [m for m in draw() if m.name not in EQUIVALENT and m.name not in done]
     _check_without(left)
@@ -323,7 +323,7 @@ def run(suite: str, table: ResultTable) -> None:
 
 
 def _check_without(mutants: Sequence[Mutant]) -> None:
-    """Raise an error if tests fail without a mutant, because all mutants would count as noticed."""
+    """Raise an error if tests fail without a mutant: all mutants would count as detected."""
     near = dict.fromkeys(t for m in mutants for t in mirrored_tests(f"{PACKAGE}{m.path}"))
     with tempfile.TemporaryDirectory() as folder:
         selection = ["-n", "2", "-m", "not slow", *near]

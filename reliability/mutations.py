@@ -18,7 +18,7 @@ from typing import Any
 
 __all__ = ["Mutation", "mutate_archive", "mutate_gzip", "mutate_model", "mutate_plain"]
 
-# Changes bytes to at most so many: the fuzzer's own way.
+# Changes bytes, to at most this many: the fuzzer's own mutation.
 Plain = Callable[[bytes, int], bytes]
 Mutation = Callable[[bytes, int, random.Random, Plain], bytes]
 
@@ -48,7 +48,7 @@ def mutate_plain(data: bytes, size: int, rng: random.Random, plain: Plain) -> by
 
 
 def mutate_gzip(data: bytes, size: int, rng: random.Random, plain: Plain) -> bytes:
-    """What was compressed; now and then the bytes themselves."""
+    """The uncompressed content; now and then the raw bytes."""
     try:
         content = gzip.decompress(data)
     except (OSError, EOFError, ValueError, zlib.error):

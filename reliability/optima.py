@@ -1,9 +1,9 @@
 """How often does a fit end below the best subspace?  300 small problems of 20 kinds.
 
 ``python -m reliability.optima`` fits each problem as users do, by default and with ``n_init=10``,
-and compares the value with the best of 60 random starts in float64, which is a value that some
-subspace has: a fit can be above it, too.  ``--suite NAME`` names the rows, so that versions of the
-solvers can be compared on the same problems; what has a row is skipped.  Kinds and seeds are fixed.
+and compares the value with the best of 60 random starts in float64, which is attained by some
+subspace: a fit can be above it, too.  ``--suite NAME`` names the rows, so that versions of the
+solvers can be compared on the same problems; those with rows are skipped.  Seeds are fixed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMNS = (
 )
 SEEDS = 15
 STARTS = 60
-SHORT = 1e-4  # a share of the best value that counts
+SHORT = 1e-4  # relative shortfall that counts
 
 Matrix = npt.NDArray[np.float64]
 Draw = Callable[[np.random.Generator], "SmallProblem"]
@@ -60,7 +60,7 @@ class SmallProblem:
         return model
 
     def value(self, model: SphericalPCA) -> float:
-        """F at the model's subspace, in float64 and plain numpy."""
+        """The value at the model's subspace, in float64 and plain NumPy."""
         X = np.asarray(self.X.toarray() if sparse.issparse(self.X) else self.X, dtype=np.float64)
         w = np.ones(len(X)) if self.weight is None else self.weight
         if self.options.get("center"):
@@ -110,7 +110,7 @@ def _one_hot(rng: np.random.Generator) -> SmallProblem:
 
 
 def _mirrored(rng: np.random.Generator) -> SmallProblem:
-    """Every row and its mirror image: the SVD sees no way to one side."""
+    """Every row and its mirror image: the SVD prefers no side."""
     m = int(rng.integers(3, 8))
     half = _clusters(rng, 12, m, 4, 0.05)
     mirror = np.where(np.arange(m) < max(1, m // 3), -1.0, 1.0)
@@ -268,7 +268,7 @@ def compare(rows: Sequence[Row]) -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Look at the problems that have no row of this suite, and print the comparison."""
+    """Run the problems that have no row of this suite, and print the comparison."""
     parser = argparse.ArgumentParser("python -m reliability.optima", description=__doc__)
     parser.add_argument("--suite", required=True, help="what rows call this version of the solvers")
     parser.add_argument("--seeds", type=int, default=SEEDS, help="problems of each kind")

@@ -1,7 +1,7 @@
 """Numbers in running text: which paragraphs have measured ones, and the rows behind them.
 
-A paragraph is known by some of its words, or by its page if nothing more specific is known.  One
-that nobody knows is an error, as with tables; see `reliability.claims`.
+A paragraph is identified by some of its words, or else by its page.  An unknown paragraph is an
+error, as with tables; see `reliability.claims`.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ BEHIND: dict[str, tuple[str, ...]] = {
     "docs/scaling.md": (f"{BENCH}outofcore.csv",),
 }
 
-# Paragraphs whose numbers are asked for, promised or counted, but not measured.
+# Paragraphs whose numbers are settings, limits or counts, not measurements.
 PLAIN = (
     *("Python 3.11", "(3.11 or later)", "scikit-learn 1.6 the dispatch", "the smallest dimension"),
     *("at most 2,048", "up to 2,048", "docs/start.rst", "a margin below", "is significant."),
@@ -107,8 +107,7 @@ class Passage:
 def passages_of(page: str, text: str) -> Iterator[Passage]:
     """The paragraphs of a page that have measured numbers.
 
-    Code, directives and tables are left out: tests run the first, and tables have entries of
-    their own.
+    Code, directives and tables are left out: tests run code, and tables have their own entries.
     """
     heading = ""
     for block in re.split(r"(\n\s*\n|^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL):

@@ -1,4 +1,4 @@
-"""Phrases that sound translated: ``python -m reliability.phrases`` lists them, and ends with 1.
+"""Phrases that sound translated: ``python -m reliability.phrases`` lists them and exits with 1.
 
 ``make lint`` runs it over the text and the code that users read.
 """
@@ -25,6 +25,7 @@ PHRASES = {
     r"is no (?:truth value|target|count)": "must be a ..., is not a supported ...",
     r"at the state of today": "leave it out",
     r"no difference is shown": "no significant difference is found",
+    r"not shown to (?:differ|be)": "not significantly different, better, ...",
     r"refused by name": "raises an error naming the ...",
     r"k-means (?:is )?right on": "k-means reaches an accuracy of",
     r"shall": "must, will, or the imperative",
@@ -49,7 +50,7 @@ def found(text: str) -> Iterator[tuple[int, str, str]]:
 
 
 def main() -> int:
-    """Print what is found; the exit status."""
+    """Print all findings; return the exit status."""
     files = sorted({file for place in PLACES for file in ROOT.glob(place)})
     made = ROOT / "docs" / "gallery"
     lines = [

@@ -1,11 +1,11 @@
 """Do the committed rows belong to the current code?  ``make release-check`` asks.
 
-    python -m reliability.release                                  # names rows of former code
+    python -m reliability.release                                  # lists rows of earlier code
     python -m reliability.release --record FOLDER/NAME.csv ...     # after measuring again
     python -m reliability.release --older 'not run again' FILE ... # keep them, with the reason
 
-Rows of former code are an error unless the ledger says why they are kept; `docs/claims.md` shows
-that beside every table made from them.
+Rows of earlier code are an error unless the ledger gives a reason to keep them; `docs/claims.md`
+shows the reason beside every table made from them.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["faults", "mark_older", "record"]
 
 
 def faults(root: Path = ROOT) -> Iterator[str]:
-    """What is wrong with the ledgers: files they do not know, and rows of former code."""
+    """Problems of the ledgers: unknown files, and rows of earlier code."""
     for name, evidence in EVIDENCE.items():
         path = root / name
         line = read_ledger(path.parent).get(path.name)
@@ -51,7 +51,7 @@ def record(name: str, root: Path = ROOT) -> None:
 
 
 def _made_with(path: Path) -> str:
-    """What the rows say themselves, if they do; else what would make them here."""
+    """The provenance in the rows, if any; otherwise that of the current environment."""
     with path.open(newline="", encoding="utf-8") as file:
         said = dict.fromkeys(row.get("made_with") or "" for row in csv.DictReader(file))
     return " | ".join(filter(None, said)) or made_with()

@@ -1,4 +1,4 @@
-"""Small files of every format of rows, in every layout that is read differently.
+"""Small files of every row format, in every layout that is read differently.
 
 Tests of formats, fuzz seeds and fuzz targets are made of `SAMPLES`: a new format adds its own here.
 """
@@ -108,7 +108,7 @@ def _hdf5(X: Array, path: Path, group: int, chunked: bool) -> None:
 
     layout = {"chunks": (group, min(2, X.shape[1])), "compression": "gzip"} if chunked else {}
     with h5py.File(path, "w") as file:
-        # Growing ones may have chunks that are longer than they are.
+        # Resizable data sets may have chunks longer than the data.
         longest = (None, X.shape[1]) if layout else None
         file.create_dataset("train", data=X, maxshape=longest, **layout)
         file["test"] = X[:1]

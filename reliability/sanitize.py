@@ -2,7 +2,7 @@
 
 ``python -m reliability.sanitize`` compiles the kernels with both, into a copy of the package, and
 runs the tests of kernels, rows, codes and hostile data with it.  First it makes a kernel read out
-of bounds: a run counts only if that is noticed.
+of bounds: a run counts only if that is detected.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _sanitized(folder: Path, compiler: str) -> Mapping[str, str]:
     return {
         "PYTHONPATH": str(package.parent),
         "LD_PRELOAD": " ".join(_output(compiler, option) for option in preloaded),
-        # Python keeps memory to its end; tests ask for more than there is.
+        # Python keeps memory until it exits; tests request more memory than there is.
         "ASAN_OPTIONS": f"{common}:detect_leaks=0:allocator_may_return_null=1",
         "UBSAN_OPTIONS": f"{common}:print_stacktrace=1",
         "OPENBLAS_NUM_THREADS": "1",
@@ -108,7 +108,7 @@ def _run(*words: str, surroundings: Mapping[str, str]) -> subprocess.CompletedPr
 
 
 def _reports(folder: Path) -> list[str]:
-    """What sanitizers have reported since the last call.
+    """Reports of sanitizers since the last call.
 
     Requests for too much memory are expected, because tests make them.
     """

@@ -1,4 +1,4 @@
-"""Small valid files of every format: where fuzzing begins."""
+"""Small valid files of every format: the initial inputs of fuzzing."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ def _checkpoints() -> list[bytes]:
         for k, solver in enumerate(SOLVER_NAMES):
             path = Path(folder) / solver
             checkpoint_fit(solver, path, STEPS)
-            # The first byte tells whose file it is.
+            # The first byte selects the target.
             found.append(bytes([k]) + path.read_bytes())
     return found
 
@@ -154,7 +154,7 @@ def _texts() -> list[bytes]:
     return [gzip.compress("\n".join(map(json.dumps, posts)).encode(), mtime=0)]
 
 
-# What only some files of a format have.
+# Features of only some files of a format.
 MORE: dict[str, Callable[[], list[bytes]]] = {
     "npy": _npy,
     "parquet": _parquet,

@@ -1,7 +1,7 @@
 """Many fits and transforms in one process: memory, open files and threads stay as they were.
 
 ``python -m reliability.soak --minutes 60`` works through all kinds of fits, in random
-order, and looks at itself after each hundred.  The first tenth warms up; memory is flat if
+order, and measures the process after each hundred.  The first tenth warms up; memory is flat if
 the median of the last tenth is within 5 % of that of the second.
 """
 
@@ -78,7 +78,7 @@ def _certified(rng: np.random.Generator, _folder: Path) -> object:
 
 
 def _refused(rng: np.random.Generator, folder: Path) -> object:
-    """Errors must not leave anything either."""
+    """Errors must not leak anything, either."""
     X = _dense(rng)
     X[-1, -1] = np.nan
     np.save(folder / "bad.npy", X)
@@ -120,7 +120,7 @@ def soak(minutes: float) -> Iterator[Row]:
 
 
 def verdict(rows: list[Row]) -> dict[str, float]:
-    """By what share memory grew, and how many files and threads there are more."""
+    """Relative growth of memory, and growth of open files and threads."""
     tenth = max(len(rows) // 10, 1)
     early, late = rows[tenth : 2 * tenth] or rows[:1], rows[-tenth:]
 
@@ -133,7 +133,7 @@ def verdict(rows: list[Row]) -> dict[str, float]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Soak, write the rows, and tell the verdict."""
+    """Soak, write the rows, and print the verdict."""
     parser = argparse.ArgumentParser(prog="python -m reliability.soak", description=__doc__)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--out", type=Path, default=Path("reliability/results"))

@@ -1,6 +1,6 @@
-"""What is fuzzed: how a file is read, and what must hold of the answer.
+"""Fuzz targets: how a file is read, and what must hold for the result.
 
-Every reader gives a valid answer or a documented error.  An `AssertionError`, any other
+Every reader returns a valid result or raises a documented error.  An `AssertionError`, any other
 exception and any warning that is not documented are findings.
 """
 
@@ -32,9 +32,9 @@ from sphericalpca.registry.formats import FORMATS
 
 __all__ = ["TARGETS", "FuzzTarget", "judge", "warnings_are_errors"]
 
-# Larger answers are not read to their end: a small file may hold many equal numbers.
+# Larger results are not read to the end: a small file may hold many equal numbers.
 ENTRIES = 200_000
-# One input in so many is fitted.
+# One input in this many is fitted.
 FITTED = 50
 
 
@@ -46,7 +46,7 @@ class FuzzTarget(NamedTuple):
     suffix : str
         Of its files.
     read : callable
-        Reads a file and looks at all that comes out.
+        Reads a file and checks the whole result.
     mutate : callable
         How inputs are changed.
     documented : tuple of exception types
@@ -73,7 +73,7 @@ def judge(target: FuzzTarget, data: bytes, path: Path) -> str:
 
 
 def warnings_are_errors() -> None:
-    """For the rest of the process, but for those that are documented."""
+    """Turn warnings into errors for the rest of the process, except documented ones."""
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", ConvergenceWarning)
     warnings.simplefilter("ignore", NoDirectionWarning)
@@ -84,7 +84,7 @@ def _read_rows(path: Path) -> None:
     n, m = source.shape
     assert n >= 1
     assert m >= 1
-    # Some are fitted at once, as users do, which takes long; of the others all blocks are read.
+    # Some are fitted, as users do, which is slow; of the others all blocks are read.
     if zlib.crc32(path.read_bytes()) % FITTED == 0:
         if n * m <= ENTRIES:
             _check_fit(SphericalPCA(1, tol=0.0, max_iter=2, random_state=0).fit(source))
@@ -123,7 +123,7 @@ def _read_model(path: Path) -> None:
 
 
 def _named(model: SphericalPCA, X: Array) -> Any:
-    """Without names, so that names in the file do not call for a warning."""
+    """Without names, so that names in the file cause no warning."""
     model.__dict__.pop("feature_names_in_", None)
     return X
 
