@@ -98,7 +98,7 @@ def test_a_checkpoint_that_cannot_be_written_is_refused_before_data_are_read(X, 
     before = rows.read_bytes()
     for place, error, match in [
         (tmp_path, OSError, "is a folder: name a file in it"),
-        (rows / "run", OSError, r"cannot be written \(.*another place"),
+        (rows / "run", OSError, r"cannot be written \(.*another folder"),
         (3, TypeError, "checkpoint is a int, but must be the path"),
         (rows, DataError, r"rows.npy' is not a checkpoint .*an array in .npy format"),
     ]:
