@@ -112,7 +112,7 @@ EVIDENCE = {
 
 
 def code_hash(places: tuple[str, ...], root: Path = ROOT) -> str:
-    """Hash of the code in these places, without comments, docstrings and layout."""
+    """Hash of the code in these places; for Python without comments, docstrings and layout."""
     total = hashlib.sha256()
     for file in sorted({file for place in places for file in _files(root / place)}):
         total.update(file.relative_to(root).as_posix().encode())

@@ -234,7 +234,7 @@ class Recorder(Monitor):
         self.begun += 1
 
     def end(self, state):
-        # A solver may grow its working memory in place: what is wanted of a state is read now.
+        # A solver may change its working memory in place, so the state is read now.
         assert state.U.ndim == 2
         self.states.append(state)
         return len(self.states) >= self.patience
@@ -292,7 +292,7 @@ def make_problem():
 
 @pytest.fixture
 def problem(case, layout, make_problem):
-    """The case at hand, cut into blocks that do not divide it evenly."""
+    """The current case, cut into blocks that do not divide it evenly."""
     return make_problem(case, layout, block_rows=7)
 
 

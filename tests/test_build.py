@@ -60,7 +60,7 @@ def tree(tmp_path):
 
 @pytest.fixture
 def build(hook_module, tree):
-    """What the hook does for a version of the wheel: its data, and what it says."""
+    """The effect of the hook on a version of the wheel: its data, and its output."""
 
     def call(version):
         said = []

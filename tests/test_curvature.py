@@ -1,4 +1,4 @@
-"""The guess of Newton's step: what it solves, what it saves, and that it can do no harm."""
+"""Approximate Newton steps: what they solve, what they save, and that they do no harm."""
 
 from dataclasses import replace
 

@@ -18,7 +18,7 @@ from sphericalpca.registry.solvers import SOLVERS
 
 
 def run(code, *arguments, **environment):
-    """What a new process prints; its BLAS has one thread unless told otherwise."""
+    """The output of a new process; its BLAS has one thread by default."""
     one = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
     done = subprocess.run(
         [sys.executable, "-c", code, *map(str, arguments)],
@@ -106,7 +106,7 @@ def test_the_loss_is_the_same_to_1e_6_on_any_number_of_threads(X, kind, tmp_path
 
 @pytest.mark.parametrize("kind", ["dense", "sparse", "file"])
 def test_16_threads_transform_at_once(X, kind, tmp_path):
-    """Each gets what it would get alone, to the last bit."""
+    """Each gets the same result as alone, bit for bit."""
     kinds = {"dense": np.ascontiguousarray, "sparse": sparse.csr_array}
     model, data = SphericalPCA(5, random_state=0).fit(X), []
     for k in range(16):

@@ -1,4 +1,4 @@
-"""Committed rows: whose code they measure, and which tables are made of them."""
+"""Committed rows: the code they measure, and the tables made from them."""
 
 from __future__ import annotations
 

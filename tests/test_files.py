@@ -16,7 +16,7 @@ from sphericalpca.files import beside, check_writable, replacing, replacing_fold
 
 @pytest.fixture(scope="module")
 def dead():
-    """The number of a process that is no more."""
+    """The id of a process that has ended."""
     process = subprocess.Popen([sys.executable, "-c", ""])
     process.wait()
     return process.pid

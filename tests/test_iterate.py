@@ -1,4 +1,4 @@
-"""The loop: how many steps, what is recorded, and why it stops."""
+"""The loop: number of steps, history, and reasons to stop."""
 
 from dataclasses import dataclass, field
 

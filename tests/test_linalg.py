@@ -280,7 +280,7 @@ def test_what_is_outside_gets_an_orthonormal_basis(dtype, size, random_U):
 
 @pytest.mark.parametrize("part", [1.0, 1e-2, 1e-4, 1e-6])
 def test_little_of_it_outside_is_enough(float_type, part, random_U):
-    """Most of R lies in the span: what is left must still be orthogonal to it."""
+    """Most of R is in the span: the rest must still be orthogonal to it."""
     S = random_U(30, 6).astype(float_type)
     R = (S @ _gauss((6, 3)) + part * _gauss((30, 3), 1)).astype(float_type)
     D = orthonormal_outside(S, _outside(S, R))

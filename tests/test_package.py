@@ -39,7 +39,7 @@ PUBLIC = {
 
 
 def modules():
-    # `__main__` is a program; plotting needs matplotlib; compiled kernels are no module.
+    # `__main__` is a program; plotting needs matplotlib; compiled kernels are not a module.
     found = pkgutil.walk_packages(sphericalpca.__path__, "sphericalpca.")
     return sorted(m.name for m in found if not m.name.endswith((".__main__", ".libkernels")))
 
@@ -70,7 +70,7 @@ def test_every_name_is_known_to_type_checkers():
 
 
 def test_import_of_all_loads_nothing_that_scikit_learn_does_not_load():
-    """scikit-learn itself loads pandas and rich where they are installed; matplotlib nobody."""
+    """scikit-learn itself loads pandas and rich if installed; nothing loads matplotlib."""
     code = (
         "import sys, sklearn.base, sklearn.utils.validation, scipy.optimize, scipy.sparse.linalg\n"
     )
@@ -119,7 +119,7 @@ except AttributeError as e: print(e)
 
 
 def test_import_and_fit_need_numpy_scipy_and_scikit_learn_only():
-    """And names and rooms are there without an import of their own."""
+    """Names and subpackages are available without a separate import."""
     name, room, *rest = run(NOTHING_ELSE)
     assert (name, room) == ("SphericalPCA", "sphericalpca.metrics")
     assert rest[: len(PUBLIC) + 1] == ["True"] * len(PUBLIC) + ["2"]

@@ -62,7 +62,7 @@ def test_every_test_object_and_file_that_the_page_names_exists(page):
 
 
 def _resolve(name):
-    """The object of a dotted name: a module, or what is found in one."""
+    """The object of a dotted name: a module, or an attribute of one."""
     try:
         return pkgutil.resolve_name(name)
     except AttributeError:

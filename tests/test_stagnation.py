@@ -1,4 +1,4 @@
-"""A tolerance below rounding errors ends a fit, and is told."""
+"""A tolerance below rounding errors ends a fit, with a warning."""
 
 import warnings
 

@@ -1,4 +1,4 @@
-"""What is told about an installation: versions, libraries, kernels."""
+"""The description of an installation: versions, libraries, kernels."""
 
 from __future__ import annotations
 

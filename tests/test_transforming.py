@@ -145,7 +145,7 @@ def test_columns_that_only_some_files_have_are_not_lost_silently(X, mixed, model
         with pytest.raises(DataError, match=r"b.npy' has no column 'id' besides its vectors"):
             transform_file(model, rows, out, keep=["id"])
     assert not out.exists()
-    # They are left behind if that is said, and where there is no place for any.
+    # They are dropped if requested, and where the output has no columns.
     transform_file(model, open_rows(mixed), out, keep=[])
     found = pq.read_table(out)
     assert found.schema.names == ["vector"]

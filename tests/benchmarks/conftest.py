@@ -1,4 +1,4 @@
-"""The benchmark is no installed package: it is imported from the root of the repository."""
+"""The benchmark is not installed: it is imported from the root of the repository."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def test_gap_and_seconds_have_a_row_each(rng):
 
 
 def test_a_version_is_compared_with_another(tmp_path, monkeypatch):
-    """Here with itself: both run in processes of their own."""
+    """Here with itself: both run in separate processes."""
     monkeypatch.setattr(certificates, "ROUNDS", 1)
     monkeypatch.setattr(certificates, "CASES", {"digits, 1,797 x 64": ()})
     before = certificates.ROOT / "src"

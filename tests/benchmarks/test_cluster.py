@@ -1,4 +1,4 @@
-"""The benchmark of a cluster runs, and its rows say what they should."""
+"""The benchmark of a cluster runs, and its rows are as expected."""
 
 import csv
 

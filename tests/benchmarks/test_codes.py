@@ -1,4 +1,4 @@
-"""The race of codes: what is measured, and what the committed rows say."""
+"""The race of codes: what is measured, and the committed rows."""
 
 import numpy as np
 import pytest

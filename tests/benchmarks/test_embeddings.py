@@ -1,4 +1,4 @@
-"""The promises to people with embeddings: what is measured, and what the committed rows say."""
+"""The benchmark on embeddings: what is measured, and the committed rows."""
 
 from __future__ import annotations
 

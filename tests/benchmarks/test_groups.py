@@ -1,4 +1,4 @@
-"""The race of groups: what is measured, what is skipped, and what the committed rows say."""
+"""The race of groups: what is measured, what is skipped, and the committed rows."""
 
 import sys
 

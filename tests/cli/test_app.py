@@ -23,7 +23,7 @@ from sphericalpca.system import describe_system
 
 
 def program(*words, **options):
-    """The program in a process of its own."""
+    """The program in a separate process."""
     command = [sys.executable, "-m", "sphericalpca", *words]
     return subprocess.run(command, check=False, timeout=60, text=True, **options)
 
@@ -64,7 +64,7 @@ def test_help_everywhere_with_examples_and_whole_sentences(run):
 
 
 def test_system(run, monkeypatch):
-    """Also where the choice of kernels is wrong: that is what is to be found out."""
+    """Also if the choice of kernels is wrong, which users need to find out."""
     assert run("--system").stdout == f"{describe_system()}\n"
     assert run("--system", "fit").exit_code == 0
     monkeypatch.setenv("SPHERICALPCA_KERNELS", "mmx")

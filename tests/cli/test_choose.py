@@ -24,7 +24,7 @@ def file(tmp_path):
 
 @pytest.fixture(autouse=True)
 def _arrays(monkeypatch):
-    """These tests are about choosing: files of other kinds have tests of their own."""
+    """These tests are about choosing: files of other kinds are tested elsewhere."""
     monkeypatch.setattr(
         "sphericalpca.cli.choose.open_files", lambda files, options: np.load(files[0])
     )

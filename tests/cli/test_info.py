@@ -1,4 +1,4 @@
-"""``sphericalpca info``: what is in a model file, or why it is none."""
+"""``sphericalpca info``: the content of a model file, or why it is not one."""
 
 from __future__ import annotations
 

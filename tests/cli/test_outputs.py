@@ -1,4 +1,4 @@
-"""No command destroys what it reads, nor one of its results with another."""
+"""No command overwrites its input, nor one of its outputs with another."""
 
 from __future__ import annotations
 

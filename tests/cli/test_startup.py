@@ -1,4 +1,4 @@
-"""The program starts at once: what is slow to import waits until it is needed."""
+"""The program starts fast: slow modules are imported only when they are needed."""
 
 from __future__ import annotations
 

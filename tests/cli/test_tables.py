@@ -16,7 +16,7 @@ pytest.importorskip("safetensors")
 
 @pytest.fixture
 def terminal(monkeypatch):
-    """Makes the console a terminal of some width; what it was sent can be asked for."""
+    """Makes the console a terminal of some width, and returns what was printed."""
     real = Console
 
     def pretend(width):

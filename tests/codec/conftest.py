@@ -10,7 +10,7 @@ from sphericalpca.kernels import instruction_sets, library
 
 @pytest.fixture
 def compiled(monkeypatch) -> ctypes.CDLL:
-    """The library of this installation, whatever the environment says."""
+    """The library of this installation, whatever the environment variable selects."""
     if len(instruction_sets()) == 1:
         pytest.skip("no compiled kernels here")
     monkeypatch.delenv("SPHERICALPCA_KERNELS", raising=False)

@@ -1,4 +1,4 @@
-"""SphericalCodec: what comes out, and what is refused."""
+"""SphericalCodec: results, and rejected input."""
 
 import hashlib
 import os

@@ -1,4 +1,4 @@
-"""A folder of codes: whole or not at all, with a decoder that needs nobody."""
+"""A folder of codes: written atomically, with a standalone decoder."""
 
 import json
 import runpy

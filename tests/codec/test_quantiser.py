@@ -36,7 +36,7 @@ def test_of_equal_levels_the_first_is_taken(kernels):
     levels = np.ones((LEVELS, 1), dtype=np.float32)
     levels[:4, 0] = [1, -1, 0.5, -0.5]
     found = Quantiser(np.array([0]), np.ones(1, np.float32), levels)
-    # As far from 0.5 and from -0.5, whatever rounding says; the rest are copies of the first.
+    # Equally far from 0.5 and from -0.5, despite rounding; the rest are copies of the first.
     X = np.array([[0.0], [1e-17], [-1e-17], [0.75], [-0.75], [2.0]])
     np.testing.assert_array_equal(found.nearest(X).ravel(), [2, 2, 2, 0, 1, 0])
 

@@ -72,7 +72,7 @@ def test_groups_can_be_told_apart_but_not_perfectly(docstrings):
 
 
 def test_deprecated_and_hidden_names_are_left_out(monkeypatch):
-    """No warning reaches the user, whatever a module does when it is asked for a name."""
+    """No warning reaches the user, whatever modules do when an attribute is looked up."""
 
     class Module:
         __name__ = "module"

@@ -176,7 +176,7 @@ def test_targets_in_the_middle_and_at_the_ends(X, recall, k, seed):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         found = choose_components(X, recall=recall, k=k, queries=QUERIES, random_state=seed)
-    # All components were allowed: there are no more to ask for.
+    # All components were allowed: there are no more.
     assert ["largest" in str(warning.message) for warning in said] == [False] * (not found.reached)
     assert found.reached == (found.chosen.low >= recall)
     assert 1 <= found.n_components <= 64
@@ -262,7 +262,7 @@ def test_other_queries_of_real_embeddings_keep_their_neighbours(data_home):
 
 
 def test_a_fit_that_falls_short_is_not_taken(monkeypatch):
-    """The ladder promised that so many are enough; the fit that took their place falls short."""
+    """The ladder predicted that this many are enough, but the fit falls short."""
     search, short = choose._Search, []
     record = search._fit_and_measure
 

@@ -58,7 +58,7 @@ def methods_of(things):
 
 
 def own_raises(function):
-    """What a function raises in its own text; what it calls has tests of its own."""
+    """The errors that a function itself raises; functions that it calls are tested separately."""
     tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))))
     calls = [node.exc for node in ast.walk(tree) if isinstance(node, ast.Raise)]
     return {call.func.id for call in calls if isinstance(call, ast.Call)}

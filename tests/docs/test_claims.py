@@ -1,4 +1,4 @@
-"""What the pages say of results in words is what the committed rows say in numbers."""
+"""Sentences about results in the docs agree with the numbers in the committed rows."""
 
 from __future__ import annotations
 

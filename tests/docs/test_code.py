@@ -123,7 +123,7 @@ def test_commands_and_scripts_within_the_text_are_known():
             check_script(found, page.name)
         commands = [" ".join(found.split()) for found in COMMAND.findall(text)]
         if page.name in {"README.md", "CONTRIBUTING.md"} and page.parent == ROOT:
-            # Commands in blocks, too: there is no other test of all of them.
+            # Commands in blocks, too: no other test covers all of them.
             blocks = (match["body"] for match in FENCE.finditer(text) if not match["language"])
             commands += "".join(blocks).splitlines()
         elif DOCS not in page.parents:

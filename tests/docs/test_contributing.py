@@ -1,4 +1,4 @@
-"""The table of CONTRIBUTING.md: what it names is there, and no room is forgotten."""
+"""The table of CONTRIBUTING.md: everything it names exists, and no folder is missing."""
 
 from __future__ import annotations
 

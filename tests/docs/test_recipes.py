@@ -72,7 +72,7 @@ def count_passed(copy, *options):
     return int(re.search(r"(\d+) passed", out)[1])
 
 
-# Whole files in which a solver could break something, and folders where it has tests of its own.
+# Files of tests that a solver could break, and folders with tests of solvers.
 AFTER_A_SOLVER = (
     *("tests/test_registry.py", "tests/test_package.py", "tests/cli/test_startup.py"),
     *("tests/solvers/test_start.py", "tests/solvers/test_automatic.py"),
@@ -143,7 +143,7 @@ def add_format(copy):
 
 
 def add_to_dict(path, name, block):
-    """Put what stands between the braces of a block of code at the end of a dict."""
+    """Append the text between the braces of a code block to a dict."""
     lines = re.search(r"\{\n(.*)^\}$", block, re.DOTALL | re.MULTILINE)[1]
     text = path.read_text(encoding="utf-8")
     found = re.search(rf"^{name}: .*?^\}}$", text, re.DOTALL | re.MULTILINE)

@@ -107,7 +107,7 @@ def project(tmp_path):
 
 
 def build(project):
-    """Run Sphinx as `make docs` does, without the examples: they have tests of their own."""
+    """Run Sphinx as `make docs` does, without the examples, which are tested separately."""
     site = project / "site"
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-D", "plot_gallery=0"]
     done = subprocess.run(

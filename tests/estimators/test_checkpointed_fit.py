@@ -150,7 +150,7 @@ def test_progress_tells_of_passes_rows_and_residual(X):
     ("layout", "center"), [("dense", True), ("csr", False), ("csr", True), ("map", False)]
 )
 def test_progress_is_told_while_data_are_checked(X, tmp_path, layout, center, monkeypatch):
-    """Before the first pass every row is looked at for NaN, for the mean, and for its length."""
+    """Before the first pass every row is read for NaN, for the mean, and for its length."""
     monkeypatch.setattr(finite, "BLOCK_ENTRIES", 100)
     np.save(tmp_path / "rows.npy", X)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")

@@ -180,7 +180,7 @@ BROKEN_REFITS = {
 
 @pytest.mark.parametrize("broken", BROKEN_REFITS)
 def test_a_refit_that_fails_leaves_the_old_model_usable(X, broken):
-    """A new mean_ or n_features_in_ beside old components_ is neither model."""
+    """A new mean_ or n_features_in_ with old components_ belongs to neither model."""
     for center in (True, False) if broken != "constant" else (True,):
         model = SphericalPCA(3, center=center).fit(X)
         V = model.transform(X)

@@ -40,7 +40,7 @@ def _low_rank(m):
     return rng.standard_normal((12, 2)) @ rng.standard_normal((2, m))
 
 
-# Data that lie in a subspace of so many dimensions, or None; and a number of components.
+# The dimension of the subspace of the data, or None; and a number of components.
 HARD = {
     "one row": (np.array([[3.0, 0.0, -4.0]]), 1, 1),
     "one number": (np.array([[-7.0]]), 1, 1),

@@ -330,7 +330,7 @@ def test_files_of_earlier_versions_are_loaded(X, path, options, before):
 
 @dataclasses.dataclass(frozen=True)
 class _Foreign(Alternating):
-    """A solver of somebody else, with an option that JSON cannot hold."""
+    """A custom solver, with an option that JSON cannot represent."""
 
     table: object = None
 

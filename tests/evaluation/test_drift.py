@@ -135,7 +135,7 @@ def test_truncated_models_do_not_know(X):
 
 
 def test_confidence(X):
-    """An interval from NaN to NaN would have been the answer to what is none."""
+    """An interval from NaN to NaN was returned for an invalid confidence."""
     model = SphericalPCA(6).fit(X)
     wide, narrow = (check_drift(model, X, confidence=c) for c in (0.99, 0.5))
     assert wide.low < narrow.low < narrow.high < wide.high

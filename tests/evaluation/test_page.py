@@ -23,7 +23,7 @@ NAN = float("nan")
 
 
 def made(shifts=None, *, then=0.8, now=0.8, base=0.7, optimism=0.01):
-    """An evaluation with recalls of our own: each method's mean, less its shift."""
+    """An evaluation with made-up recalls: each method's mean, less its shift."""
     shifts = {"pca-dot": -0.1, **(shifts or {})}
     rng = np.random.default_rng(0)
     common = rng.uniform(-0.1, 0.1, N)

@@ -85,7 +85,7 @@ def test_python_texts_are_python_of_the_right_dimension(model, snippet):
 
 @pytest.fixture
 def module(plain_model, monkeypatch):
-    """A text as a module, with the model it would load at hand."""
+    """A text as a module, with the model that it loads."""
 
     def run(text, **packages):
         for name, package in packages.items():

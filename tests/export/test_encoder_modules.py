@@ -31,7 +31,7 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="module")
 def library():
-    """The real library; what it warns of while it is imported is its own affair."""
+    """The real library; its warnings on import do not matter here."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return pytest.importorskip("sentence_transformers")

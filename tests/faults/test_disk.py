@@ -28,7 +28,7 @@ def names(folder):
 
 @contextmanager
 def _mounted(folder, options):
-    """A file system of its own, where that is allowed."""
+    """A separate file system, where that is allowed."""
     folder.mkdir()
     try:
         command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)]

@@ -1,4 +1,4 @@
-"""Where a file should be there is a pipe, at whose other end nobody ever writes."""
+"""A pipe in place of a file, without a writer at its other end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The soak in small, and that its verdict notices what it is there to notice."""
+"""A short soak test, whose verdict detects leaks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ sys.exit(soak.main(["--minutes", "0.005", "--out", sys.argv[1]]))
 
 @pytest.mark.slow("experiment")
 def test_it_runs_and_writes_its_rows(tmp_path):
-    """In a process of its own: clusters of other tests open files and start threads here."""
+    """In a separate process: clusters of other tests open files and start threads here."""
     done = subprocess.run(
         [sys.executable, "-c", SHORT, str(tmp_path)],
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},

@@ -72,7 +72,7 @@ def evil():
 
 
 def topics(k=4, n=240, *, seed=0, share=0.5, length=30):
-    """Texts of k topics with words of their own, among words that all have; and the topics."""
+    """Texts of k topics with words of each topic among common words; and the topics."""
     rng = np.random.default_rng(seed)
     own = rng.dirichlet(np.full(400, 0.05), k)
     common = 1 / np.arange(1, 401)

@@ -1,4 +1,4 @@
-"""The page holds what it was given, needs nothing else, believes no text and stays small."""
+"""The page is complete and self-contained, escapes all texts and stays small."""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_long_texts_are_cut(made):
 
 
 def test_a_page_that_would_be_too_large_is_a_sample_and_says_so(made, monkeypatch):
-    """The same sample every time; what it shows belongs together."""
+    """The same sample every time; its parts are consistent."""
     rng = np.random.default_rng(0)
     noise = ["".join(map(chr, rng.integers(97, 123, 250))) for _ in range(2000)]
     data = made(2000, excerpts=noise)

@@ -1,4 +1,4 @@
-"""The page of groups in a real browser: what it draws, finds and says, at any width."""
+"""The page of groups in a real browser: drawing, search and text, at any width."""
 
 from __future__ import annotations
 

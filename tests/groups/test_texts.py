@@ -1,4 +1,4 @@
-"""Texts come from files of every kind, and what is wrong with them is counted by its line."""
+"""Texts from files of every format; problems are counted with their lines."""
 
 import gzip
 import json

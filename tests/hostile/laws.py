@@ -1,4 +1,4 @@
-"""What holds for every answer, whatever the data were."""
+"""Properties of every result, whatever the data are."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _soon():
 
 
 def n_rows(X):
-    """Rows of whatever was drawn."""
+    """Rows of the drawn data."""
     return X.shape[0] if hasattr(X, "shape") else len(X)
 
 

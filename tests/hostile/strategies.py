@@ -216,7 +216,7 @@ def held(A, layout):
 
 @st.composite
 def matrices(draw, shapes=SHAPES, *, bad=True):
-    """Anything that looks like a matrix of numbers; with `bad` also what is none."""
+    """Anything that looks like a matrix of numbers; with `bad` also invalid ones."""
     kinds = [*FLOATS, "f4", "f8", "f8", *INTEGERS[:3], *(("i8", "u8", "?", "O") if bad else ())]
     if bad and draw(st.integers(0, 19)) == 0:
         kinds = OTHERS

@@ -18,7 +18,7 @@ from sphericalpca.rows.memory import DenseRows
 
 
 class _Alarming(np.ndarray):
-    """Products are right, and NumPy is told that they are not."""
+    """Products are right, although NumPy receives a floating-point exception."""
 
     def __matmul__(self, other):
         _raise_the_flag()

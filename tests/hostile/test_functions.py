@@ -1,4 +1,4 @@
-"""Public functions beside the estimators, on hostile data."""
+"""Public functions other than the estimators, on hostile data."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def index_type(request):
 
 
 def _csr(shape, pointer, indices, values, index_type=np.int32):
-    """A CSR matrix as it is told: scipy would choose the index type and sum duplicates."""
+    """A CSR matrix of these very arrays: scipy would choose the index type and sum duplicates."""
     X = sparse.csr_array(shape, dtype=values.dtype)
     X.indptr, X.indices = (np.asarray(a).astype(index_type) for a in (pointer, indices))
     X.data = values

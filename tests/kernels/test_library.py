@@ -65,7 +65,7 @@ def test_an_unknown_value_is_one_clear_error(wanted, monkeypatch, text):
 
 
 def test_without_a_library_scipy_serves(elsewhere, text):
-    """With the same result up to rounding, and no word about it."""
+    """With the same result up to rounding, and silently."""
     X = text(n=80)
     X = X[np.diff(X.indptr) > 0]
     without = SphericalPCA(4, tol=1e-10).fit(X)

@@ -51,7 +51,7 @@ def test_short_dense_matrices(columns, text, assert_product, float_type, rng):
 
 @pytest.mark.usefixtures("instructions")
 def test_the_result_alone_is_written(text, float_type, monkeypatch, rng):
-    """Neither what is behind the result nor what is behind the lengths."""
+    """Neither memory after the result nor memory after the lengths."""
     kept = []
 
     def empty(shape, dtype=float):
@@ -268,7 +268,7 @@ def test_threads_change_no_bit(text, float_type, rng):
 
 @pytest.mark.usefixtures("instructions", "many_calls")
 def test_threads_that_call_at_once(text, rng):
-    """Each with threads of its own; the same matrix, different right-hand sides."""
+    """Each with separate threads; the same matrix, different right-hand sides."""
     X = CompressedRows(text(n=300))
     sides = [rng.standard_normal((X.shape[1], r)) for r in range(1, 25)]
     expected = [X.times(B) for B in sides]

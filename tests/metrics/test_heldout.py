@@ -1,4 +1,4 @@
-"""Queries are held out fairly, ties are no errors, and intervals cover."""
+"""Queries are held out fairly, ties are not errors, and intervals cover."""
 
 from __future__ import annotations
 

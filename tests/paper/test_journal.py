@@ -1,4 +1,4 @@
-"""Rows survive whatever happens to the process that writes them."""
+"""Rows survive any interruption of the process that writes them."""
 
 from __future__ import annotations
 

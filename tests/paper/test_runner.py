@@ -39,7 +39,7 @@ def trials(plan):
 
 
 def measured(journal):
-    """The rows without their times and what they were made with, in order."""
+    """The rows without times and provenance, in order."""
     timed = ("seconds", "cluster_seconds", "made_with")
     return [{k: v for k, v in row.items() if k not in timed} for row in journal.rows.values()]
 

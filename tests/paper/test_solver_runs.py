@@ -1,4 +1,4 @@
-"""Fig. 3's files: what they say follows from the runs themselves."""
+"""The files of Fig. 3 follow from the runs themselves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows give the products of the matrix they stand for, whatever holds it."""
+"""Rows give the products of their matrix, wherever it is stored."""
 
 from __future__ import annotations
 

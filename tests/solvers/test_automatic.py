@@ -52,7 +52,7 @@ def test_where_the_svd_is_exact_it_tells_the_curvature_and_anderson_needs_few_it
 
 
 def test_projections_that_do_not_fit_are_for_anderson():
-    """Long sparse rows in a file, but so many that n x 40 numbers are more than memory has."""
+    """Long sparse rows in a file, but too many for n x 40 numbers in memory."""
     few, many = (_rows(n, 8_000, per_row=600, in_memory=False) for n in (10_000, 10_000_000))
     assert isinstance(automatic(few, 5, 1e-4), Subspace)
     assert isinstance(automatic(many, 5, 1e-4), Anderson)

@@ -153,7 +153,7 @@ def test_on_a_flat_top_it_stays_where_it_has_arrived():
         assert residuals[arrived:].max() < 1e-11
 
 
-# What a step is made of.
+# The parts of a step.
 
 
 class _Misled(Problem):

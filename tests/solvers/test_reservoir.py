@@ -1,4 +1,4 @@
-"""A reservoir stands for all rows of a stream, in whatever order and batches they came."""
+"""A reservoir represents all rows of a stream, whatever their order and batches."""
 
 import numpy as np
 import pytest

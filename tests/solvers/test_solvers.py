@@ -1,4 +1,4 @@
-"""Every solver on every problem: what must hold whatever the method."""
+"""Every solver on every problem: properties that do not depend on the method."""
 
 from __future__ import annotations
 

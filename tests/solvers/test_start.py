@@ -103,13 +103,13 @@ def test_wide_data_with_a_gap_start_from_numpys_vectors(rng, float_type, r):
 )
 @pytest.mark.usefixtures("all_are_many")
 def test_few_strong_directions_cost_no_reads_and_hide_no_others(rng, float_type, rank, r, noise):
-    """As exact as scikit-learn's TruncatedSVD, from as many reads."""
+    """As accurate as scikit-learn's TruncatedSVD, from as many reads."""
     X = _wide(rng, rank, float_type, noise=noise)
     problem = Problem(as_rows(X, normalize=False))
     ours = svd_start(problem, r, np.random.default_rng(0)).U.T
     theirs = TruncatedSVD(r, random_state=0).fit(X).components_
     left, expected = (np.linalg.norm(X - (X @ C.T.astype(np.float64)) @ C) for C in (ours, theirs))
-    # Single precision has lost the squares of what is 1e-4 of the rest.
+    # Single precision loses the squares of numbers that are 1e-4 of the others.
     assert left <= (1.15 if noise**2 < np.finfo(float_type).eps else 1.02) * expected
     assert problem.rows.passes <= _reads(r) + 1
 

@@ -83,7 +83,7 @@ def test_the_first_step_is_that_of_exact_alternation(case, layout, make_problem,
 
 
 def test_the_gradient_of_the_past_moves_with_U(rng, plain, random_U):
-    """It was measured at the U before the step, and stands for the U after it."""
+    """It was measured at the U before the step, and is used for the U after it."""
     X = rng.standard_normal((5000, 8)) * np.linspace(1.5, 1, 8)
     for r in (1, 3):
         U = random_U(8, r)
@@ -230,7 +230,7 @@ def test_it_beats_the_svd_where_that_is_not_the_answer(groups):
     one, _, three = (gap(groups, state.U, best) for state in ends)
     assert one < 0.5 * gap(groups, svd, best)
     assert three < 0.1 * gap(groups, svd, best)
-    # A given U, or a first batch of fewer rows than components, tells of no directions beside U.
+    # A given U, or a first batch of fewer rows than components, has no directions besides U.
     small = last([groups[:4], *batches(groups, 100, passes=2)], 5)
     given = Stream.at(optimum(groups[:100], 5).U, 5)
     for X in batches(groups, 100, passes=2):

@@ -35,7 +35,7 @@ def _problem(layout="dense", dtype=np.float64, **size):
 
 
 def _states(problem, solver, start, steps):
-    """The states of a run, each looked at before the next is made."""
+    """The states of a run, each inspected before the next step."""
     state = solver.init(problem, start)
     for _ in range(steps):
         yield state

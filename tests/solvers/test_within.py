@@ -18,7 +18,7 @@ def _clouds(rng, n=300, m=24, groups=12):
 
 
 def test_other_starts_lead_higher_where_the_svd_leads_astray():
-    """Rows without a direction of their own have many local maxima."""
+    """Rows without a preferred direction have many local maxima."""
     gains = []
     for seed in range(12):
         X = np.random.default_rng(seed).standard_normal((60, 10))

@@ -1,4 +1,4 @@
-"""The command as a user meets it: what it writes, what it refuses, how it goes on."""
+"""The command from a user's view: output, rejected input, resuming."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_what_is_wrong_is_said_in_one_line(invoke, tmp_path, monkeypatch, words,
 
 
 def test_committed_results_are_not_written_to_by_default():
-    """A stranger's first run shall not change what the repository holds."""
+    """A user's first run must not change files of the repository."""
     (out,) = (option for option in reproduce.params if option.name == "out")
     assert out.default.name != "results"
 

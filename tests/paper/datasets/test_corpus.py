@@ -1,4 +1,4 @@
-"""Texts survive the way to disk and back, whatever is in them."""
+"""Texts are unchanged after writing and reading, whatever their content."""
 
 from __future__ import annotations
 

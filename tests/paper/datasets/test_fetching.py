@@ -88,7 +88,7 @@ def test_openml(tiny, monkeypatch, home, same, name, spell):  # noqa: PLR0917
 
 
 def _fake_newsgroups(corpus, separator="/"):
-    """scikit-learn's fetcher: each part in an order of its own."""
+    """scikit-learn's fetcher: each part in a different order."""
 
     def fetch_20newsgroups(*, data_home, subset, shuffle, n_retries, remove=()):
         assert not Path(data_home).exists()

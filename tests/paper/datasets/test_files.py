@@ -1,4 +1,4 @@
-"""Files appear whole or not at all, with a checksum beside them."""
+"""Files are written atomically, with a checksum beside them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Whether a file is what it should be: by its bytes, its note, or its content."""
+"""Verification of files by their bytes, their checksum file, or their content."""
 
 from __future__ import annotations
 

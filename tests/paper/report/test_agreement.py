@@ -1,4 +1,4 @@
-"""The paper beside ours: every number once, orders by rank, doubts by their ceilings."""
+"""The paper compared with ours: every number once, rankings, impossible pairs by ceilings."""
 
 import math
 

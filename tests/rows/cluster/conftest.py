@@ -51,7 +51,7 @@ def _two_processes():
 
 @pytest.fixture
 def two_processes(_two_processes):
-    """A cluster of two workers, each a process of its own; the client is the active one."""
+    """A cluster of two workers in separate processes; the client is the active one."""
     distributed = pytest.importorskip("distributed")
     with distributed.Client(_two_processes) as client:
         client.wait_for_workers(2, timeout=60)

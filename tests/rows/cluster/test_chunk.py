@@ -1,4 +1,4 @@
-"""One chunk, whatever it is made of."""
+"""One chunk, of all supported types."""
 
 import numpy as np
 import pytest

@@ -102,7 +102,7 @@ def _kill_all(cluster):
 
 @pytest.fixture
 def mortal_workers(start_cluster):
-    """Two workers that nobody starts again; `kill` kills them and their nannies."""
+    """Two workers that are not restarted; `kill` kills them and their nannies."""
     with start_cluster(n_workers=0) as running:
         command = [sys.executable, "-m", "distributed.cli.dask_worker", "--no-dashboard"]
         command += ["--nthreads", "1", "--host", "127.0.0.1", running.cluster.scheduler_address]
@@ -283,7 +283,7 @@ def test_an_interrupt_ends_the_tasks_and_leaves_the_cluster_usable(X, two_proces
 @pytest.mark.slow("cluster")
 @pytest.mark.parametrize(("known", "watched"), [(True, True), (False, True), (True, False)])
 def test_an_interrupt_while_data_are_loaded(X, two_processes, monkeypatch, known, watched):
-    """The last chunk arrives only after it: whoever waited for it would wait for ever."""
+    """The last chunk arrives only after it: waiting for it first would never end."""
     monkeypatch.setattr(monitoring, "INTERVAL", 0.0)  # on a fast machine all comes within a moment
     gate = distributed.Event(f"loading {known} {watched}")
 
@@ -299,7 +299,7 @@ def test_an_interrupt_while_data_are_loaded(X, two_processes, monkeypatch, known
     model, told = SphericalPCA(4, init="svd"), []
 
     def interrupt():
-        """When something was told of; if nobody is told, when all but the last may have come."""
+        """When progress was reported; without reports, when all but the last may have arrived."""
         time.sleep(2)
         if watched:
             _eventually(lambda: told and told[-1].rows_read > 0)
@@ -372,10 +372,10 @@ def test_a_client_that_does_not_wait_is_refused(X):
         asyncio.run(fit())
 
 
-# Dask 2024.8 warns of what is wanted here.
+# Dask 2024.8 warns of what is intended here.
 @pytest.mark.filterwarnings("ignore:Running on a single-machine scheduler")
 def test_within_a_task_rows_are_computed_where_the_task_is(X, five_workers):
-    """A task that waited for tasks of its own worker would wait for ever."""
+    """A task that waited for tasks of the same worker would wait forever."""
 
     def fit(X):
         import dask.array  # noqa: PLC0415

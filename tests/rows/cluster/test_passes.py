@@ -1,4 +1,4 @@
-"""What happens in a pass: shares one by one, the order of sums, who is told of rows."""
+"""A pass: groups one by one, the order of sums, reports of rows."""
 
 import time
 

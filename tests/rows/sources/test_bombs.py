@@ -52,7 +52,7 @@ def write(path, members, packing=zipfile.ZIP_DEFLATED):
 
 
 def claim(path, name, size):
-    """Let the directory of an archive say that a member unpacks to so many bytes."""
+    """Make the directory of an archive announce this size of an unpacked member."""
     content = bytearray(path.read_bytes())
     begin = content.rindex(b"PK\x01\x02", 0, content.rindex(name.encode()))
     content[begin + 24 : begin + 28] = struct.pack("<I", size)
@@ -156,7 +156,7 @@ class Trap:
 
 @pytest.mark.parametrize("suffix", [".parquet", ".arrow"])
 def test_types_in_pickles_are_not_unpickled(tmp_path, suffix):
-    """Once a table could bring types of its own as pickles, which were loaded with it."""
+    """Extension types of a table could once contain pickles, which were loaded with it."""
     arrow = pytest.importorskip("pyarrow")
     parquet, feather = (pytest.importorskip(f"pyarrow.{n}") for n in ("parquet", "feather"))
     told = {

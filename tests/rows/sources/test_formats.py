@@ -337,7 +337,7 @@ def test_bvecs(write, dense, tmp_path):
 
 
 def test_large_row_groups_are_decoded_piece_by_piece(tmp_path):
-    """A row group of 4 MB needs pages of one, and so many rows as are asked for."""
+    """A row group of 4 MB needs pages of 1 MB, and as many rows as requested."""
     X = np.random.default_rng(0).standard_normal((20_000, 50), dtype=np.float32)
     pa.parquet.write_table(pa.table({"v": vectors(X)}), tmp_path / "t.parquet", compression="none")
     source = open_rows(tmp_path / "t.parquet")

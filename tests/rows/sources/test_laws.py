@@ -1,4 +1,4 @@
-"""Laws of every reader: blocks are slices of the matrix, whatever span and height are asked for."""
+"""Laws of every reader: blocks are slices of the matrix, for any span and height."""
 
 from __future__ import annotations
 

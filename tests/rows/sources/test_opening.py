@@ -1,4 +1,4 @@
-"""Which files are meant, in which order, and what is refused before anything is read."""
+"""Selection and order of files, and errors before anything is read."""
 
 from __future__ import annotations
 

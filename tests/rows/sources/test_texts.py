@@ -1,4 +1,4 @@
-"""What messages say about files of text can be pasted into a shell, and does what they say."""
+"""Commands in messages about text files can be pasted into a shell, and work."""
 
 from __future__ import annotations
 
