@@ -103,9 +103,12 @@ def corner(
     share = 50 if setting.quick else 1
     if data == "small_text":
         real.text_4000x2000()  # report missing data here
-    rounds = 1 if setting.quick or data == "million" else 3
+    rounds, exact = 1 if setting.quick or data == "million" else 3, {"memory": what == "resident"}
     ours, theirs = (
-        [fit_alone(data, name, setting.components(r), tol, share)[what] for _ in range(rounds)]
+        [
+            fit_alone(data, name, setting.components(r), tol, share, **exact)[what]
+            for _ in range(rounds)
+        ]
         for name in ("ours", "TruncatedSVD")
     )
     middle = float(np.median(ours)), float(np.median(theirs))

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows, memory, weighted_mean
+from sphericalpca.rows.block import WORTH_TURNING
 
 N, M, R = 23, 6, 3
 
@@ -126,6 +127,21 @@ def test_answers_do_not_depend_on_how_rows_are_held(held, zoo, random_U, tmp_pat
         assert (X.data if sparse.issparse(X) else X).tobytes() == before
         expected = _answers(case, case.X, U, weight=case.weight)
         _agree(found, expected, name, 1e-12 if held != "float32" else 1e-5)
+
+
+@pytest.mark.parametrize("columns", [WORTH_TURNING - 1, WORTH_TURNING])
+def test_blocks_that_are_transposed_for_a_product(columns, float_type, rng):
+    """As those that are not; the sums of a million equal numbers keep their digits in both."""
+    X = sparse.random_array((900, 300), density=0.1, rng=rng, dtype=float_type, format="csr")
+    V = rng.standard_normal((900, columns)).astype(float_type)
+    found = as_rows(X, normalize=False, block_rows=200).correlate(V)
+    expected = X.toarray().astype(np.float64).T @ V
+    np.testing.assert_allclose(found, expected, atol=1e2 * np.finfo(float_type).eps)
+    n = 1_000_000
+    ones = sparse.csr_array((np.ones(n, float_type), np.arange(n) % 2, np.arange(n + 1)))
+    V = np.full((n, columns), 0.1, float_type)
+    found = as_rows(ones, normalize=False, block_rows=n // 2).correlate(V)
+    np.testing.assert_allclose(found, n / 2 * float(V[0, 0]), rtol=1e-5)
 
 
 def test_answers_do_not_depend_on_the_order_or_the_signs_of_rows(zoo, layout, random_U, rng):

@@ -30,6 +30,9 @@ TALL, PIECE = 8192, 2048
 # Sparse products always do.  With more rows than that they are computed in float64, which is
 # slower; with fewer, rows are long and differ, and their rounding errors too.
 TALL_SPARSE = 2**15
+# From this many columns on a sparse block is transposed for a single X'V: that takes as long as a
+# product with a few of them, and products with the transposed block take a third of the time.
+WORTH_TURNING = 16
 
 
 @dataclass(frozen=True)
@@ -47,6 +50,7 @@ class Block:
     heaviest: float  # the largest weight of all rows, not only of these
     shift: Array | None = None
     transposed: Callable[[], CompressedRows] | None = None  # of a sparse matrix, for a fast X'V
+    turns: bool = False  # whether a transposed copy may be made for a single product
 
     @property
     def weight(self) -> Array:
@@ -89,7 +93,7 @@ class Block:
         matrix = self.matrix.astype(np.float64)
         shift = None if self.shift is None else self.shift.astype(np.float64)
         turned = None if self.transposed is None else cache(CompressedRows(matrix).transposed)
-        return replace(self, matrix=matrix, shift=shift, transposed=turned)
+        return replace(self, matrix=matrix, shift=shift, transposed=turned, turns=False)
 
     @property
     def is_compiled(self) -> bool:
@@ -140,6 +144,8 @@ class Block:
             V = np.multiply(V, column, out=V if overwrite else None)
         if self.transposed is not None:
             G = self.transposed().times(V)
+        elif self.turns and self._compressed is not None and V.shape[1] >= WORTH_TURNING:
+            G = self._compressed.transposed().times(V)
         elif sparse.issparse(self.matrix):
             wide = V.dtype != np.float64 and len(V) > TALL_SPARSE
             G = np.asarray(self.matrix.T @ (V.astype(np.float64) if wide else V))

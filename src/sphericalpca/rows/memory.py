@@ -191,6 +191,9 @@ class SparseRows(MemoryRows):
         """All rows as one block, or as blocks for several threads."""
         return [iter([self._whole_block])] if self._whole else super().parts(count)
 
+    def _block(self, span: slice) -> Block:
+        return replace(super()._block(span), turns=True)
+
     @cached_property
     def _whole_block(self) -> Block:
         block = self.as_block(slice(0, self.shape[0]), self.heaviest)
