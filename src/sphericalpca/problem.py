@@ -245,7 +245,9 @@ class Problem:
         K = np.empty((self.rows.shape[0],) * 2)
         for a in self.rows.blocks():
             for b in self.rows.blocks():
-                K[a.span, b.span] = a.cosines(b)
+                if a.span.start <= b.span.start:
+                    K[a.span, b.span] = found = a.cosines(b)
+                    K[b.span, a.span] = found.T
         return symmetric(K)
 
     # Whether `projections` takes no pass.
