@@ -48,7 +48,7 @@ def results_table(root: Path = ROOT) -> str:
     """
     lines = [
         *_groups(_read(root / "benchmarks/results/groups.csv")),
-        _newsgroups(_read(root / "paper/results/named.csv")),
+        *_newsgroups(_read(root / "paper/results/rows.csv")),
         _neighbours(_read(root / "docs/measurements/embeddings.csv")),
         *_codes(_read(root / "benchmarks/results/codes.csv")),
         *_times(_read(root / "benchmarks/results/reach.csv")),
@@ -69,14 +69,21 @@ def _groups(rows: list[dict[str, str]]) -> list[str]:
     return lines
 
 
-def _newsgroups(rows: list[dict[str, str]]) -> str:
-    chosen = [row for row in rows if row["variant"] == "main"]
-
-    def mean(method: str) -> float:
-        return fmean(float(row["accuracy"]) for row in chosen if row["method"] == method)
-
-    others = [(label, mean(method)) for method, label in REDUCERS.items()]
-    return _line("k-means on 5 newsgroups (accuracy)", mean("spherical-pca"), others)
+def _newsgroups(rows: list[dict[str, str]]) -> list[str]:
+    lines = []
+    for groups, task in (
+        ("5 named", "k-means on 5 newsgroups"),
+        ("20", "k-means on 20 newsgroups"),
+    ):
+        where = ("newsgroups", groups, "main")
+        chosen = [r for r in rows if (r["experiment"], r["groups"], r["variant"]) == where]
+        means = {
+            method: fmean(float(row["accuracy"]) for row in chosen if row["method"] == method)
+            for method in ("spherical-pca", *REDUCERS)
+        }
+        others = [(label, means[method]) for method, label in REDUCERS.items()]
+        lines.append(_line(f"{task} (accuracy)", means["spherical-pca"], others))
+    return lines
 
 
 def _neighbours(rows: list[dict[str, str]]) -> str:

@@ -35,7 +35,7 @@ NEWSGROUPS = (f"{PAPER}rows.csv",)
 SOURCES: dict[str, tuple[str, ...]] = {
     "sphericalpca | alternatives": (
         *(f"{BENCH}{name}.csv" for name in ("groups", "codes", "reach")),
-        *(f"{PAPER}named.csv", f"{MEASURED}embeddings.csv"),
+        *(f"{PAPER}rows.csv", f"{MEASURED}embeddings.csv"),
     ),
     "paper | says | here": ("tests/test_paper.py",),
     "where | printed": ("tests/test_paper.py",),

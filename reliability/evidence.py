@@ -60,7 +60,6 @@ EVIDENCE = {
     one.rows: one
     for one in (
         Evidence("paper/results/rows.csv", PAPER, (*FIT, *EXPERIMENTS)),
-        Evidence("paper/results/named.csv", "python -m paper.named", (*FIT, *EXPERIMENTS)),
         Evidence("paper/results/solvers.csv", PAPER, (*FIT, *CERTIFICATE, "paper/solver_runs.py")),
         Evidence("paper/results/convergence.csv", PAPER, (*FIT, "paper/solver_runs.py")),
         Evidence("paper/results/toy.csv", PAPER, (*FIT, "paper/toy.py")),
