@@ -40,7 +40,7 @@ def test_committed_rows_ours_is_nowhere_behind_and_keeps_what_was_asked(tmp_path
     assert ahead <= {("power-law", "first coordinates, int8", "128")}
     seconds = {r["method"]: r for r in rows if r["data"] == "minilm" and r["bytes"] == "64"}
     mine = number(seconds["ours"], "fit_seconds") + number(seconds["ours"], "encode_seconds")
-    if "OPQ" in seconds:  # takes minutes to train: rows are added as the race goes on
+    if seconds["OPQ"]["fit_seconds"]:  # rows that were made beside other work have none
         assert mine <= 0.05 * number(seconds["OPQ"], "fit_seconds")
     scans = {(r["data"], r["method"]): number(r, "search_seconds") for r in rows}
     for name in {data for data, _ in scans if data.startswith("scan")}:

@@ -22,7 +22,7 @@ __all__ = ["LEVEL_MEANS", "gain_entry", "interval", "plain_number", "probability
 
 LEVEL_MEANS = (
     f"{LEVEL} level (two one-sided tests show a difference below {share(MARGIN)}), no sign: no "
-    "difference shown"
+    "significant difference"
 )
 
 
