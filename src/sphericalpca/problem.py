@@ -94,7 +94,8 @@ class Point:
     @cached_property
     def tangent(self) -> Array:
         """R = G - U H, the part of the gradient that turns the subspace."""
-        return np.asarray(self.gradient - product(self.U, self.pull))
+        within = product(self.U, self.pull)
+        return np.subtract(self.gradient, within, out=within)
 
     @cached_property
     def residual(self) -> float:

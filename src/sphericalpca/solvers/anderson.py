@@ -168,6 +168,7 @@ class Anderson:
         if guess is not None and not frobenius(guess) < SHORT_GUESS:
             guess = None
         step, guessed = (_exact_step(problem, here), False) if guess is None else (guess, True)
+        vars(here).pop("tangent", None)  # m x r float64 numbers, of no more use
         history = state.history.after(problem, here.U + step, step, self.memory, guessed=guessed)
         for candidate in history.candidates(problem):
             ahead = problem.evaluate(polar(candidate, problem.inner).factor)
