@@ -79,7 +79,7 @@ def test_lines_and_folders(tmp_path):
         (folder / name).write_bytes(b"in " + name.encode() + b" \xff")
     source, found = read(folder)
     assert [i for i, _ in found] == ["t2.txt", "t10.txt"]
-    assert seen(source) == {"texts with undecodable bytes": (2, [1, 2])}
+    assert seen(source) == {"texts with undecodable bytes": (2, ["t2.txt", "t10.txt"])}
     assert source.unit == "file"
 
 
@@ -196,3 +196,46 @@ def test_mails_are_stripped_on_demand(tmp_path):
     path = tmp_path / "x.jsonl"
     path.write_text(json.dumps({"text": "From: me\nSubject: x\n\nHello\n> quoted\n--\nme"}))
     assert read(path, strip=True)[1] == [("1", "Hello")]
+
+
+def test_folders_are_read_like_files(tmp_path):
+    (tmp_path / "a.TXT").write_text("upper case")
+    (tmp_path / "b.txt").write_text("Grüße", encoding="utf-16")
+    source, found = read(tmp_path)
+    assert found == [("a.TXT", "upper case"), ("b.txt", "Grüße")]
+    assert not source.problems
+    with pytest.raises(DataError, match=r"no column 'body': it has 'file' and 'text'"):
+        read(tmp_path, "body")
+
+
+def test_columns_of_the_same_name_are_told_apart(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("text,n,text\nthe first three words,1,the other three words\n")
+    assert read(path, "text")[1] == [("2", "the first three words")]
+    assert read(path, "text.3")[1] == [("2", "the other three words")]
+    with pytest.raises(DataError, match=r"several columns .*'text' and 'text.3'"):
+        read(path)
+
+
+def test_a_column_that_is_not_found_is_not_announced(tmp_path):
+    path = tmp_path / "x.csv"
+    path.write_text("a,b\nx,y\n")
+    source = Texts(path)
+    with pytest.raises(DataError, match="several columns"):
+        list(source)
+    assert not source.guessed
+
+
+def test_codecs_that_are_not_for_text_are_refused(tmp_path):
+    (tmp_path / "x.txt").write_text("words")
+    with pytest.raises(ParameterError, match="encoding='hex' must be an encoding such as"):
+        Texts(tmp_path / "x.txt", encoding="hex")
+
+
+def test_columns_of_lists_are_not_texts(tmp_path):
+    table = pa.table(
+        {"tags": [["a b c d"]], "body": pa.array(["one two three"]).dictionary_encode()}
+    )
+    pa.parquet.write_table(table, tmp_path / "x.parquet")
+    source, found = read(tmp_path / "x.parquet")
+    assert (source.column, found) == ("body", [("1", "one two three")])

@@ -55,7 +55,7 @@ MARKS = "".join(chr(k) for k in range(0x300, 0x10000) if unicodedata.category(ch
 WORD = rf"\b\w[\w{MARKS}\u200c\u200d]+"
 VECTORS = ("pass a list of texts, or ", Parameter("vectorizer", "passthrough"), " for vectors")
 
-Record = tuple[int, dict[str, Any]]
+Record = tuple[int | str, dict[str, Any]]  # a place, and values by column
 
 
 @dataclass
@@ -73,12 +73,13 @@ class Texts:
     def __post_init__(self) -> None:
         path = self.path
         try:
-            known = codecs.lookup(self.encoding).name
+            "".encode(self.encoding)  # not possible in codecs that are not for text, such as hex
         except LookupError:
             rule = "must be an encoding such as utf-8 or latin-1"
             raise ParameterError(Parameter("encoding", self.encoding), rule) from None
+        known = codecs.lookup(self.encoding).name
         self.encoding = "utf-8-sig" if known == "utf-8" else known  # without its mark
-        self.zipped = path.suffix.lower() == ".gz"
+        self.zipped = path.suffix.lower() == ".gz" and not path.is_dir()
         self.suffix = Path(path.stem if self.zipped else path).suffix.lower()
         kind = ("file", "_folder") if path.is_dir() else READERS.get(self.suffix, ("", ""))
         self.unit, self._reader = kind
@@ -91,7 +92,7 @@ class Texts:
             raise DataError(f"Cannot read texts from {str(path)!r}. {formats}.", remedy=remedy)
 
     def __iter__(self) -> Iterator[tuple[str, str]]:
-        self.problems, seen = {}, dict[int, int]()
+        self.problems, seen = {}, dict[int, int | str]()
         for place, record in self._chosen():
             text, name = record.get(self.column or ""), record.get(self.name or "")
             if not isinstance(text, str | None):
@@ -108,10 +109,11 @@ class Texts:
                 self._count("duplicate texts", place)
             yield name, text
 
-    def _count(self, kind: str, place: int) -> None:
+    def _count(self, kind: str, place: int | str) -> None:
         found = self.problems.setdefault(kind, {"count": 0, "lines": []})
         found["count"] += 1
-        found["lines"] = sorted([*found["lines"], place])[:NAMED]
+        places = [*found["lines"], place]
+        found["lines"] = sorted(places, key=lambda place: natural_order(str(place)))[:NAMED]
 
     def _chosen(self) -> Iterator[Record]:
         """Records, with the column of texts determined."""
@@ -128,27 +130,26 @@ class Texts:
                     raise DataError(f"{str(self.path)!r} has no column {wanted!r}", remedy=remedy)
             if self.column is None:
                 # Also if there is one column: its name may be a text, in files without a header.
-                self.guessed = self._reader != "_plain"
                 self.column = _guess(names, first, self.path)
+                self.guessed = self._reader != "_plain"
             yield from first
             yield from records
 
     def _folder(self) -> Iterator[Record]:
         """One text per file, named by the file."""
-        self.column, self.name = "text", "file"
-        paths = sorted(self.path.glob("*.txt"), key=lambda path: natural_order(path.name))
-        for place, path in enumerate(paths, 1):
+        self.column, self.name = self.column or "text", self.name or "file"
+        paths = [path for path in self.path.iterdir() if path.suffix.lower() == ".txt"]
+        for path in sorted(paths, key=lambda path: natural_order(path.name)):
             with DataFile.at(path).being_read():
-                text = path.read_text(self.encoding, errors="surrogateescape")
-            yield place, {"file": path.name, "text": text}
+                text = "".join(self._lines(path=path))
+            yield path.name, {"file": path.name, "text": text}
 
-    def _lines(self, newline: str | None = None) -> Iterator[str]:
-        opened: Any = gzip.open if self.zipped else open
-        with opened(self.path, "rb") as file:
+    def _lines(self, newline: str | None = None, path: Path | None = None) -> Iterator[str]:
+        opened: Any = partial(gzip.open if self.zipped else open, path or self.path)
+        with opened("rb") as file:
             marked = file.read(2) in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
         encoding = "utf-16" if marked else self.encoding
-        options = {"encoding": encoding, "errors": "surrogateescape", "newline": newline}
-        with opened(self.path, "rt", **options) as file:
+        with opened("rt", encoding=encoding, errors="surrogateescape", newline=newline) as file:
             yield from file
 
     def _plain(self) -> Iterator[Record]:
@@ -188,18 +189,20 @@ class Texts:
                 row, rows = [""] * (len(names) + 1), reader(feed())  # treated as too many fields
             if row is None:
                 return
-            if names and len(row) == len(names):
+            if not names:  # columns of the same name are told apart by their numbers
+                names = [f"{x}.{k}" if x in row[: k - 1] else x for k, x in enumerate(row, 1)]
+            elif len(row) == len(names):
                 yield place, dict(zip(names, row, strict=True))
-            elif names:
+            else:
                 self._count("malformed lines" if row else "blank lines", place)
-            names, place = names or row, place + len(taken)
+            place += len(taken)
 
     def _rows(self) -> Iterator[Record]:
         """Columns of text of a table, and the one with the names."""
         library = optional("pyarrow.dataset", "tables")
         table = library.dataset(str(self.path), format=self.suffix[1:])
         names = table.schema.names
-        texts = [field.name for field in table.schema if "string" in str(field.type)]
+        texts = [f.name for f in table.schema if "string" in str(f.type) and not f.type.num_fields]
         if not texts:
             has = f"it has {joined(map(repr, names))}"
             raise DataError(f"{str(self.path)!r} has no column of text", remedy=has)
@@ -260,7 +263,6 @@ class WordVectorizer(TfidfVectorizer):
             raise DataError(found, remedy=remedy) from None
         rare = X.getnnz(axis=0) <= COMMON * X.shape[0]
         kept = X[:, rare]
-        # If one text or topic is most of the corpus, it has no other words.
         if ((X.getnnz(axis=1) > 0) & (kept.getnnz(axis=1) == 0)).mean() > LOST:
             return X
         self.vocabulary_ = {w: k for k, w in enumerate(self.get_feature_names_out()[rare])}
