@@ -161,6 +161,35 @@ def test_vectors_dense_or_sparse_and_vectorizers_of_ones_own(corpus):
     assert encoded.words(0) == []
 
 
+class Counts:
+    """It counts words, but is not an estimator of scikit-learn."""
+
+    def __init__(self):
+        self.counter = CountVectorizer()
+
+    def fit_transform(self, texts):
+        return self.counter.fit_transform(texts).astype(np.float64)
+
+    def transform(self, texts):
+        return self.counter.transform(texts).astype(np.float64)
+
+
+def test_any_object_that_makes_rows_of_texts_is_a_vectorizer(corpus):
+    given = Counts()
+    model = TextClusters(4, vectorizer=given).fit(corpus[0])
+    assert adjusted_rand_score(corpus[1], model.labels_) == 1
+    assert np.array_equal(model.predict(corpus[0]), model.labels_)
+    assert not hasattr(given.counter, "vocabulary_")  # the fit had a copy
+
+
+def test_numbers_of_groups_are_whole(clusters):
+    for wrong in (1.5, "a", None):
+        with pytest.raises(ParameterError, match="must be from 0 to 3"):
+            clusters.words(wrong)
+        with pytest.raises(ParameterError, match="must be from 1 to 4"):
+            clusters.merge(wrong)
+
+
 def test_input_is_left_as_it_is(corpus):
     X = vectors(corpus)
     X = X[:, ::-1].tocsr()  # indices out of order

@@ -140,7 +140,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         elif reset:
             if isinstance(given, str) and given != "tfidf":  # strings have `encode`, too
                 raise ParameterError(Parameter("vectorizer", given), "must be tfidf or an object")
-            self.vectorizer_ = WordVectorizer() if given == "tfidf" else clone(given)
+            self.vectorizer_ = WordVectorizer() if given == "tfidf" else clone(given, safe=False)
             X = self.vectorizer_.fit_transform(checked_texts(X))
         else:
             X = vars(self)["vectorizer_"].transform(checked_texts(X))
@@ -263,7 +263,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
     def _check(self, name: str, value: int, least: int = 0) -> None:
         check_is_fitted(self)
         last = int(self.merged_.max()) + least
-        if not least <= value <= last:
+        if value not in range(least, last + 1):
             raise ParameterError(Parameter(name, value), f"must be from {least} to {last}")
 
     def save(self, path: str | Path) -> None:
