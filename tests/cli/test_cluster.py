@@ -303,4 +303,23 @@ def test_info_describes_a_model_of_groups(run, file, tmp_path):
 
 def test_stop_words_that_are_not_there_are_named(run, file, tmp_path):
     done = run("cluster", file, "-k", 3, "--stop-words", "no.txt", "--out", tmp_path / "out")
-    assert "--stop-words no.txt must be english, none, or a file of words" in done.stderr
+    assert "--stop-words no.txt must be english, none, or a file" in done.stderr
+
+
+def test_stop_words_of_a_file_are_split_as_texts_are(run, file, tmp_path):
+    (tmp_path / "stop.txt").write_text("Don't\n" + " ".join(next(iter(WORDS.values()))))
+    stop = ("--stop-words", tmp_path / "stop.txt")
+    done = run("cluster", file, "-k", 2, *stop, "--out", tmp_path / "out", "--quiet")
+    assert done.exit_code == 0, done.output
+    assert "inconsistent" not in done.stderr
+
+
+def test_a_file_whose_lines_are_all_malformed_is_refused(run, file, tmp_path):
+    run("cluster", file, "-k", 3, "--out", tmp_path / "out", "--quiet")
+    (tmp_path / "x.jsonl").write_text('{"text": 5}\n{"text": 6}\n')
+    model = tmp_path / "out/model.safetensors"
+    done = run("assign", model, tmp_path / "x.jsonl", "-o", tmp_path / "new.csv")
+    assert done.exit_code == 1
+    assert "holds no texts: check the file" in done.stderr
+    assert "malformed lines: 2 (lines 1, 2)" in done.stderr
+    assert not (tmp_path / "new.csv").exists()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +23,7 @@ __all__ = ["assign", "cluster"]
 FILES = ("groups.csv", "groups.parquet", "summary.json", "model.safetensors", "index.html")
 # Options that are on the page.
 SHOWN = ("clusters", "text", "id", "encoding", "strip", "stop_words", "vectors", "merge", "seed")
+UNKNOWN = ("texts without a known word", "zero vectors")
 SENTENCE = """{output}: {count} in {n_groups} groups.
 Mean cosine {mean_cosine:.3f} (first run {first_mean_cosine:.3f}); {below:.1%} fit poorly (first \
 run 5.0%); {unknown:.1%} are in group -1 (first run {first_unknown:.1%}); shares of groups changed \
@@ -33,9 +35,7 @@ _text_options = console.with_options(
     click.option("--encoding", default="utf-8", help="Encoding of the file."),
     click.option("--strip", type=console.Names(["mail"]), help="Drop headers, quotes, signatures."),
     click.option("--vectors", is_flag=True, help="The file contains vectors."),
-    click.option(
-        "--merge", type=console.COUNT, metavar="N", help="Merge nearest groups until N are left."
-    ),
+    click.option("--merge", type=console.COUNT, metavar="N", help="Merge nearest groups into N."),
 )
 
 
@@ -80,19 +80,19 @@ def cluster(texts: Path, out: Path, **options: Any) -> None:
     with whole as folder, _opened(texts, options) as (source, vectors), status as show:
         model, notes, words = _grouped(source, vectors, options, show)
         settings = {k: v for k in SHOWN if (v := options[k]) is not None and v is not False}
-        about = {"source": texts.name, "settings": settings}
-        about |= {"problems": getattr(source, "problems", {}), "unit": getattr(source, "unit", "")}
-        data = page.page_data(model, notes, words, **about)
-        files = {"index.html": page.groups_page(data), "summary.json": page.summary_of_page(data)}
+        problems, unit = getattr(source, "problems", {}), getattr(source, "unit", "")
+        about = {"source": texts.name, "settings": settings, "problems": problems, "unit": unit}
+        data = page.page_data(model, notes, words, about)
         for suffix in (".csv", ".parquet") if options["parquet"] else (".csv",):
             with storing.open_table(folder / f"groups{suffix}", suffix) as add:
                 add([note[0] for note in notes], model.nearest_)
         model.save(folder / "model.safetensors")
-        for name, content in files.items():
-            (folder / name).write_text(content, encoding="utf-8")
-    _warn_of_unknown(model.labels_, options)
+        (folder / "summary.json").write_text(data.summary, encoding="utf-8")
+        (folder / "index.html").write_text(page.groups_page(data), encoding="utf-8")
+    if missing := int((model.labels_ < 0).sum()):
+        console.warn(f"{UNKNOWN[options['vectors']]}, in group -1: {missing:,}.")
     if options["as_json"]:
-        click.echo(files["summary.json"])
+        click.echo(data.summary)
         return
     header, lines = ("group", "texts", "cosine", "words"), list[tuple[str, ...]]()
     for group in data.groups:
@@ -117,7 +117,7 @@ def _grouped(source: Any, vectors: Any, options: dict[str, Any], show: Any) -> A
 
     say = show or partial(console.write_line, err=True)
     tell = None if options["quiet"] else lambda stage: say(f"{stage} ...")
-    vectorizer = texts.WordVectorizer(stop_words=_stop_words(options["stop_words"]))
+    vectorizer = texts.WordVectorizer(stop_words=_stop_words(options["stop_words"], texts.WORD))
     how: Any = {"vectorizer": vectorizer if vectors is None else "passthrough"}
     model = sphericalpca.TextClusters(options["clusters"], random_state=options["seed"], **how)
     with console.printing_warnings(), silently(NoDirectionWarning):  # such texts are counted
@@ -133,23 +133,17 @@ def _grouped(source: Any, vectors: Any, options: dict[str, Any], show: Any) -> A
     return model, notes, partial(texts.distinctive, found, words=known)
 
 
-def _stop_words(given: str) -> Any:
-    """A list of words, or a name that scikit-learn accepts."""
+def _stop_words(given: str, word: str) -> Any:
+    """A list of what matches the pattern of a word, or a name that scikit-learn accepts."""
     if given in ("english", "none"):
         return given if given == "english" else None
     if not Path(given).is_file():
-        rule = "must be english, none, or a file of words"
-        raise ParameterError(Parameter("stop_words", given), rule)
+        raise ParameterError(Parameter("stop_words", given), "must be english, none, or a file")
     with sphericalpca.rows.sources.filesource.DataFile.at(Path(given)).being_read():
-        return Path(given).read_text("utf-8-sig").lower().split()
+        return re.findall(word, Path(given).read_text("utf-8-sig").lower())  # as texts are split
 
 
-@click.command(
-    epilog=console.examples(
-        "sphericalpca assign groups/model.safetensors new.csv -o new-groups.csv",
-        "sphericalpca assign groups/model.safetensors new.jsonl --text body -o new.parquet --json",
-    ),
-)
+@click.command(epilog=console.examples("sphericalpca assign model.safetensors new.csv -o out.csv"))
 @click.argument("model", type=console.FILE)
 @click.argument("texts", type=click.Path(path_type=Path))
 @click.option("-o", "--output", type=console.FILE, required=True, help="A .csv or .parquet file.")
@@ -187,18 +181,15 @@ def assign(model: Path, texts: Path, output: Path, **options: Any) -> None:
             add(ids, parts[-1])
             if show is not None:
                 show(f"Assigned: {sum(len(part.labels) for part in parts):,} texts")
+        if not parts:
+            raise sphericalpca.DataError(f"{str(texts)!r} holds no texts", remedy="check the file")
     nearest = partition.joined(parts)
     found = {"output": str(output), **partition.drift(nearest, clusters)}
-    _warn_of_unknown(nearest.labels, options)
+    if missing := int((nearest.labels < 0).sum()):
+        console.warn(f"{UNKNOWN[options['vectors']]}, in group -1: {missing:,}.")
     count = counted(len(nearest.labels), "vector" if options["vectors"] else "text")
     sentence = SENTENCE.format(**found, count=count)
     console.write_line(json.dumps(found) if options["as_json"] else sentence)
-
-
-def _warn_of_unknown(labels: Any, options: dict[str, Any]) -> None:
-    what = "zero vectors" if options["vectors"] else "texts without a known word"
-    if missing := int((labels < 0).sum()):
-        console.warn(f"{what}, in group -1: {missing:,}.")
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from sphericalpca.linalg import Array, Labels, fix_signs, unit_rows
 from sphericalpca.pages import document
 from sphericalpca.pages.tables import share
 
-__all__ = ["clean", "groups_page", "on_plane", "on_sphere", "page_data", "summary_of_page"]
+__all__ = ["clean", "groups_page", "on_plane", "on_sphere", "page_data"]
 
 # The longest text, id and word in characters; the largest page in bytes.
 EXCERPT, ID, WORD, PAGE_BYTES = 300, 120, 40, 25_000_000
@@ -38,12 +38,10 @@ SCALE, PLANE_SCALE, NO_GROUP = 32767, 8191, 65535
 TEXT = ("id", "excerpt", "cosine", "margin", "other")
 # Rows to fit three components to; how strongly a text is drawn to groups close to it.
 FITTED, PULL = 20_000, 8.0
-# The parts of the page's data that belong to single texts.
-POINTWISE = ("sphere", "plane", "group", "cosine", "margin", "excerpts", "ids")
 
 
-def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others: Any) -> Any:
-    """The data of the page for fitted groups; notes are ids and beginnings of texts."""
+def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, about: Any) -> Any:
+    """The data of the page, and its summary as JSON; notes are ids and beginnings of texts."""
     n, k, found = len(notes), int(model.merged_.max()) + 1, model.nearest_
     sizes = np.bincount(found.labels + 1, minlength=k + 1)[1:]
     totals = np.bincount(found.labels + 1, found.cosines, k + 1)[1:]
@@ -64,16 +62,16 @@ def page_data(model: Any, notes: Sequence[tuple[str, str]], words: Any, **others
         for label in np.argsort(-sizes, kind="stable").tolist()
     ]
     shown = {"groups": groups, "n_texts": n, "mean_cosine": model.summary_["mean_cosine"]}
-    shown |= {"svd_ratio": model.svd_ratio_, "curve": model.curve_, "versions": VERSIONS}
-    shown |= {"title": f"{k} groups in {others['source']}", "uncertain": UNCERTAIN}
+    shown |= {"svd_ratio": model.svd_ratio_, "curve": model.curve_, "versions": VERSIONS, **about}
+    shown |= {"title": f"{k} groups in {about['source']}", "uncertain": UNCERTAIN}
     shown["tree"] = centre_tree(model) if k > 1 else None
     shown["unassigned"] = [notes[row] for row in np.flatnonzero(found.labels < 0)[:LISTED]]
+    data = SimpleNamespace(**shown, summary=json.dumps(shown, indent=1, default=np.ndarray.tolist))
     rows = sample(n, POINTS)
-    V, (labels, cosines, margins, _) = model.embedding_[rows], (part[rows] for part in found)
-    ids, excerpts = zip(*(notes[row] for row in rows), strict=True)
-    points = {"sphere": on_sphere(V), "plane": on_plane(V, labels, cosines), "group": labels}
-    points |= {"cosine": cosines, "margin": margins, "ids": ids, "excerpts": excerpts}
-    return SimpleNamespace(**shown, **points, **others)  # source, settings, problems, unit
+    V, (data.group, data.cosine, data.margin, _) = model.embedding_[rows], (x[rows] for x in found)
+    data.sphere, data.plane = on_sphere(V), on_plane(V, data.group, data.cosine)
+    data.ids, data.excerpts = zip(*(notes[row] for row in rows), strict=True)
+    return data
 
 
 def on_sphere(V: Array) -> Array:
@@ -117,12 +115,6 @@ def _apart(anchors: Array, radii: Array) -> Array:
         pushed = np.einsum("ij,ijk->ik", np.maximum(needed / distances - 1, 0), gaps)
         points = (0.99 if step % 4 == 0 else 1) * points + 0.25 * pushed
     return points
-
-
-def summary_of_page(data: Any) -> str:
-    """The page's data without single texts, as JSON."""
-    shown = {name: value for name, value in vars(data).items() if name not in POINTWISE}
-    return json.dumps(shown, indent=1, default=np.ndarray.tolist)
 
 
 def groups_page(data: Any) -> str:

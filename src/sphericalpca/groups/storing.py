@@ -54,8 +54,8 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
         if kind == "tfidf":
             words = arrays["vocabulary"].tobytes().decode().split("\n")
             known = WordVectorizer(vocabulary=words, stop_words=None)
-            known.idf_ = arrays["idf"]
-        _check(arrays, known.vocabulary if kind == "tfidf" else None, refine=model.refine)
+            known.idf_ = arrays["idf"]  # refused if words are missing or the same
+        _check(arrays, refine=model.refine)
         model.n_clusters, (model.n_components, m) = len(arrays["sizes"]), arrays["components"].shape
         model._validate_params()
         vars(model).update({f"{name}_": arrays[name] for name in ARRAYS}, vectorizer_=known)
@@ -66,13 +66,12 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
         raise DataError(value, remedy="cluster the texts again") from None
 
 
-def _check(arrays: dict[str, Array], words: list[str] | None, *, refine: bool) -> None:
+def _check(arrays: dict[str, Array], *, refine: bool) -> None:
     """Refuse arrays that do not agree with each other, or would be read out of bounds."""
     (r, m), k = arrays["components"].shape, len(arrays["cluster_centers"])
     shapes: dict[str, tuple[int, ...]] = {"merged": (k,), "sizes": (k,)}
     shapes |= {"components": (min(r, m), m), "cluster_centers": (k, m if refine else r)}
-    if words:
-        shapes["idf"] = (m,) if len(set(words)) == m else ()
+    shapes |= {"idf": (m,)} if "idf" in arrays else {}
     for name, shape in shapes.items():
         found, kinds = arrays[name], ("float32", "float64")
         kinds = ("int32", "int64") if name in ("merged", "sizes") else kinds
