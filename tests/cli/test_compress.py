@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -84,6 +85,32 @@ def test_columns_of_a_table_do_not_replace_the_numbers_of_a_search(run, files):
     assert run("search", "codes", "queries.npy", "-k", 2, "-o", "found.parquet").exit_code == 0
     found = parquet.read_table("found.parquet").to_pydict()
     assert found["row_"] == [row + 800 for row in found["row"]]
+
+
+def test_no_column_of_a_table_is_lost_and_types_are_kept(run, files):
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    vectors = arrow.FixedSizeListArray.from_arrays(arrow.array(files[:800].ravel()), 20)
+    other = {
+        "row_": ["x"] * 800,
+        "row": arrow.array(range(800), arrow.int16()),
+        "code": arrow.array(["a", None] * 400).dictionary_encode(),
+    }
+    parquet.write_table(arrow.table({"v": vectors, **other}), "rows.parquet")
+    result = run("compress", "rows.parquet", "--column", "v", "--bytes", 5, "--out", "codes")
+    assert result.exit_code == 0, result.stderr
+    assert parquet.read_table("codes/codes.parquet").column_names == [*other, "code_"]
+    assert run("search", "codes", "queries.npy", "-k", 2, "-o", "found.parquet").exit_code == 0
+    found = parquet.read_table("found.parquet")
+    assert found.column_names[6:] == ["row_", "row__", "code"]
+    assert found["row__"].to_pylist() == found["row"].to_pylist()
+    assert found.schema.field("row__").type == arrow.int16()
+    assert arrow.types.is_dictionary(found.schema.field("code").type)
+    assert run("search", "codes", "queries.npy", "-k", 2, "-o", "found.csv").exit_code == 0
+    with Path("found.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [line["row__"] for line in lines] == [line["row"] for line in lines]
+    assert {line["code"] for line in lines} == {"a", ""}
 
 
 @pytest.mark.parametrize(

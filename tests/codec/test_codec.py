@@ -194,9 +194,9 @@ def test_a_given_number_of_components_is_kept(rows):
 @pytest.mark.parametrize(
     ("X", "n_bytes", "told"),
     [
-        (np.eye(5), 96, ["n_bytes=96 is more than these rows can use", "levels? instead of 256"]),
+        (np.eye(5), 96, ["n_bytes=96 is more .*: codes have 5 bytes", "levels? instead of 256"]),
         (np.ones((400, 6)), 2, ["n_bytes=2 is more than", "1 level instead of 256"]),
-        (np.repeat(clustered(3, 8), 200, axis=0), 2, ["3 levels instead of 256"]),
+        (np.repeat(clustered(3, 8), 200, axis=0), 2, ["256: the rows are too few or too similar"]),
         (clustered(60, 30), 8, ["60 levels instead of 256"]),
     ],
 )

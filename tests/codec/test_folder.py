@@ -55,7 +55,7 @@ def test_codes_that_were_exchanged_alone_are_refused(written, rows):
 def test_the_decoder_says_what_is_missing(written):
     path = written[2]
     (path / "codes.npy").unlink()
-    with pytest.raises(SystemExit, match=r"codes\.parquet"):
+    with pytest.raises(SystemExit, match=r"the last column of codes\.parquet"):
         runpy.run_path(str(path / "decode.py"), run_name="__main__")
 
 

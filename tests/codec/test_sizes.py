@@ -28,6 +28,15 @@ def test_the_fewest_bytes_that_reach_the_target_and_one_less_does_not():
     assert choice.to_dict()["n_bytes"] == choice.n_bytes
 
 
+def test_sizes_that_are_clipped_are_one_point_with_the_bytes_of_their_codes():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 3)) @ rng.standard_normal((3, 24))
+    with pytest.warns(ShortfallWarning, match=r"^3 bytes keep 0\.\d+ \(0\.\d+ to "):
+        choice = choose_bytes(X, recall=0.9999, queries=50, sizes=(8, 20), random_state=0)
+    assert choice.n_bytes == 3
+    assert [point.n_bytes for point in choice.curve if point.kind == "codes"] == [3]
+
+
 def test_a_target_out_of_reach_is_said_and_one_that_is_none_refused():
     X = clustered(400, 3)
     with pytest.warns(ShortfallWarning, match="bytes keep"):

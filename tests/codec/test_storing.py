@@ -67,6 +67,9 @@ def changed(path, change):
         lambda a, h: h.update(parameters={"tol": 1}),
         lambda a, h: h.update(parameters=[]),
         lambda a, h: h.update(distortion={}),
+        lambda a, h: h.update(distortion=float("nan")),
+        lambda a, h: a.update(error_quantiles=a["error_quantiles"][:, [1, 1, 3, 2]]),
+        lambda a, h: a.update(error_quantiles=a["error_quantiles"] * [-1, 1, 1, 1]),
         lambda a, h: h.update({"class": "SphericalPCA"}),
     ],
 )

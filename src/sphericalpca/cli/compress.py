@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 from pathlib import Path
 from typing import Any
@@ -105,7 +106,7 @@ def _write_curve(choice: Any, folder: Path) -> None:
         ax.plot(x, second, linestyle=":", color=ax.lines[-1].get_color())
     label = f"recall@{choice.k} (dotted: re-ranked)"
     ax.set(xscale="log", xlabel="bytes", ylim=(0, 1.02), ylabel=label)
-    ax.legend()
+    ax.legend(loc="lower right")  # where recalls are seldom
     style.save_picture(ax.figure, folder / "curve.png")
 
 
@@ -141,13 +142,15 @@ def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options
     queries = sphericalpca.rows.reading.load_rows(source, source.shape[0])
     found: Any = codec.search(queries, codes, k, return_interval=True)
     n, k = found.ids.shape
-    names = ("query", "rank", "row", "cosine", "lower", "upper")
-    numbers = [[i for i in range(n) for _ in range(k)], [*range(k)] * n]
-    numbers += [part.ravel().tolist() for part in found]
-    columns: dict[str, Any] = dict(zip(names, numbers, strict=True))
+    columns: dict[str, Any] = {"query": [i for i in range(n) for _ in range(k)]}
+    columns["rank"] = [*range(k)] * n
+    for name, part in zip(("row", "cosine", "lower", "upper"), found, strict=True):
+        columns[name] = part.ravel().tolist()
     if table is not None:
-        carried = table.take(columns["row"]).to_pydict()
-        columns |= {f"{name}{'_' * (name in names)}": values for name, values in carried.items()}
+        carried = table.take(columns["row"])
+        for name, part in zip(carried.column_names, carried.columns, strict=True):
+            free = next(new for i in itertools.count() if (new := name + "_" * i) not in columns)
+            columns[free] = part if output.suffix == ".parquet" else part.to_pylist()
     with replacing(output) as file:
         if output.suffix == ".csv":
             _write_csv(file, columns, zip(*columns.values(), strict=True))

@@ -78,7 +78,7 @@ class SphericalCodec(MatrixTransformer):
         the levels were not trained on (if there are 2,000 rows or more).
     error_quantiles_ : ndarray of shape (n_bins, 4)
         Rank as a share of all rows, estimated cosine, and the 2.5 % and 97.5 % quantiles of true
-        minus estimated cosine there.
+        minus estimated cosine there, for held-out rows if there are 2,000 rows or more.
     fingerprint_ : str
         Checksum of subspace and levels.  Codes can only be used with this codec.
 
@@ -131,12 +131,11 @@ class SphericalCodec(MatrixTransformer):
             fitted, counts = learn(*rows, A, n_bytes, rng, n=X.shape[0], choose=auto)
             self.__dict__.update(fitted)
         if n_bytes < self.n_bytes:
-            found = (Parameter("n_bytes", self.n_bytes), " is more than these rows can use")
-            limit = f"they have {counted(n_bytes, 'component')}, of one byte each"
-            warn_caller(CapacityWarning(found, limit, f"codes have {n_bytes}"))
+            limit = f"is more than these rows can use: codes have {counted(n_bytes, 'byte')}"
+            warn_caller(CapacityWarning(Parameter("n_bytes", self.n_bytes), limit))
         if (least := int(counts.min())) < ZERO:
             few = f"Some byte has {counted(least, 'level')} instead of 256"
-            warn_caller(CapacityWarning(few, "the rows are too few", "fit to more rows"))
+            warn_caller(CapacityWarning(few, remedy="the rows are too few or too similar"))
         return self
 
     def _subspace(self, X: Any, weight: Any) -> Array:
@@ -240,7 +239,7 @@ class SphericalCodec(MatrixTransformer):
             The encoded rows, one for each code: the best 4 k by code are re-ranked by their exact
             cosines.
         return_interval : bool, default=False
-            Also return 95 % intervals of the true cosines, calibrated on held-out rows.
+            Also return 95 % intervals of the true cosines; codecs of few rows make them too narrow.
 
         Returns
         -------

@@ -62,11 +62,10 @@ def load_codec(codec: Any, path: Path) -> None:
         codec._quantiser = Quantiser(*(arrays[name] for name in LEARNED))  # type: ignore[arg-type]
         vars(codec).update({f"{name}_": arrays[name] for name in FITTED})
         codec.n_features_in_ = codec.components_.shape[1]
-        codec.distortion_ = header["distortion"]
-        names = names_from(header["feature_names"], codec.n_features_in_)
-        if names is not None:
+        codec.distortion_ = float(header["distortion"])
+        if (names := names_from(header["feature_names"], codec.n_features_in_)) is not None:
             codec.feature_names_in_ = names
-        if type(codec.distortion_) is not float or fingerprint(codec) != header["fingerprint"]:
+        if fingerprint(codec) != header["fingerprint"] or not 0 <= codec.distortion_ <= 4:
             raise ValueError("it has another fingerprint, or no distortion")
     except DAMAGES as error:
         found = f"{str(path)!r} is not a whole SphericalCodec ({printable(error, 200)})"
@@ -86,7 +85,9 @@ def _check_arrays(arrays: dict[str, Any]) -> None:
     gap = np.abs(components @ components.T - np.eye(r)).max()
     steps = np.diff(packing, prepend=-1)  # between consecutive components: no byte is empty
     levels = arrays["importance"].min() > 0 and np.abs(arrays["levels"]).max() <= 1 + SLACK
-    if not (gap < SLACK and steps[0] == 1 and np.isin(steps, (0, 1)).all() and levels):
+    share, _, low, high = arrays["error_quantiles"].T
+    errors = share.min() >= 0 and (low <= high).all()
+    if not (gap < SLACK and steps[0] == 1 and np.isin(steps, (0, 1)).all() and levels and errors):
         raise ValueError("its numbers are not those of a codec")
 
 
@@ -94,20 +95,22 @@ def write_folder(
     codec: Any, rows: RowSource, folder: Path, keep: Sequence[str] | None, watch: Watch | None
 ) -> dict[str, Any]:
     """Encode the rows of files, tables to a table with its other columns; return a summary."""
-    carried, zero, checksum = carried_columns(rows, keep), 0, 0
+    carried, zero, checksum, column = carried_columns(rows, keep), 0, 0, CODE
+    while carried is not None and column in carried.schema.names:
+        column += "_"
     name = "codes.parquet" if are_tables(rows) else "codes.npy"
     shape = rows.shape[0], codec.n_bytes_
     codec.save(folder / CODEC)
-    with open_writer(folder / name, shape, np.uint8, name=CODE, carried=carried) as writer:
+    with open_writer(folder / name, shape, np.uint8, name=column, carried=carried) as writer:
         for _, matrix in finite_blocks(codec._checked(rows)):
             writer.write(codes := codec._encoded(matrix))
             checksum = zlib.crc32(codes.data, checksum)
             zero += int((codes[:, 0] == ZERO).sum())
             if watch is not None:
                 watch(len(codes))
-    about = {"codes": name, "n_samples": shape[0], "n_bytes": shape[1], "zero_rows": zero}
-    about |= {name: getattr(codec, f"{name}_") for name in ("n_components", "distortion")}
-    about |= {"fingerprint": codec.fingerprint_, "checksum": checksum}
+    about = {"codes": name, "n_samples": shape[0], "zero_rows": zero, "checksum": checksum}
+    facts = ("n_bytes", "n_components", "distortion", "fingerprint")
+    about |= {name: getattr(codec, f"{name}_") for name in facts}
     (folder / MANIFEST).write_text(json.dumps(about, indent=1))
     (folder / DECODER).write_text(files(__package__).joinpath("decode.py.txt").read_text())
     return about
@@ -127,9 +130,9 @@ def open_folder(path: Path) -> tuple[Any, Codes, Any]:
             codes = np.load(path / "codes.npy", allow_pickle=False)
         else:
             table = optional("pyarrow.parquet", "codes").read_table(path / "codes.parquet")
-            numbers = table.column(CODE).combine_chunks().flatten()
-            codes = np.asarray(numbers).reshape(len(table), -1)
-            table = table.drop_columns([CODE])
+            last = table.num_columns - 1  # whatever its name
+            numbers = table.column(last).combine_chunks().flatten()
+            codes, table = np.asarray(numbers).reshape(len(table), -1), table.remove_column(last)
         noted = [about[name] for name in ("n_samples", "fingerprint", "checksum")]
         own = [len(codes), codec.fingerprint_, zlib.crc32(np.ascontiguousarray(codes).data)]
         right = own == noted and codes.dtype == np.uint8 and codes.shape[1:] == (codec.n_bytes_,)

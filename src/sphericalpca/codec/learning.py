@@ -52,9 +52,7 @@ def sample(X: Any, weight: Any, rng: Any) -> tuple[Matrix, Array]:
     size = min(n, max(FEWEST_ROWS, min(3 * MOST_ROWS // 2, MOST_NUMBERS // m)))
     ids = np.sort(rng.choice(n, size, replace=False))
     weight = np.ones(n) if weight is None else check_weights(weight, n)
-    if is_dask(X):
-        return X[ids].compute(), weight[ids]
-    return take_rows(X, ids), weight[ids]
+    return (X[ids].compute() if is_dask(X) else take_rows(X, ids)), weight[ids]
 
 
 def learn(
@@ -135,8 +133,7 @@ def exact_cosines(queries: Matrix, X: Matrix, ids: Labels) -> Array:
     """Cosines of each query with its candidate rows, given by index, whatever their lengths."""
     found = np.empty(ids.shape)
     for i, own in enumerate(ids if ids.size else ()):
-        query = unit_rows(dense(queries[[i]]))[0]
-        found[i] = as_rows(X[own]).project(query.T).ravel()
+        found[i] = as_rows(X[own]).project(unit_rows(dense(queries[[i]]))[0].T).ravel()
     return found
 
 

@@ -151,9 +151,8 @@ class Quantiser:
                 asked = queries[rows, group]
                 line[:, : len(asked)] = times(self.levels[:, group], asked.T)
             some = codes[ends[part] : ends[part + 1]]
-            _call(
-                find, some, *some.shape, table, ends[part], k, scores[part, rows], ids[part, rows]
-            )
+            best = scores[part, rows], ids[part, rows]
+            _call(find, some, *some.shape, table, ends[part], k, *best)
 
         with parallel():
             ends = equal_ends(len(codes), -(-workers() // len(batches)))

@@ -19,8 +19,7 @@ from sphericalpca.rows import as_rows
 __all__ = ["ByteChoice", "BytePoint", "choose_bytes"]
 
 SMALLEST = 8  # bytes tried first
-# Largest size of rows for which float16 and int8 are searched, for comparison.
-MOST_NUMBERS = 2**28
+MOST_NUMBERS = 2**28  # larger rows are not searched in float16 and int8
 SECOND_STAGE = 4  # candidates per neighbour that are re-ranked with full vectors
 
 
@@ -96,7 +95,7 @@ def choose_bytes(
     X = check_matrix(SphericalCodec(), X, reset=True, on_host=True)
     held, limit = HeldOut.draw(X, queries, k, generator(random_state)), min(X.shape)
     asked, base = take_rows(X, held.ids), np.delete(np.arange(held.n_rows), held.ids)
-    curve = list(_full(X, held))
+    curve = {(point.n_bytes, point.kind): point for point in _full(X, held)}
 
     @cache
     def measure(n_bytes: int) -> BytePoint:
@@ -105,17 +104,18 @@ def choose_bytes(
             codes = codec.fit(X, sample_weight=held.weight).encode(X)
         codec.__dict__.pop("feature_names_in_", None)  # rows taken from a table have no names
         found = base[codec.search(asked, codes[base], SECOND_STAGE * k).ids]
-        curve.append(_point("codes", n_bytes, held, found))
-        return curve[-1]
+        size = codec.n_bytes_  # fewer, if clipped
+        return curve.setdefault((size, "codes"), _point("codes", size, held, found))
 
     for size in sizes:
         measure(min(size, limit))
-    best = smallest(lambda size: measure(size).low >= target, SMALLEST, limit) if recall else None
-    if best and measure(best).low < target:
-        found = f"{limit} bytes keep {measure(limit).recall:.3f}"
+    least = smallest(lambda size: measure(size).low >= target, SMALLEST, limit) if recall else None
+    best = measure(least) if least else None
+    if best and best.low < target:
+        found = f"{best.n_bytes} bytes keep {best.recall:.3f} ({best.low:.3f} to {best.high:.3f})"
         warn_caller(ShortfallWarning(found, ("the target is ", Parameter("recall", recall))))
-    curve.sort(key=lambda point: (point.n_bytes, point.kind))
-    return ByteChoice(curve, best, recall, k, len(held.ids))
+    points = [curve[key] for key in sorted(curve)]
+    return ByteChoice(points, best and best.n_bytes, recall, k, len(held.ids))
 
 
 def _full(X: Any, held: HeldOut) -> Iterator[BytePoint]:
