@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import gc
 import math
 import subprocess
 import sys
 import threading
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -382,3 +384,25 @@ def test_ctrl_c_is_answered_within_a_product(ctrl_c):
     assert "KeyboardInterrupt" in error
     assert "finished" not in out
     assert process.returncode
+
+
+@pytest.mark.usefixtures("instructions")
+def test_calls_keep_their_arrays_alive(monkeypatch):
+    """After Ctrl-C the caller may be gone while another thread is still inside a kernel."""
+    calls, spread = [], rows.spread_runs
+
+    def noted(call, runs):
+        calls.append(call)
+        return spread(call, runs)
+
+    monkeypatch.setattr(rows, "spread_runs", noted)
+    X = sparse.random_array((40, 30), density=0.3, format="csr", rng=np.random.default_rng(0))
+    B, compressed = np.ones((30, 8)), CompressedRows(X)
+    out, turned = compressed.times(B), compressed.transposed()
+    arrays = [B, out, compressed.pointer, compressed.indices, compressed.values]
+    arrays += [turned.indices, turned.values]
+    kept = [weakref.ref(array if array.base is None else array.base) for array in arrays]
+    del X, B, compressed, out, turned, arrays
+    gc.collect()
+    assert len(calls) == 3
+    assert all(reference() is not None for reference in kept)

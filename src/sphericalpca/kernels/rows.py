@@ -142,8 +142,11 @@ def csr_view(data: Any, indices: Any, indptr: Any, columns: int) -> Any:
 
 
 def _places(*arrays: Any) -> list[c_void_p | None]:
-    """Addresses of arrays, for kernels."""
-    return [None if array is None else c_void_p(array.ctypes.data) for array in arrays]
+    """Addresses of arrays, for kernels.
+
+    Each holds its array: an interrupted caller may end before a thread that is inside a kernel.
+    """
+    return [None if array is None else array.ctypes.data_as(c_void_p) for array in arrays]
 
 
 def _native(array: Any) -> Any:
