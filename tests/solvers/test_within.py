@@ -1,9 +1,12 @@
 """The best start within the span of the SVD: laws of it, and that it leads higher."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import sparse
 
-from sphericalpca import SphericalPCA
+from sphericalpca import NoDirectionWarning, SphericalPCA
 from sphericalpca.problem import Problem
 from sphericalpca.rows import as_rows
 from sphericalpca.solvers.start import svd_start
@@ -58,3 +61,29 @@ def test_a_start_without_a_span_is_left_alone(rng):
     bare = type(start)(start.U)
     assert with_best_start(problem, bare) is bare
     assert improved(problem, bare) is bare
+
+
+@pytest.mark.parametrize("layout", [np.asarray, sparse.csr_array])
+@pytest.mark.parametrize("m", [2, 1100])
+def test_samples_without_a_direction_do_no_harm(layout, m):
+    """Among 30,000 rows a sample of every eighth misses the only one that is not zero."""
+    X = np.zeros((30_000, m), dtype=np.float32)
+    X[1, :2] = 3, 4
+    with pytest.warns(NoDirectionWarning, match="29999 of 30000"):
+        model = SphericalPCA(1, random_state=0).fit(layout(X))
+    np.testing.assert_allclose(np.abs(model.components_[0, :2]), [0.6, 0.8], rtol=1e-6)
+
+
+def test_draws_do_not_depend_on_the_basis_of_the_span(rng):
+    """Rounding may turn the basis in which the SVD was computed; the start stays the same."""
+    moved = 0
+    for seed in range(8):
+        X = np.random.default_rng(seed).standard_normal((60, 10)) + 0.1
+        problem = Problem(as_rows(X))
+        start = svd_start(problem, 2, np.random.default_rng(0))
+        Q = np.linalg.qr(rng.standard_normal((start.span.shape[1],) * 2))[0]
+        turned = replace(start, span=start.span @ Q, coordinates=Q.T @ start.coordinates)
+        found = [with_best_start(problem, one) for one in (start, turned)]
+        moved += found[0] is not start
+        np.testing.assert_allclose(*(one.U @ one.U.T for one in found), atol=1e-9)
+    assert moved >= 3

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from sphericalpca.linalg import Array, unit_rows
+from sphericalpca.linalg import Array, Labels, unit_rows
 from sphericalpca.parallel import parallel, spread, workers
 from sphericalpca.rows.backend import on_host
 from sphericalpca.rows.block import VANISHING, Block
@@ -70,8 +70,12 @@ class Rows(ABC):
         """The rows in order, in at most `count` parts of blocks to be read at the same time."""
 
     def thinned(self, most: int) -> Rows:  # noqa: ARG002 - what is not in memory is read whole
-        """Every k-th row, at most this many, where rows are in memory; else all."""
+        """Every k-th row with weight, at most this many, if rows are in memory; else all."""
         return self
+
+    def on_used_columns(self) -> tuple[Rows, Labels] | None:
+        """The rows without unused columns, and the other columns, where that saves much."""
+        return None
 
     def blocks(self) -> Iterator[Block]:
         """The rows in order, in blocks."""

@@ -16,6 +16,7 @@ from scipy import sparse
 from sphericalpca.kernels import CompressedRows, csr_view, library
 from sphericalpca.linalg import Array, row_norms
 from sphericalpca.parallel import allowed_threads, parallel, runs, spread_runs, workers
+from sphericalpca.products import Labels
 from sphericalpca.rows.base import Rows, Watch
 from sphericalpca.rows.block import Block, Matrix, spans_of, stored_bytes, stored_numbers
 from sphericalpca.rows.stats import RowStats
@@ -31,6 +32,8 @@ BLOCK_ENTRIES = 3_000_000
 # there are columns.
 BLOCK_NONZEROS_PER_COLUMN = 16
 BLOCK_NONZEROS = 500_000
+# Unused columns are looked for where there are at most this many numbers for each column.
+FEW_PER_COLUMN = 8
 # Below this a second thread costs more than it saves.
 SMALL_ENTRIES = 100_000
 SMALL_NONZEROS = 20_000
@@ -83,10 +86,10 @@ class MemoryRows(Rows):
         return [map(self._kept_block, run) for run in runs(self._spans, count)]
 
     def thinned(self, most: int) -> MemoryRows:
-        """Every k-th row, at most this many."""
-        step = -(-self.shape[0] // most)
-        stats = self.stats[slice(None, None, step)]
-        return type(self)(self._X[::step], mean=self._mean, stats=stats)
+        """Every k-th row that has weight, at most this many."""
+        kept = np.flatnonzero(self.stats.weight)
+        kept = kept[:: -(-len(kept) // most)]
+        return type(self)(self._X[kept], mean=self._mean, stats=self.stats[kept])
 
     def as_block(self, span: slice, heaviest: float) -> Block:
         """All rows as one block, at `span` of a larger matrix."""
@@ -184,7 +187,9 @@ class SparseRows(MemoryRows):
         # One block, whose products use all threads, where kernels are compiled and memory suffices
         # for a transposed copy, and for one of the numbers if a mean is subtracted from them.
         copies = stored_bytes(X) + (0 if self._views else X.data.nbytes)
-        fits = "block_rows" not in options and copies + 8 * X.shape[1] <= self.room
+        # The copy is counted, with some numbers for each column and thread.
+        counts = 8 * (3 * allowed_threads() + 3) * X.shape[1]
+        fits = "block_rows" not in options and copies + counts <= self.room
         self._whole = fits and library() is not None
 
     def parts(self, count: int) -> list[Iterator[Block]]:
@@ -198,6 +203,20 @@ class SparseRows(MemoryRows):
     def _whole_block(self) -> Block:
         block = self.as_block(slice(0, self.shape[0]), self.heaviest)
         return replace(block, transposed=cache(CompressedRows(block.matrix).transposed))
+
+    def on_used_columns(self) -> tuple[SparseRows, Labels] | None:
+        """The rows without columns that none of them uses, and the other columns, if few."""
+        X, m = self._X, self.shape[1]
+        if self._mean is not None or X.nnz > FEW_PER_COLUMN * m:
+            return None
+        used = np.zeros(m, dtype=bool)
+        used[X.indices] = True
+        columns = np.flatnonzero(used)
+        if 2 * len(columns) >= m:
+            return None
+        place = np.cumsum(used, dtype=X.indices.dtype) - 1
+        X = csr_view(X.data, place[X.indices], X.indptr, len(columns))
+        return SparseRows(X, stats=self.stats, watch=self.watch), columns
 
     def in_double(self) -> SparseRows:
         """The rows in float64 if they and a transposed copy fit; otherwise in small blocks."""

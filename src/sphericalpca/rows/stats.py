@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sphericalpca.exceptions import DataError
-from sphericalpca.linalg import Array
+from sphericalpca.linalg import Array, Labels
 
 __all__ = ["RowStats", "Totals"]
 
@@ -67,7 +67,7 @@ class RowStats:
         weight = np.ones(n) if weight is None else np.asarray(weight, dtype=np.float64)
         return RowStats(np.where(norm > 0, weight, 0.0), scale, norm)
 
-    def __getitem__(self, span: slice) -> RowStats:
+    def __getitem__(self, span: slice | Labels) -> RowStats:
         return RowStats(self.weight[span], self.scale[span], self.norm[span])
 
     def totals(self) -> Totals:

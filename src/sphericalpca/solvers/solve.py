@@ -43,6 +43,7 @@ from sphericalpca.saddle import way_up
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
 from sphericalpca.solvers.checkpoint import Checkpoint, MultiStart
+from sphericalpca.solvers.columns import OuterMonitor, among_all
 from sphericalpca.solvers.newton import Newton
 from sphericalpca.solvers.start import starts
 from sphericalpca.solvers.subspace import Subspace
@@ -179,9 +180,9 @@ def solve(
     -------
     outcome : Outcome
     """
-    if checkpoint is None and _suits_row_space(problem, n_components, solver, init):
-        options = {"solver": solver, "n_init": n_init, "tol": tol, "max_iter": max_iter, "rng": rng}
-        found = _in_row_space(problem, n_components, init=init, monitor=monitor, **options)
+    options = {"solver": solver, "n_init": n_init, "tol": tol, "max_iter": max_iter, "rng": rng}
+    if checkpoint is None:
+        found = _in_fewer_coordinates(problem, n_components, init=init, monitor=monitor, **options)
         if isinstance(found, Outcome):
             return found
         init = found
@@ -228,6 +229,24 @@ def solve(
     best = search.best
     assert best is not None
     return Outcome.of(best, search.svd_value, problem.rows.dtype)
+
+
+def _in_fewer_coordinates(
+    problem: Problem, n_components: int, *, init: Any, monitor: Monitor | None, **options: Any
+) -> Outcome | Any:
+    """`solve` without unused columns, or in coordinates of the rows; else a start for it."""
+    rows, whole = problem.rows, type(problem) is Problem and isinstance(init, str)
+    fewer = rows.on_used_columns() if whole else None
+    if fewer is not None and len(fewer[1]) >= n_components:
+        part, columns = fewer
+        monitor = None if monitor is None else OuterMonitor(monitor, rows, part, columns)
+        found = solve(Problem(part), n_components, init=init, monitor=monitor, **options)
+        rows.passes, rows.flops = part.passes, part.flops
+        U = among_all(found.solution.U, columns, rows.shape[1])
+        return replace(found, solution=replace(found.solution, U=U))
+    if _suits_row_space(problem, n_components, options["solver"], init):
+        return _in_row_space(problem, n_components, init=init, monitor=monitor, **options)
+    return init
 
 
 def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcome | Any:

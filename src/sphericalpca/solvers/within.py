@@ -45,9 +45,11 @@ def with_best_start(problem: Problem, start: Start) -> Start:
     if others < 1:
         return start
     Z, weight = problem.sample(S, ROWS)
+    if not (weight > 0).any():  # the sample consists of zero rows
+        return start
     Z, weight = in_range(Z[weight > 0])[0], in_range(weight[weight > 0])[0]
     drawn = np.random.default_rng(0).standard_normal((others, *C.shape))
-    drawn = _orthonormal(_root(Z, weight) @ drawn).astype(Z.dtype)
+    drawn = _orthonormal(_spread(Z, weight) @ drawn).astype(Z.dtype)
     some = max(1, AT_ONCE // (len(Z) * C.shape[1]))
     ends = [_after_steps(Z, weight, C[None])]
     ends += [_after_steps(Z, weight, drawn[i : i + some]) for i in range(0, others, some)]
@@ -82,10 +84,15 @@ def _affordable(problem: Problem, k: int, r: int) -> int:
     return min(OTHERS, int(budget / (2 * (STEPS + 1) * asked * k * r)) - 1)
 
 
-def _root(Z: Array, weight: Array) -> Array:
-    """The square root of Z'WZ, which does not depend on how rows are repeated or ordered."""
+def _spread(Z: Array, weight: Array) -> Array:
+    """Eigenvectors of Z'WZ, times the roots of their eigenvalues.
+
+    They do not depend on the basis of the span, which rounding may turn, nor on how rows are
+    repeated or ordered: signs follow the weighted sum of the rows.
+    """
     squares, Q = np.linalg.eigh(np.asarray(Z.T @ (Z * weight.astype(Z.dtype)[:, None]), np.float64))
-    return np.asarray((Q * np.sqrt(np.maximum(squares, 0.0))) @ Q.T)
+    sides = np.where((weight @ Z) @ Q < 0, -1.0, 1.0)
+    return np.asarray(Q * (sides * np.sqrt(np.maximum(squares, 0.0))))
 
 
 def _after_steps(Z: Array, weight: Array, C: Array) -> tuple[Array, Array]:
