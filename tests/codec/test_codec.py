@@ -244,3 +244,11 @@ def test_a_fit_that_fails_leaves_the_last_one(rows):
     with pytest.raises(DataError):
         codec.fit(np.full((9, 3), np.nan))
     np.testing.assert_array_equal(codec.encode(rows[:9]), before)
+
+
+@pytest.mark.filterwarnings("ignore:59999 of 60000")
+def test_a_sample_without_a_direction_is_an_error() -> None:
+    X = np.zeros((60_000, 2))
+    X[1] = 1.0
+    with pytest.raises(DataError, match="All 49152 rows in the sample are zero: remove zero rows"):
+        SphericalCodec(1, random_state=2).fit(X)

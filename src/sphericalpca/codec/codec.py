@@ -33,8 +33,7 @@ __all__ = ["SearchResult", "SphericalCodec"]
 
 # Components considered per byte, for rows of up to this many columns, and for longer ones.
 PER_BYTE, WIDE, PER_BYTE_OF_WIDE = 12, 4096, 3
-# Components with a smaller share are rounding errors.
-NO_SHARE = 1e-10
+NO_SHARE = 1e-10  # components with a smaller share are rounding errors
 TOLERANCE = 1e-3
 FLOAT = np.dtype(np.float64)
 

@@ -11,6 +11,7 @@ import numpy as np
 from sphericalpca.codec.quantiser import Quantiser
 from sphericalpca.estimators.foreign import is_dask
 from sphericalpca.estimators.validation import check_weights
+from sphericalpca.exceptions import DataError
 from sphericalpca.linalg import Array, unit_rows
 from sphericalpca.metrics.heldout import take_rows
 from sphericalpca.metrics.search import ranked
@@ -32,8 +33,7 @@ EXPONENT = 0.7
 FLOOR, NO_VARIANCE, TINY = 1e-4, 1e-12, 1e-300
 LEAST_BITS = 0.05  # a component that deserves fewer is left out
 # Calibration of errors of cosines: neighbours by rank, and bins of estimates.
-NEIGHBOURS = 63
-RANKS = (0, 1, 3, 7, 15, 31, NEIGHBOURS)
+RANKS = (0, 1, 3, 7, 15, 31, 63)
 TAILS, BINS, FEWEST_IN_BIN = (0.025, 0.975), 16, 400
 
 
@@ -61,6 +61,8 @@ def learn(
     """Fitted attributes, from a sample of n rows and components, and the levels of each byte."""
     Y, V = project(matrix, A.T)
     there = np.flatnonzero(V.any(axis=1) & (weight > 0))
+    if len(there) == 0:
+        raise DataError(f"All {len(V)} rows in the sample are zero", remedy="remove zero rows")
     aside, trained, others = _parts(there, len(V) / n, rng)
     counts, shares = importance(V[trained]), weight[trained] / weight[trained].sum()
     variance = shares @ (V[trained] - shares @ V[trained]) ** 2
@@ -74,7 +76,7 @@ def learn(
     bits *= np.log2(levels).sum() / max(bits.sum(), TINY)
     decoded = quantiser.decode(quantiser.encode(V[aside]))
     distortion = max(float(np.mean(2 - 2 * np.einsum("ij,ij->i", Y[aside], decoded))), 0.0)
-    ids, scores = quantiser.search(Y[aside], quantiser.encode(V[others]), NEIGHBOURS + 1)
+    ids, scores = quantiser.search(Y[aside], quantiser.encode(V[others]), RANKS[-1] + 1)
     # Where rows are few and not held out, the row itself must not be found.
     scores[others[ids] == aside[:, None]] = -np.inf
     ids, scores = ranked(ids, scores, ids.shape[1] - 1)
