@@ -134,7 +134,7 @@ def _without_code(text: str) -> str:
 def _plain(text: str) -> str:
     """A text without marks of lists, code and links."""
     text = re.sub(r":\w+:`~?([^`<]*?)(?: <[^>]*>)?`|\[([^\]]*)\]\([^)]*\)", r"\1\2", text)
-    return re.sub(r"`+", "", text).removeprefix("- ")
+    return re.sub(r"`+|\\", "", text).removeprefix("- ")
 
 
 def _heading(block: str) -> str:
