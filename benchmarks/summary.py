@@ -61,6 +61,7 @@ def write(folder: Path) -> Path:
         *_reach(folder),
         *_cases(folder),
         *_growth(folder),
+        *_made_with(folder),
     ]
     path = folder / "summary.md"
     write_whole(path, "\n".join(parts).encode())
@@ -83,9 +84,23 @@ def _facts(folder: Path) -> Iterable[str]:
     facts = dict.fromkeys(row["made_with"] for table in tables for row in table.read())
     if any(QUICK in line for line in facts):
         yield f"A {QUICK}: it shows that all runs, and nothing else.\n"
-    yield "\n".join(f"Made with {line}." for line in facts) + "\n"
     if len(facts) > 1:
-        yield "The rows were not all made with the same things: compare within a table only.\n"
+        yield "Rows are of several commits or machines: compare within a table only.\n"
+
+
+def _made_with(folder: Path) -> Iterable[str]:
+    """Versions and machines, each with its commits."""
+    tables = (reach_table(folder), rows_table(folder), growth_table(folder))
+    commits: dict[str, list[str]] = {}
+    for line in dict.fromkeys(row["made_with"] for table in tables for row in table.read()):
+        first, _, rest = line.partition("; ")
+        known = first.startswith("commit ")
+        commits.setdefault(rest if known else line, []).extend([first[7:]] if known else [])
+    lines = [
+        f"- {('Commits ' + ', '.join(found) + ': ') if found else ''}{line}."
+        for line, found in commits.items()
+    ]
+    yield "\n".join(["## Versions and machines\n", *lines]) + "\n"
 
 
 def _reach(folder: Path) -> Iterable[str]:
@@ -94,7 +109,8 @@ def _reach(folder: Path) -> Iterable[str]:
     if not rows:
         return
     judged = [row["verdict"] for row in rows if row["verdict"] not in {"not judged", "skipped"}]
-    yield f"## Goals\n\n{judged.count('met')} of {len(judged)} that were judged are met.\n"
+    met = judged.count("met")
+    yield f"## Goals\n\n{met} of the {len(judged)} goals that were judged are met.\n"
     yield "![Measured values as shares of their limits](reach.png)\n"
     yield _markdown(GOAL_TITLES, [_goal_cells(row) for row in rows])
 

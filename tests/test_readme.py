@@ -91,8 +91,8 @@ def test_what_is_said_of_the_paper_is_what_its_report_says():
     assert f"and {labels} lie within 0.05 with words chosen by the labels" in found
     assert "of the 48 in Table 2, none" in WORDS
     assert "numbers of Table 2 beside ours, 0 lie within 0.05" in found
-    for reading in ("documents", "labels"):
-        assert f"accuracy and NMI in all 5 rows with words chosen by the {reading}" in found
+    readings = " and ".join(f"with words chosen by the {name}" for name in ("documents", "labels"))
+    assert f"accuracy and NMI in all 5 rows {readings}" in found
     means = re.findall(r"Against SVD \+ unit rows: (.*?)\. ", found)
     assert "behind" not in means[0]
 

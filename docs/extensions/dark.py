@@ -67,9 +67,11 @@ def darken(figure: Figure) -> None:
     """Give all parts of a figure their dark colours; the figure cannot be made light again."""
     for part in figure.findobj():
         if isinstance(part, Line2D):
+            # All are read first: markers without a colour of their own take that of the line.
+            face, edge = part.get_markerfacecolor(), part.get_markeredgecolor()
             part.set_color(dark_color(part.get_color()))
-            part.set_markerfacecolor(dark_color(part.get_markerfacecolor()))
-            part.set_markeredgecolor(dark_color(part.get_markeredgecolor()))
+            part.set_markerfacecolor(dark_color(face))
+            part.set_markeredgecolor(dark_color(edge))
         elif isinstance(part, Text):
             part.set_color(dark_color(part.get_color()))
         elif isinstance(part, Patch):

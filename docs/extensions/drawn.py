@@ -71,7 +71,10 @@ def _draw_reproduction(folder: Path) -> None:
     report = write_report(folder)
     for picture in (folder / "figures").glob("*.svg"):
         save_dark_svg(picture)
-    lines = [f"- **{line.label}** {line.text}" for line in report.headlines]
+    lines = []
+    for line in report.headlines:
+        lines.append(f"- **{line.label}** {line.lead}")
+        lines += [f"  - {detail}" for detail in line.details]
     rows = read_results(folder).rows
     lines.append(f"- **Rows.** All this sums up {len(rows):,} clusterings.")
     (folder / "summary.md").write_text(summary_markdown(rows), encoding="utf-8")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from textwrap import indent
 from typing import Any
 
 import matplotlib as mpl
@@ -65,7 +66,8 @@ def scrape(block: Any, block_vars: dict[str, Any], gallery_conf: Any) -> str:
     for figure, path in zip(figures, paths[before:], strict=True):
         save_dark(figure, path)
     # The gallery's own directive has no twins, and the pictures come in one size.
-    return re.sub(r"\n +:srcset:.*", "", rst.replace(".. image-sg::", ".. image::"))
+    rst = re.sub(r"\n +:srcset:.*", "", rst.replace(".. image-sg::", ".. image::"))
+    return f"\n.. container:: picture\n\n{indent(rst, '    ')}\n\n" if figures else rst
 
 
 def crop_thumbnails(app: Sphinx) -> None:

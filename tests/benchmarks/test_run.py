@@ -51,7 +51,7 @@ def test_a_run_leaves_rows_pictures_and_a_page(tiny, no_data, tmp_path, capsys):
     tables = {"rows.csv", "traces.csv", "reach.csv", "growth.csv"}
     assert files == tables | {"summary.md", "gap-spiked.png", "reach.png", "growth.png"}
     page = (tmp_path / "summary.md").read_text()
-    assert "1 of 2 that were judged are met" in page
+    assert "1 of the 2 goals that were judged are met" in page
     assert "minilm: skipped: no newsgroups_minilm_f16.npz in the data home" in page
     assert "| pymanopt, trust regions |" in page
     assert "missed by 80 %" in page

@@ -87,7 +87,7 @@ def broken_links(site, pages):
     for path, page in pages.items():
         for link in [*page.links, *page.loads]:
             address, anchor = urldefrag(unquote(link).partition("?")[0])
-            if is_outside(link) or re.match(r"(data|mailto|javascript):", link):
+            if is_outside(link) or re.match(r"(data|javascript):", link):
                 continue
             target = (path.parent / address).resolve() if address else path.resolve()
             target = target / "index.html" if target.is_dir() else target

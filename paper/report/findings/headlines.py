@@ -46,14 +46,32 @@ __all__ = ["Headline", "headlines", "verdict"]
 # From these shares of close numbers on, the paper's are said to reproduce, or to do so in part.
 MOST, HALF = 0.9, 0.5
 
+# A headline with more sentences than these is a list.
+MOST_IN_A_LINE = 3
+
 
 @dataclass(frozen=True)
 class Headline:
-    """A short sentence, and the section that says more."""
+    """A few short sentences, and the section that says more."""
 
     section: str
     label: str
-    text: str
+    sentences: tuple[str, ...]
+
+    @property
+    def text(self) -> str:
+        """All of it in one line."""
+        return " ".join(self.sentences)
+
+    @property
+    def lead(self) -> str:
+        """What stands beside the label: all of a short headline, the start of a long one."""
+        return self.sentences[0] if self.details else self.text
+
+    @property
+    def details(self) -> tuple[str, ...]:
+        """The other sentences of a long headline, which are listed below it."""
+        return self.sentences[1:] if len(self.sentences) > MOST_IN_A_LINE else ()
 
 
 def verdict(lines: list[ComparisonLine]) -> str:
@@ -101,9 +119,9 @@ def headlines(results: Results, lines: list[ComparisonLine]) -> list[Headline]:
         ("findings", "The paper's numbers."): _numbers(lines_by_reading(lines), uci),
     }
     return [
-        Headline(section, label, " ".join(sentences))
+        Headline(section, label, sentences)
         for (section, label), parts in found.items()
-        if (sentences := list(parts))
+        if (sentences := tuple(parts))
     ]
 
 
@@ -210,6 +228,8 @@ def _embeddings(lines: Sequence[ComparisonLine]) -> Iterator[str]:
     tested = [line for line in lines if is_tested([line])]
     if few := too_few(lines):
         yield few
+    if tested:
+        yield "Spherical PCA is compared on MiniLM vectors, by accuracy and NMI of the clusters."
     for rival in methods_of(list(tested)):
         found = Counter(
             str(cell.outcome)

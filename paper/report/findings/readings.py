@@ -65,9 +65,10 @@ def text_headlines(lines: list[ComparisonLine]) -> Iterator[str]:
     }
     if not by_reading:
         return
-    counts = listed(
-        f"{_counts(part)} with {READINGS[reading]}" for reading, part in by_reading.items()
-    )
+    readings: dict[str, list[str]] = {}
+    for reading, part in by_reading.items():
+        readings.setdefault(_counts(part), []).append(f"with {READINGS[reading]}")
+    counts = listed(f"{found} {' and '.join(where)}" for found, where in readings.items())
     yield f"Of the paper's six methods Spherical PCA has the highest mean {counts}."
     if few := too_few([line for part in by_reading.values() for line in part]):
         yield few

@@ -21,7 +21,7 @@ __all__ = ["facts_of", "info"]
 SHOWN = ("n_samples_", "n_features_in_")
 MEANINGS = {
     "bytes": "size of the file",
-    "n_samples": "rows it was fitted to",
+    "n_samples": "rows passed to the fit",
     "n_features": "numbers per row",
     "n_components": "numbers per vector after the reduction",
     "centred": "whether a mean is subtracted first",

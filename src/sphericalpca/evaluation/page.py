@@ -83,8 +83,8 @@ def _recall_table(found: Evaluation) -> Table:
             f"Mean recall over {found.n_queries:,} held-out queries, with 95 % intervals; ★ the "
             f"largest. {LOWER} lower and {HIGHER} higher than Spherical PCA, {LEVEL} no "
             "significant difference, or one below half a point. Gap: Spherical PCA minus the "
-            f"method at recall@{found.k}, paired over queries. This model is not refitted; if it "
-            "was fitted to these rows, it has seen the queries. All others are fitted without them."
+            f"method (none for itself) at recall@{found.k}, paired. This model is not refitted; if "
+            "fitted to these rows, it has seen the queries. All others are fitted without them."
         ),
         corner="Method",
         columns=(*(f"recall@{k}" for k in found.at), f"gap at {found.k}"),

@@ -99,7 +99,7 @@ const tree = (box, leafButton) => {
   order.forEach((leaf) => list.append(make("li", {}, leafButton(facts.labels.indexOf(leaf)))));
   const side = make("div", { class: "branches" });
   const picture = canvasFor(side, widest - nearest, n, "Tree of groups: the further right two branches meet, the larger the angle between them");
-  const ticks = roundSteps(nearest, widest, 6);
+  const ticks = roundSteps(nearest, widest, window.innerWidth < 600 ? 3 : 6);
   ticks.forEach((x) => makeSvg("path", { d: `M${x - nearest} 0V${n}`, class: "rule" }, picture));
   makeSvg("path", { d: path.join(""), class: "branch" }, picture);
   picture.style.height = `calc(${n} * var(--row))`;
