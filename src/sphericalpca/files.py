@@ -199,7 +199,7 @@ def _followed(path: Path) -> Path:
         shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
         user = os.geteuid() if hasattr(os, "geteuid") else 0  # where all files belong to user 0
         if shared and link.st_uid not in (user, folder.st_uid):
-            raise PermissionError(errno.EACCES, "It is a link of another user", str(path))
+            raise PermissionError(errno.EACCES, "It is a link owned by another user", str(path))
         path = path.parent / path.readlink()
     else:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))

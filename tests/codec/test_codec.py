@@ -194,10 +194,10 @@ def test_a_given_number_of_components_is_kept(rows):
 @pytest.mark.parametrize(
     ("X", "n_bytes", "told"),
     [
-        (np.eye(5), 96, ["n_bytes=96 is more than these rows can use", "levels? instead of 256"]),
-        (np.ones((400, 6)), 2, ["n_bytes=2 is more than", "1 level instead of 256"]),
-        (np.repeat(clustered(3, 8), 200, axis=0), 2, ["3 levels instead of 256"]),
-        (clustered(60, 30), 8, ["60 levels instead of 256"]),
+        (np.eye(5), 96, ["n_bytes=96 is requested, but these rows have only", "levels?, but 256"]),
+        (np.ones((400, 6)), 2, ["n_bytes=2 is requested", "1 level, but 256"]),
+        (np.repeat(clustered(3, 8), 200, axis=0), 2, ["3 levels, but 256"]),
+        (clustered(60, 30), 8, ["60 levels, but 256"]),
     ],
 )
 def test_few_rows_give_fewer_bytes_or_levels_with_one_warning_each(X, n_bytes, told):

@@ -64,7 +64,7 @@ def _checked(X: Any) -> Any:
 def _refuse_counts(what: str, numbers: int, places: int, axis: str) -> None:
     if places != numbers:
         found = f"{what} stores {numbers} numbers and {places} {axis} indices"
-        raise DataError(found, "must be as many", REBUILD)
+        raise DataError(found, "the two counts must be equal", REBUILD)
 
 
 def _check_compressed(X: Any) -> None:

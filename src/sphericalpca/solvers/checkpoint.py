@@ -222,7 +222,7 @@ class Checkpoint:
             except Exception:  # decoders fail on a damaged file in many ways
                 raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
-            raise _refusal(self.path, "its content does not fit its checksum")
+            raise _refusal(self.path, "its content does not match its checksum")
         if version not in READABLE:
             raise DataError(
                 f"checkpoint {self._name} has format {printable(version, 20)}",

@@ -162,7 +162,7 @@ class Subspace:
 
     def __post_init__(self) -> None:
         if self.columns is not None:
-            remedy = "None means the usual number, and fewer than 2 r are raised to that"
+            remedy = "None chooses a number, and values below 2 r are raised to 2 r"
             check_count("columns", self.columns, remedy)
 
     def capacity(self, n_components: int) -> int:

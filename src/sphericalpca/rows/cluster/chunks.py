@@ -98,7 +98,7 @@ class DaskSource(RowSource):
         watch: Watch | None = None,
     ) -> None:
         self._chunks, self.dtype = chunks, dtype
-        self._known_from = "when first computed" if heights is None else "by what Dask says"
+        self._known_from = "when first computed" if heights is None else "according to Dask"
         self.shape = (0, columns)
         if heights is None:
             sizes = spread(partial(self._size, watch=watch), range(len(chunks)))

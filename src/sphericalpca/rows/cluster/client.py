@@ -200,18 +200,18 @@ def _explained(error: BaseException) -> ClusterError | None:
         recompute = "make arrays from files or functions, so that Dask can recompute lost chunks; "
         return ClusterError(
             f"The cluster lost data, tasks or its scheduler ({error})",
-            "data that were scattered to a worker die with it",
+            "data that were scattered to a worker are lost with it",
             (recompute, *REMEDY),
         )
     if isinstance(error, distributed.KilledWorker):
         return ClusterError(
-            f"{error} Often memory is the reason",
+            f"{error} Often the cause is a lack of memory",
             remedy="use smaller chunks, more workers, or workers with more memory",
         )
     if isinstance(error, ImportError) and error.name == "sphericalpca":
         return ClusterError(
             "The workers cannot import sphericalpca",
-            remedy="install it on them and on the scheduler, in the version used here",
+            remedy="install the version used here on them and on the scheduler",
         )
     return None
 

@@ -55,7 +55,7 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
     if announced > MOST_PACKED * file.size:
         raise DataError(
             f"{file.name} has {file.size} bytes",
-            f"its data set {key!r} announces {announced} bytes of numbers, most never written",
+            f"its data set {key!r} declares {announced} bytes of numbers, most never written",
             "write them, or make it smaller",
         )
     return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)
