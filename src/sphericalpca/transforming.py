@@ -94,7 +94,7 @@ def transform_file(
     keep: Sequence[str] | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> int:
-    """Transform the rows of files and write the result to a file, whole or not at all.
+    """Transform the rows of files and write the result to a file, atomically.
 
     Parameters
     ----------
