@@ -107,7 +107,7 @@ class HeldOut:
         return weight
 
     def right(self, k: int) -> Ids:
-        """Row numbers of the first k neighbours and those that tie with the k-th, padded with -1."""
+        """Row numbers of the first k neighbours and of ties with the k-th, padded with -1."""
         if not isinstance(k, Integral) or not 1 <= k <= self.k:
             rule = f"must be an integer from 1 to {self.k}, the number of neighbours searched"
             raise ParameterError(Parameter("k", k), rule, "draw again for more")
@@ -128,8 +128,8 @@ class HeldOut:
 def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     """Compute the mean of shares, such as recalls, one for each query, and its interval.
 
-    Queries are independent, but the k hits of one query are not.  So Wilson's interval is used with
-    the number of independent trials that would give the observed variance between queries.  If all
+    Queries are independent, but the k hits of one query are not.  So Wilson's interval is used
+    with the number of independent trials that explains the variance between queries.  If all
     queries agree, for example on 1, the interval does not shrink to a point.
 
     Parameters

@@ -97,7 +97,7 @@ def picture_format(path: Path) -> str:
 
 
 def save_picture(figure: Any, path: Path, *, dpi: int = 160) -> None:
-    """Write a figure in the format of the file's suffix, whole or not at all."""
+    """Write a figure atomically, in the format of the file's suffix."""
     kind = picture_format(path)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=kind, dpi=dpi)
