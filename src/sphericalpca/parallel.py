@@ -73,7 +73,7 @@ def spread(
             other.add_done_callback(ended)
         if not others:
             return list(map(function, items))
-        # The caller does the first: waking a thread and waiting for it takes a tenth of a millisecond.
+        # The caller does the first: waking and awaiting a thread takes a tenth of a millisecond.
         found = {0: function(items[0])}
         # It also does those that no thread has started, if there are more items than threads.
         for k in range(len(others), 0, -1):

@@ -24,10 +24,9 @@ ROWS = 4096
 def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | None:
     """A subspace near U with a larger f, if f curves upwards somewhere; None if it does not.
 
-    U should be a critical point.  Lanczos' method looks for the direction in which the second-order
-    model bends upwards most, starting from a random direction, because symmetric data may hide it
-    from others.  If `span` (the strongest directions of many rows) is given, a sample of rows is
-    tried first, within it.
+    U should be critical.  From a random direction, because symmetric data hide the best one from
+    others, Lanczos' method looks for that in which the second-order model bends upwards most.
+    Given the `span` of the strongest directions of many rows, a sample is tried first, within it.
 
     Raises
     ------

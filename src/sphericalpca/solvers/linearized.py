@@ -223,7 +223,7 @@ def _block_mu(sweep: _Sweep) -> float:
 def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:
     if lam == 2.0:
         return best
-    # Divided by lam, which overflows float32 with large weights: only the direction matters.
+    # With large weights lam overflows float32, so scale down: only the direction matters.
     size, number = max(1.0, abs(lam - 2.0)), Y.dtype.type
     Q, lengths = unit_rows(number(2.0 / size) * Y + number((lam - 2.0) / size) * V)
     # Both terms vanish for a zero v at a zero projection: then every unit v is optimal.

@@ -33,7 +33,7 @@ class Reservoir(NamedTuple):
     mean: float = 0.0  # of the cosines of all rows on arrival
 
     def after(self, rows: Rows, U: Array, *, cosine: float, place: int) -> Reservoir:
-        """Add these rows, at U; `cosine` is their mean cosine, `place` the number of rows before."""
+        """Add these rows, at U; `cosine` is their mean, `place` the number of rows before."""
         n, held, weight = rows.shape[0], len(self.weight), rows.stats.weight
         room = int(np.clip(MOST_NUMBERS * n // max(rows.stored, 1), FEWEST_ROWS, MOST_ROWS))
         u = 1.0 - np.random.Generator(np.random.PCG64(0).advance(place)).random(n)

@@ -17,12 +17,12 @@ from sphericalpca.rows.sources.fixed import FixedRows, RowMajorRows
 
 __all__ = ["open_hdf5"]
 
-# What ann-benchmarks calls the vectors to be searched.
+# The name that ann-benchmarks gives to the vectors to be searched.
 USUAL_KEY = "train"
 # Slots of the chunk cache: a prime, and many more than there are chunks.
 CACHE_SLOTS = 10_007
-# How many times its own size a file may announce: real numbers cannot be compressed that well,
-# but data that were never written take no space.
+# How many times its own size a file may declare: real numbers cannot be compressed more, but
+# data that were never written take no space.
 MOST_PACKED = 100_000
 
 
