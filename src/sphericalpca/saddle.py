@@ -24,9 +24,9 @@ ROWS = 4096
 def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | None:
     """A subspace near U with a larger f, if f curves upwards somewhere; None if it does not.
 
-    U should be critical.  From a random direction, because symmetric data hide the best one from
-    others, Lanczos' method looks for that in which the second-order model bends upwards most.
-    Given the `span` of the strongest directions of many rows, a sample is tried first, within it.
+    U should be critical.  Lanczos' method looks for the direction in which the second-order model
+    bends upwards most, starting at a random one: symmetric data hide it from any other.  Given the
+    `span` of the strongest directions of many rows, a sample of rows is tried first, within it.
 
     Raises
     ------

@@ -47,7 +47,7 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
 
     Some rows are held out as queries.  The other methods (SVD, centred PCA, the first coordinates,
     a random projection) and a second Spherical PCA are fitted to the rest; the model itself is
-    not refitted.  To detect drift, the mean cosine of these rows is compared with that of the
+    not refitted.  To detect drift, the mean cosine of the rows is compared with that of the
     training rows.  If the model was fitted to named columns of a table, the same columns are read.
     """
     at = _numbers(options["at"])
