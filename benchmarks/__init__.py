@@ -1,4 +1,4 @@
-"""The benchmark: this package and its peers on the same data, in one process, in turns.
+"""The benchmark: this package and its peers on the same data, taking turns in one process.
 
 ::
 

@@ -54,7 +54,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         "python -m benchmarks",
         description=__doc__,
-        epilog=f"names for --only:\n{names}\n\nall takes some 25 minutes on two cores, reach 5.",
+        epilog=f"names for --only:\n{names}\n\nall takes about 25 minutes on two cores, reach 5.",
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     what = [*SUITES, "all", "report"]
@@ -69,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
         metavar="DIR",
         help=f"where rows and pictures go; default: benchmarks/results, {QUICK_RESULTS} if --quick",
     )
-    parser.add_argument("--quick", action="store_true", help="small data, to see that all runs")
+    parser.add_argument("--quick", action="store_true", help="small data, as a smoke test")
     return parser
 
 

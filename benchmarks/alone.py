@@ -1,4 +1,4 @@
-"""Time and memory of one fit in a separate process, on data that used to be slow.
+"""Measure time and memory of one fit in a separate process, on data that used to be slow.
 
 Run as ``python -m benchmarks.alone DATA METHOD COMPONENTS TOL``: prints seconds and the peak of
 resident memory, data included, in bytes, as JSON.
@@ -32,7 +32,7 @@ METHODS = {"ours": OURS, "TruncatedSVD": TRUNCATED_SVD}
 
 
 def _hashed(n: int, zipf: bool) -> Matrix:
-    """Sixty words a row among 2^20 hashed columns, uniform or after Zipf's law."""
+    """Sixty words per row in 2^20 hashed columns, with uniform or Zipf frequencies."""
     rng = np.random.default_rng(0)
     word = (
         (HASHED ** rng.random((n, 60))).astype(int) if zipf else rng.integers(HASHED, size=(n, 60))
@@ -68,9 +68,9 @@ CORNERS: dict[str, Callable[[int], Matrix]] = {
 def fit_alone(
     data: str, method: str, r: int, tol: float, share: int = 1, *, memory: bool = False
 ) -> dict[str, float]:
-    """Seconds and peak memory of a fit in a fresh process, to one row in `share`.
+    """Seconds and peak memory of a fit in a new process, to one in `share` rows.
 
-    For exact peaks freed `memory` is returned to the system immediately, which takes time.
+    With `memory`, freed memory is returned to the system immediately: peaks are exact, fits slower.
     """
     arguments = [data, method, str(r), str(tol), str(share)]
     done = subprocess.run(

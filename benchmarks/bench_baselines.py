@@ -33,7 +33,7 @@ SAME_CODES = 1e-8
 
 
 def tfidf(rng: np.random.Generator, n: int, m: int, topics: int) -> Matrix:
-    """Texts of some 80 words; the frequencies of words follow Zipf's law, bent by a topic."""
+    """Texts of about 80 words; word frequencies follow Zipf's law, modified by a topic."""
     frequencies = rng.gamma(0.5, size=(topics, m)) / np.arange(1, m + 1)
     frequencies *= 80 / frequencies.sum(axis=1, keepdims=True)
     counts = rng.poisson(frequencies[rng.integers(topics, size=n)])
@@ -117,7 +117,7 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="a tenth of the rows")
     parser.add_argument("--repeats", type=int, default=3)
     args = parser.parse_args()
-    # Rows that became the first atoms need no second one; scikit-learn warns each time.
+    # Rows that are among the first atoms need only one atom; scikit-learn warns each time.
     warnings.filterwarnings("ignore", "Orthogonal matching pursuit ended prematurely")
     if not find_spec("dictlearn"):
         print("dictlearn is not installed: K-SVD is not compared")

@@ -81,7 +81,7 @@ def quick_case(case: Case) -> Case:
 
 
 def few_rows(X: Matrix, rows: int = QUICK_ROWS) -> Matrix:
-    """Some rows, drawn; of sparse data only the features that occur twice in them."""
+    """A random sample of rows; for sparse data only features that occur twice in them."""
     n, m = X.shape
     chosen = np.random.default_rng(0).choice(n, min(n, rows), replace=False)
     X = X[np.sort(chosen)]

@@ -48,7 +48,7 @@ def _row(goal: str, measured: float, limit: float, note: str) -> Row:
 
 
 def _timed(X: object, r: int) -> tuple[float, float, Certificate]:
-    """Seconds of the fit and of the certificate, and the latter."""
+    """Seconds of the fit and of the certificate, and the certificate."""
     began = time.perf_counter()
     model = SphericalPCA(r, random_state=0).fit(X)
     fitted = time.perf_counter()
@@ -57,7 +57,7 @@ def _timed(X: object, r: int) -> tuple[float, float, Certificate]:
 
 
 def text(X: Any, r: int, seconds: float, times: float) -> Iterator[Row]:
-    """Gap and seconds; the limit is `seconds`, or `times` the fit if that is more."""
+    """Gap and seconds; the limit is `seconds`, or `times` as long as the fit if that is more."""
     fit, certify, found = _timed(X, r)
     name = f"text {X.shape[0]:,} x {X.shape[1]:,}, r = {r}"
     risk = f'kind "{found.kind}", probability {found.probability}'

@@ -18,10 +18,10 @@ from sphericalpca.rows import Matrix, as_rows
 
 __all__ = ["SLACK", "SubspaceQuality", "certificate", "is_right", "measure"]
 
-# A float32 fit stops by its own residual, which rounding may put this far below the true one.
+# A float32 fit stops by its own residual, which may be this far below the true one by rounding.
 SLACK = 1.05
 
-# Bounds tried for a certificate; more make the gap a little smaller.
+# Number of bounds computed for a certificate; more make the gap a little smaller.
 BOUNDS = 8
 
 BLOCK_NUMBERS = 4_000_000

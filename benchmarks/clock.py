@@ -14,7 +14,7 @@ import numpy as np
 
 __all__ = ["TimedAnswer", "Timing", "race", "ratio"]
 
-# After a product the threads of OpenBLAS spin for some 30 ms in case there is another; that
+# After a product the threads of OpenBLAS spin for about 30 ms in case there is another; this
 # should not slow down the next action.
 SETTLE = 0.1
 
@@ -27,12 +27,12 @@ class Timing:
 
     @property
     def median(self) -> float:
-        """The middle of the rounds."""
+        """The median of the rounds."""
         return float(np.median(self.rounds))
 
     @property
     def quartiles(self) -> tuple[float, float]:
-        """Between these lies the middle half of the rounds."""
+        """The first and the third quartile of the rounds."""
         low, high = np.quantile(self.rounds, [0.25, 0.75])
         return float(low), float(high)
 
@@ -51,8 +51,8 @@ def race(
     """Run all actions in turns, `repeats` rounds after a warm-up.
 
     An action whose warm-up took longer than `patience` seconds is not run again: its
-    warm-up counts as its only round.  Each round begins with another action, so that none
-    always follows the same neighbour.
+    warm-up counts as its only round.  Each round begins with another action, so that no
+    action always follows the same one.
     """
     with _collector_off():
         outcomes = {name: _timed(action) for name, action in actions.items()}
@@ -69,7 +69,7 @@ def race(
 
 
 def ratio(ours: Timing, theirs: Timing) -> tuple[float, float, float]:
-    """Median and quartiles of the ratios of single rounds, else the ratio of the medians."""
+    """Median and quartiles of the ratios per round; the ratio of medians if rounds differ."""
     if len(ours.rounds) != len(theirs.rounds):
         middle = ours.median / theirs.median
         return middle, middle, middle

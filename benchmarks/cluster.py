@@ -1,7 +1,7 @@
 """The overhead of a Dask cluster: ``python -m benchmarks.cluster``.
 
-A pass on workers that are processes of this machine against the same pass on as many
-threads of one process, in turns.
+A pass on workers that are processes of this machine is compared with the same pass on as many
+threads of one process; both take turns.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def measure(workers: int, size: Size, repeats: int) -> list[Row]:
-    """One row for each action: the pass on threads and on workers, and a pass of nothing."""
+    """One row for each action: a pass on threads, one on workers, and an empty pass."""
     distributed: Any = importlib.import_module("distributed")
     options = {"n_workers": workers, "threads_per_worker": 1, "memory_limit": 0}
     quiet = {"dashboard_address": ":0", "silence_logs": logging.ERROR}

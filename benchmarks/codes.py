@@ -201,7 +201,7 @@ def codes_table(folder: Path) -> ResultTable:
 
 
 def split(name: str) -> tuple[Array, Array]:
-    """Queries, and the rows that are to be found."""
+    """Split a data set into queries and the rows to search."""
     X = DATA[name]()
     held = np.random.default_rng(0).permutation(len(X))
     return X[held[:QUERIES]], X[held[QUERIES:]]
@@ -210,7 +210,7 @@ def split(name: str) -> tuple[Array, Array]:
 def _kept(
     folder: Path | None, name: str, method: str, size: int, run: Callable[[], Answer | None]
 ) -> Answer | None:
-    """The answer of a rival, from an earlier run if it was kept."""
+    """The answer of a method, from an earlier run if it was kept."""
     if folder is None or method == "ours":
         return run()
     path = folder / f"{name}-{method}-{size}.npz"
@@ -256,7 +256,7 @@ def race_rows(
 
 @cache
 def facts() -> str:
-    """Also the version of faiss."""
+    """Provenance of the rows, with the version of faiss."""
     return f"{made_with()}; faiss {metadata.version('faiss-cpu')}"
 
 
@@ -327,7 +327,7 @@ def main() -> None:
     parser.add_argument("--only", action="append", choices=list(METHODS))
     parser.add_argument("--bytes", action="append", type=int)
     parser.add_argument("--answers", type=Path)
-    parser.add_argument("--untimed", action="store_true", help="leave out seconds: others run too")
+    parser.add_argument("--untimed", action="store_true", help="omit seconds, on busy machines")
     parser.add_argument("--out", type=Path, default=RESULTS)
     args = parser.parse_args()
     rows: Iterator[Row] = iter(())

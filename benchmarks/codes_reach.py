@@ -200,7 +200,7 @@ from sphericalpca.codec.files import write_folder
 codec = SphericalCodec.load(sys.argv[1])
 with tempfile.TemporaryDirectory() as folder:
     write_folder(codec, Stream(int(sys.argv[2])), Path(folder) / "codes", None, None)
-# Not ru_maxrss, which begins with the peak of the program that started this one.
+# Not ru_maxrss, which starts at the peak of the parent process.
 lines = Path("/proc/self/status").read_text().splitlines()
 print(next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")))
 """

@@ -49,7 +49,7 @@ ROWS = (
 )
 TRACES = ("case", "r", "method", "seconds", "passes", "loss_gap")
 
-# A curve of more points looks the same.
+# Number of points of a curve; with more it looks the same.
 TRACE_POINTS = 150
 
 # The best value known is that of the best method, after this many more iterations.
@@ -118,7 +118,7 @@ def _facts(case: Case, X: Matrix) -> Row:
 
 
 def _best(X: Matrix, results: list[Result]) -> _Best:
-    """The best subspace known, from the best method's answer a little further."""
+    """The best subspace known: the best method's answer, improved a little further."""
     leader = max(results, key=lambda result: result.found.value)
     U = leader.fit.U
     polished = orthonormal(fit_model(X, U.shape[1], init=U, **POLISH).components_.T)

@@ -67,9 +67,9 @@ def recall_rows() -> Iterator[Row]:
 def choose_rows(rounds: int) -> Iterator[Row]:
     """The choice for a recall of 0.9, on other queries, and the cost of the whole curve.
 
-    The ratio is the time of all but the searches, by a clock outside, over that of one fit to the
-    same rows, of as many components as were chosen and with the same settings, both medians of
-    turns.  No fit of the curve has fewer components, so the largest takes no less time.
+    The ratio is the time of everything but the searches, over the time of one fit to the same rows
+    with the chosen number of components and the same settings; both are medians over rounds.  No
+    fit of the curve has fewer components, so the largest takes no less time.
     """
     X = minilm()
     rng = np.random.default_rng(1)

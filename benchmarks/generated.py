@@ -12,7 +12,7 @@ __all__ = ["clusters", "isotropic", "power_law", "spiked", "zipf_text"]
 
 
 def isotropic(n: int, m: int, seed: int = 0) -> Array:
-    """Directions drawn uniformly: nothing to find, the slowest kind of data."""
+    """Uniformly distributed directions: without structure, so the slowest kind of data."""
     return _unit(_normal(np.random.default_rng(seed), n, m))
 
 
@@ -40,7 +40,7 @@ def clusters(n: int, m: int, groups: int = 30, seed: int = 0) -> Array:
 
 
 def zipf_text(n: int, m: int, words: int = 60, topics: int = 50, seed: int = 0) -> Matrix:
-    """Like tf-idf of texts: frequencies after Zipf's law, bent by a topic per text.
+    """Like tf-idf of texts: word frequencies follow Zipf's law, modified by a topic per text.
 
     `words` is the mean number of words of a text before repetitions are added up.
     """

@@ -129,9 +129,9 @@ def passes(setting: Setting, full: bool) -> GoalMeasurement:
 def against_pymanopt(setting: Setting) -> GoalMeasurement:
     """Our fit over pymanopt's better solver, from the same start to the same residual.
 
-    Ours in float32 against the best of theirs in float32 and float64.  The note tells the
-    ratio with all in float64.  Measured from the SVD and
-    from a random subspace; the larger ratio counts.
+    Ours in float32 is compared with the best of theirs in float32 and float64.  The note has
+    the ratio with all in float64.  It is measured from the SVD and from a random subspace, and
+    the larger ratio counts.
     """
     X = setting.rows_of(real.text_4000x500())
     random = random_subspace(X.shape[1], setting.components(20))
@@ -213,7 +213,7 @@ def _from_one_start(X: Matrix, task: Task, setting: Setting) -> GoalMeasurement:
     peers = (*double, *map(in_single, double))
     effort = Effort(setting.repeats, patience=20.0)
     results = contest(X, task, (OURS_IN_SINGLE, OURS_FROM_START, *peers), effort)
-    # A peer that did not converge in its time takes at least that long.
+    # A peer that did not converge within its time limit takes at least that long.
     best = min(peers, key=lambda peer: results[peer].timing.median)
     ours, theirs = results[OURS_IN_SINGLE], results[best]
     best_double = min(double, key=lambda peer: results[peer].timing.median)

@@ -32,7 +32,7 @@ WORDS: dict[str, Any] = {"max_df": 0.5, "min_df": 5, "stop_words": "english"}
 
 @dataclass(frozen=True)
 class Task:
-    """Texts with known classes; vectors of them where an encoder was asked before."""
+    """Texts with known classes, and their vectors if an encoder computed them before."""
 
     texts: list[str]
     classes: Labels
@@ -40,7 +40,7 @@ class Task:
 
     @property
     def k(self) -> int:
-        """How many groups there should be: as many as classes."""
+        """The number of groups to find: the number of classes."""
         return len(np.unique(self.classes))
 
 
@@ -129,7 +129,7 @@ def _lda(task: Task, seed: int) -> Any:
 
 
 def _bertopic(kmeans: bool) -> Callable[[Task, int], Any]:
-    """As its documentation does for fixed seeds; `nr_topics` asks HDBSCAN's topics to be merged."""
+    """BERTopic as documented for fixed seeds; `nr_topics` makes it merge HDBSCAN's topics."""
 
     def run(task: Task, seed: int) -> Any:
         from bertopic import BERTopic  # noqa: PLC0415 - optional

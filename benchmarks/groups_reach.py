@@ -72,7 +72,7 @@ def posts(folder: Path) -> Iterator[Row]:
 
 
 def million(folder: Path) -> Iterator[Row]:
-    """Sentences of the posts, over again from other places until there are a million."""
+    """A million short texts, made of pairs of sentences of the posts."""
     posts = DATA["newsgroups, stripped"]().texts
     parts = [" ".join(part.split()) for text in posts for part in text.split(".")]
     sentences = [part for part in parts if len(part.split()) >= LEAST_WORDS]
@@ -147,7 +147,7 @@ def kernels(folder: Path) -> Iterator[Row]:
 
 
 def threads(folder: Path) -> Iterator[Row]:
-    """How many of the runs on several threads wrote other bytes than the one on one."""
+    """How many runs on several threads wrote other bytes than the run on one thread."""
     path, written = _write(DATA[POSTS]().texts, folder / "posts.csv"), []
     for count in ("1", "2", "4"):
         out = folder / f"threads{count}"

@@ -40,7 +40,7 @@ ENTRANTS = (OURS, TRUNCATED_SVD)
 
 @dataclass(frozen=True)
 class Axis:
-    """One size that grows while the others stay.
+    """One size that grows while the others are fixed.
 
     Attributes
     ----------
@@ -101,7 +101,7 @@ def _at_size(axis: Axis, size: int, effort: Effort) -> list[Row]:
     X, r = axis.draw(size)
     nnz = X.nnz if sparse.issparse(X) else X.size
     facts = {"axis": axis.name, "n": X.shape[0], "m": X.shape[1], "r": r, "nnz": nnz}
-    # Words are drawn, so it is the non-zeros that came out that are compared.
+    # Words are drawn at random, so the actual numbers of non-zeros are compared.
     facts |= {"size": nnz if axis.name == "nnz" else size}
     results = contest(X, Task(random_subspace(X.shape[1], r)), ENTRANTS, effort)
     return [

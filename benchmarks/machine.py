@@ -8,7 +8,7 @@ from paper import provenance
 
 __all__ = ["QUICK", "made_with"]
 
-# The mark of rows of a quick run, whose data are smaller than their names say.
+# Marks rows of a quick run, whose data are smaller than their names say.
 QUICK = "quick run on small data"
 
 

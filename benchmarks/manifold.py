@@ -4,9 +4,9 @@ On the Grassmannian the length of pymanopt's gradient is ``||G - U U'G||``, and 
 symmetric, so it is our residual times ``||G||``.  pymanopt can only stop at a given
 length; the gradient below ends the run at a given residual instead.
 
-It works in float64 by default: its line search compares values that float32 cannot
+It works in float64 by default, because its line search compares values that float32 cannot
 distinguish near the optimum.  What cost, gradient and Hessian need at one U is
-computed once: pymanopt asks for it several times.
+computed once, although pymanopt requests it several times.
 """
 
 from __future__ import annotations

@@ -25,8 +25,8 @@ Peaks = dict[str, float]
 
 STATUS = Path("/proc/self/status")
 
-# Freed arrays go back to the system at once; otherwise a fit could hide in what an earlier
-# one had left behind.
+# Return freed arrays to the system at once; otherwise a fit could reuse memory of an earlier
+# one, and its peak would be too low.
 ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}
 
 

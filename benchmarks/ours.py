@@ -88,8 +88,8 @@ def _read_solution(found: Solution[State]) -> Fit:
 def _fit(U: Array, passes: float, history: Mapping[str, Array], note: str) -> Fit:
     columns = (history[name].tolist() for name in ("seconds", "passes", "loss"))
     trace = tuple(TracePoint(*row) for row in zip(*columns, strict=True))
-    # In float32 U is orthonormal to 1e-7 only, and the checks are in float64.  Beyond that it
-    # is left as it is, for the checks to see.
+    # In float32 U is orthonormal only to 1e-7, and the checks are in float64.  Larger errors are
+    # left as they are, for the checks to find.
     skewness = np.abs(inner_products(U, U).astype(np.float64) - np.eye(U.shape[1])).max()
     if skewness < SKEWNESS[U.dtype.name]:
         U = orthonormal(U)
@@ -111,7 +111,7 @@ OURS_IN_SINGLE = replace(
     name="ours, given start, float32",
     layout=lambda X: X.astype(np.float32),
 )
-# What "auto" chooses among, for the tables.
+# The solvers that "auto" chooses among, for the tables.
 CHOICES = tuple(
     _solver_method(f"solver {entry.name}", entry.load()())
     for entry in SOLVERS.values()

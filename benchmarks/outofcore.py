@@ -5,9 +5,9 @@ temporary folder, and fits them from memory, from a memory map, and through `ope
 each in a separate process, one after the other, several rounds.  All make the same
 number of passes.  ``--rows`` and ``--folder`` choose a smaller file and another place.
 
-With ``--cold`` two more ways take turns with them: a fit through `open_rows` before each
-read of which the file is dropped from the system's cache, and one bare read of the file
-after the same.  ``--show`` prints the table of docs/scaling.md from the rows measured last.
+With ``--cold`` two more ways take turns with them: a fit through `open_rows` with the file
+dropped from the system's cache before each read, and one bare read of the file after dropping
+it.  ``--show`` prints the table of docs/scaling.md from the rows measured last.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ WAYS: dict[str, Loader] = {
 # Ways that begin every read with a file that is on its disk only.
 COLD_FIT, COLD_READ = "open_rows, cold disk", "bare read, cold disk"
 COLD = (COLD_FIT, COLD_READ)
-# A file that is still in memory after it was dropped is not on a disk.
+# If more than this share of a file is in memory after it was dropped, it is not on a disk.
 STILL_CACHED = 0.05
 
 NAMES = {

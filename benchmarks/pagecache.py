@@ -51,5 +51,5 @@ def cached_share(path: Path) -> float:
         )
         del content  # a view that is in use cannot be closed
     if failed:
-        raise OSError(ctypes.get_errno(), f"The cache does not tell of {path}.")
+        raise OSError(ctypes.get_errno(), f"Cannot tell how much of {path} is cached.")
     return float((found & 1).mean())

@@ -31,7 +31,7 @@ __all__ = [
 # take about a minute.
 NMF_LIMIT = 3e7
 
-# Beyond this nobody would decompose an m x m matrix.
+# Decomposing an m x m matrix is not practical beyond this.
 MOST_FEATURES = 5000
 
 
@@ -60,7 +60,7 @@ def block_krylov(X: Matrix, r: int, powers: int = 3) -> Array:
 def shifted_powers(X: Matrix, r: int, powers: int = 6) -> Array:
     """Right singular vectors by power iterations with a shift that adapts, in the style of dashSVD.
 
-    From A'A the shift takes half of its smallest known eigenvalue, so that the others gain.
+    Half of the smallest known eigenvalue is subtracted from A'A, which speeds up the others.
     """
     rng, shift = np.random.default_rng(0), 0.0
     Q = np.linalg.qr(X.T @ rng.standard_normal((X.shape[0], r + r // 2)).astype(X.dtype))[0]

@@ -187,7 +187,7 @@ def _growth_panel(ax: Any, rows: list[Row]) -> None:
 
 
 def _plain_numbers(axis: Any) -> None:
-    """1, 2, 5, 10 on a log scale in place of powers of ten."""
+    """Label a log scale with 1, 2, 5, 10 instead of powers of ten."""
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator  # noqa: PLC0415
 
     low, high = axis.get_view_interval()

@@ -74,7 +74,7 @@ class ClusterPlan:
         return self.size / self.machines / min(DISK, costs.reading)
 
     def network(self) -> float:
-        """Seconds to give U to all machines, and to add up gradients in a tree."""
+        """Seconds to send U to all machines, and to add up gradients in a tree."""
         gradient = 8.0 * self.m * self.r
         levels = math.ceil(math.log(max(self.machines, 2), FAN_IN))
         copies = math.ceil(math.log2(max(self.machines, 2)))
@@ -121,7 +121,7 @@ def fitted(folder: Path = RESULTS) -> Costs:
 
 
 def _reading(memory: Row, streamed: Row) -> float:
-    """From what a pass over files takes longer than one over memory."""
+    """Bytes per second, from the extra time of a pass over files compared with memory."""
     size = 4.0 * number(memory, "n") * number(memory, "m") * number(memory, "passes")
     longer = number(streamed, "seconds") - number(memory, "seconds")
     return size / longer if longer > 0 else math.inf

@@ -1,7 +1,7 @@
-"""A trial's data: which samples, which features, in what scale.
+"""A trial's data: which samples and features, and how they are scaled.
 
-A draw depends on experiment, data set, groups and repetition; variants change the
-features of the same draw.  All methods of a draw get the same matrix.
+A draw depends on experiment, data set, groups and repetition.  Variants change the
+features of the same draw.  All methods get the same matrix for a draw.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ def _few_words(trial: Trial, data_home: Path | None) -> Draw:
 def word_information(counts: sparse.csr_matrix, classes: Labels | None = None) -> Array:
     """Mutual information between each word and the documents, or classes of documents.
 
-    The share of word w in ``sum_{w, d} p(w, d) log(p(w, d) / (p(w) p(d)))``, where p(w, d)
-    is the number of times w occurs in d over all occurrences; shape (n_words,).
+    This is the share of word w in ``sum_{w, d} p(w, d) log(p(w, d) / (p(w) p(d)))``, where p(w, d)
+    is the number of times w occurs in d, divided by all occurrences; shape (n_words,).
     """
     if classes is not None:
         n = len(classes)

@@ -1,7 +1,7 @@
 """The rows file: flat, append-only, consistent after any interruption.
 
 Rows are added a trial at a time in one write that reaches the disk before the next one
-starts.  A process killed in the middle leaves at most a torn last line, which is dropped
+starts.  A process killed in the middle leaves at most an incomplete last line, which is dropped
 when the file is opened again, or some of a trial's rows, which the next run measures again.
 """
 
@@ -61,7 +61,7 @@ Identity = tuple[str, ...]
 
 
 def identity(row: Mapping[str, object]) -> Identity:
-    """The key of a row: what it measures."""
+    """The key of a row, which identifies what it measures."""
     names = ("experiment", "dataset", "groups", "variant", "repetition", "method", "r")
     return tuple(str(row[name]) for name in names)
 
@@ -107,7 +107,7 @@ class Journal:
 def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write a flat file atomically; the first row names the columns.
 
-    Numbers have twelve digits: differences of losses are taken from them.
+    Numbers have twelve digits, because differences of losses are computed from them.
     """
     kept = [{name: _text(value, digits=12) for name, value in row.items()} for row in rows]
     write_whole(path, _as_csv(kept, header=True, columns=tuple(rows[0])).encode())
@@ -115,7 +115,7 @@ def write_table(path: Path, rows: Sequence[Mapping[str, Any]]) -> None:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Refuse a second run in the same folder; the lock dies with the process."""
+    """Refuse a second run in the same folder; the lock is released when the process ends."""
     try:
         import fcntl  # noqa: PLC0415 - not on Windows
     except ImportError:  # pragma: no cover

@@ -1,7 +1,7 @@
 """From features to a representation, one entry per method of the tables.
 
-Each method gets unit rows (only "kmeans-raw" the points as they are) and returns what
-k-means then clusters.  No method sees a label.  A method "+ unit rows" is the same
+Each method gets unit rows (except "kmeans-raw", which gets the points as they are) and returns
+what k-means then clusters.  No method sees a label.  A method "+ unit rows" is the same
 representation with its rows scaled to length 1.
 """
 

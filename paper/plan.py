@@ -1,7 +1,7 @@
 """The plan: every trial of every experiment, fixed before the first fit.
 
-A trial is one representation of one draw.  It has names and numbers only, no data, so a plan
-is cheap, and the result of a trial depends on its fields alone.
+A trial is one representation of one draw.  It contains names and numbers but no data, so a
+plan is cheap, and the result of a trial depends only on its fields.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ PAPER_GROUPS = (
     "talk.politics.mideast",
 )
 
-# The four of scikit-learn's own example of document clustering.
+# The four groups of scikit-learn's example of document clustering.
 SCIKIT_LEARN_GROUPS = ("alt.atheism", "comp.graphics", "sci.space", "talk.religion.misc")
 
 # Classes and features of each table: r is the number of classes, or of features if less.
@@ -205,7 +205,7 @@ class ExperimentPlan:
         return replace(self, embeddings=())
 
     def embedded(self, groups: str) -> ExperimentPlan:
-        """The same plan on data that ship with the dependencies instead of the paper's."""
+        """The same plan on data bundled with the dependencies instead of the paper's."""
         return replace(
             self.without_embeddings(),
             text="docstrings",

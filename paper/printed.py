@@ -55,7 +55,7 @@ TABLE_2: dict[str, dict[str, Pair]] = {
 # Sets of two classes: there a pair of accuracy and NMI can be checked for being possible.
 CLASS_SIZES: dict[str, tuple[int, int]] = {"diabetes": (500, 268)}
 
-# The paper names its five groups, so its line "5" stands beside those and no others.
+# The paper names its five groups, so its line "5" is compared only with these.
 _LINE_OF_GROUPS = {"5 named": "5", "10": "10", "15": "15", "20": "20"}
 
 

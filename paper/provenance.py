@@ -1,6 +1,6 @@
 """Provenance of rows: commit, processor, linear algebra, versions.
 
-One line of facts that every committed row carries.  No names of hosts, no paths.
+Every committed row has this line of facts, which contains no host names and no paths.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ OPTIONAL = ("pymanopt",)
 
 @cache
 def made_with() -> str:
-    """The facts, the same for all rows of a process; numbers of threads are not among them."""
+    """The facts, the same for all rows of a process, without numbers of threads."""
     np.ones((2, 2)) @ np.ones((2, 2))  # loads the BLAS library
     kernels = f"kernels {instruction_set()}"
     return "; ".join(

@@ -25,7 +25,7 @@ class Reproduction:
     ----------
     plan : ExperimentPlan
     experiments : sequence of str
-        With "toy" go the files of Figs. 2 and 3.
+        "toy" includes the files of Figs. 2 and 3.
     out : Path
         Created if it does not exist; rows of an earlier run are kept.
     data_home : Path or None
@@ -46,7 +46,7 @@ class Reproduction:
         return todo(self.trials, self._journal())
 
     def missing_data(self) -> list[str]:
-        """Names of the data sets that are still needed, but not there or damaged."""
+        """Names of the data sets that are still needed, but missing or damaged."""
         wanted = dict.fromkeys(_file_name(trial.dataset) for trial in self.todo().missing)
         home = get_data_home(self._data_home)
         files = [DATASETS[name] for name in wanted if name in DATASETS]
@@ -89,7 +89,7 @@ class Reproduction:
         return failures
 
     def _run_solvers(self) -> None:
-        """Unless there are runs of at least as many steps."""
+        """Run the solvers of Fig. 3, unless there are runs of at least as many steps."""
         made = self._out / "solvers.csv"
         if made.exists() and longest_run(made) >= self.plan.solver_steps:
             return
@@ -102,10 +102,10 @@ class Reproduction:
 
 
 def _file_name(dataset: str) -> str:
-    """What the registry calls the data of a trial."""
+    """The name in the registry of the data of a trial."""
     return "newsgroups" if dataset == "20newsgroups" else dataset
 
 
 def embed(plan: ExperimentPlan) -> ExperimentPlan:
-    """The plan on data that come with the dependencies."""
+    """The plan on data bundled with the dependencies."""
     return plan.embedded(str(len(load_docstrings().group_names)))

@@ -50,7 +50,7 @@ class Todo:
     ----------
     missing : list of Trial
     finished : int
-        Trials all of whose rows are there.
+        Number of trials that have all their rows.
     foreign : int
         Rows of the plan that another commit, machine or version made.
     """
@@ -61,7 +61,7 @@ class Todo:
 
 
 def todo(trials: Sequence[Trial], journal: Journal) -> Todo:
-    """Which trials still have to run."""
+    """Find the trials that still have to run."""
     keys = [_identities(trial) for trial in trials]
     missing = [
         trial
@@ -81,7 +81,7 @@ def run(
     jobs: int,
     done: Callable[[Trial], None],
 ) -> list[Failure]:
-    """Run what is missing; afterwards the file is in the plan's order.
+    """Run missing trials; afterwards the file is in the plan's order.
 
     A trial that fails does not stop the others: it has no rows, so the next run tries it
     again.

@@ -1,4 +1,4 @@
-"""Seeds from names, so that all methods share a draw and no order of running matters."""
+"""Seeds from names, so that all methods share a draw, in whatever order they run."""
 
 from __future__ import annotations
 

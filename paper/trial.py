@@ -42,8 +42,8 @@ RECIPE_OPTIONS: dict[str, dict[str, Any]] = {"svd-unit": {"algorithm": "randomiz
 def run_trial(trial: Trial, data_home: Path | None) -> list[dict[str, Any]]:
     """The rows of one trial, one for each method and repetition.
 
-    Everything runs on one thread, so that rows do not depend on the number of processes
-    and seconds are comparable; they are seconds of the processor, not of the clock.
+    Everything runs on one thread, so that rows do not depend on the number of processes and
+    seconds are comparable.  They are CPU seconds.
     """
     data = draw(trial, data_home)
     with _libraries().limit(limits=1), warnings.catch_warnings():
@@ -55,7 +55,7 @@ def run_trial(trial: Trial, data_home: Path | None) -> list[dict[str, Any]]:
 
 @cache
 def _libraries() -> ThreadpoolController:
-    # Looked up once: C calls back into Python during the search, and Ctrl-C in there is lost.
+    # Looked up once: during the search C calls back into Python, where Ctrl-C would be lost.
     return ThreadpoolController()
 
 

@@ -1,4 +1,4 @@
-"""Is a certificate ever below a better value?  10,000 small problems, and brute force.
+"""Is a certified bound ever below a better value?  10,000 small problems, and brute force.
 
 ``python -m reliability.bounds`` draws problems of the 20 kinds of `reliability.optima`, certifies a
 fit, a random subspace and a coordinate subspace of each, and writes a row for each kind.

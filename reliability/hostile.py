@@ -33,7 +33,7 @@ COUNTS = re.compile(r"(\d+) passing\D+(\d+) failing\D+(\d+) invalid")
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the tests, write a row for each; the exit code is pytest's."""
     parser = argparse.ArgumentParser("python -m reliability.hostile", description=__doc__)
-    parser.add_argument("--times", type=float, default=40.0, help="so many times as many examples")
+    parser.add_argument("--times", type=float, default=40.0, help="how many times the examples")
     parser.add_argument("--out", type=Path, default=RESULTS, help="the table that gets the rows")
     args = parser.parse_args(arguments)
     ran = subprocess.run(

@@ -55,7 +55,7 @@ PER_ROOM = 8
 SEED = 16
 CAP = 300.0  # seconds for a mutant
 ENOUGH = 0.95  # share of the formerly detected mutants that `make test` alone must detect
-# How pytest ends where a selection is empty, and where conftest.py cannot be imported.
+# Exit codes of pytest if a selection is empty, and if conftest.py cannot be imported.
 NO_TESTS, UNUSABLE = 5, 4
 
 # Names of mutants that change no result, with the reason.
@@ -117,17 +117,17 @@ class Mutant:
 
     @property
     def name(self) -> str:
-        """What rows call it."""
+        """The name of the mutant in rows."""
         return f"{self.path}:{self.change}"
 
     @property
     def file(self) -> Path:
-        """Where it is changed."""
+        """The file that is changed."""
         return ROOT / PACKAGE / self.path
 
 
 def draw() -> list[Mutant]:
-    """All mutants that are tried, the same ones every time for the same code."""
+    """Draw the mutants to try, always the same ones for the same code."""
     drawn: list[Mutant] = []
     for room, places in ROOMS.items():
         sites = [(path, *site) for path in _files(places) for site in _sites(path)]
@@ -155,7 +155,7 @@ def _sites(path: Path) -> Iterator[tuple[Any, str]]:
 
 
 def _below(node: ast.AST) -> Iterator[tuple[Any, str]]:
-    """The places in a statement; functions within it come on their own."""
+    """The places in a statement, without the functions inside it, which come separately."""
     if isinstance(node, (*UNTOUCHED, ast.FunctionDef, ast.ClassDef)):
         return
     yield from _changes(node)
@@ -166,7 +166,7 @@ def _below(node: ast.AST) -> Iterator[tuple[Any, str]]:
 
 
 def _changes(node: Any) -> Iterator[tuple[Any, str]]:
-    """The change of this very node, if there is one."""
+    """The change of this node itself, if there is one."""
     other: ast.AST | None = None
     match node:
         case ast.BinOp(left, op, right) if type(op) in SWAPS:
@@ -236,7 +236,7 @@ class Trial:
         return self
 
     def row(self, suite: str) -> Row:
-        """Its recorded fields."""
+        """The row of this trial."""
         known = (suite, self.mutant.name, self.mutant.room)
         unnoticed = "time over" if self.seconds >= CAP else "survived"
         verdict = "noticed" if self.noticed_by else unnoticed
@@ -283,7 +283,7 @@ def _first_failure(tree: Path, selection: Sequence[str], seconds: float) -> str:
 
 
 def _end(run: subprocess.Popen[str]) -> None:
-    """No process of a run outlives it."""
+    """End a run with all its processes."""
     try:
         os.killpg(run.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -296,9 +296,9 @@ def _near(mutant: Mutant) -> list[tuple[str, Sequence[str]]]:
     return [("test", [*ENDLESS, "-m", "not slow", test]) for test in mirrored]
 
 
-# A mirrored test that takes this long would never end.
+# A mirrored test that takes this long is assumed never to end.
 ENDLESS = ("-o", "faulthandler_timeout=100", "-o", "faulthandler_exit_on_timeout=true")
-# What looks at everything comes first.
+# Tests that look at everything come first.
 ORDER = ("tests/estimators", "tests/test_extremes.py", "tests/solvers", "tests/rows", "tests")
 FAR: list[tuple[str, Sequence[str]]] = [
     ("test", ["-n", "2", "-m", "not slow", *ORDER]),
@@ -341,7 +341,7 @@ def _keep(trial: Trial, suite: str, table: ResultTable) -> None:
 
 
 def compare(before: str, after: str, table: ResultTable) -> int:
-    """Print what two suites noticed; 1 if the second lacks rows, or misses what the first saw."""
+    """Compare what two suites detected; 1 if the second lacks rows, or misses any of the first."""
     rows = {(row["suite"], row["mutant"]): row for row in table.read()}
     names = [name for suite, name in rows if suite == before]
     lost = [name for name in names if (after, name) not in rows]

@@ -43,12 +43,12 @@ ODD: tuple[Any, ...] = (
 
 
 def mutate_plain(data: bytes, size: int, rng: random.Random, plain: Plain) -> bytes:  # noqa: ARG001
-    """Bytes, as the fuzzer changes them."""
+    """Change bytes as the fuzzer does."""
     return plain(data, size)
 
 
 def mutate_gzip(data: bytes, size: int, rng: random.Random, plain: Plain) -> bytes:
-    """The uncompressed content; now and then the raw bytes."""
+    """Change the uncompressed content, or sometimes the raw bytes."""
     try:
         content = gzip.decompress(data)
     except (OSError, EOFError, ValueError, zlib.error):
@@ -59,7 +59,7 @@ def mutate_gzip(data: bytes, size: int, rng: random.Random, plain: Plain) -> byt
 
 
 def mutate_archive(data: bytes, size: int, rng: random.Random, plain: Plain) -> bytes:
-    """One member of a zip archive: its numbers, its header, or that of all in JSON."""
+    """Change one member of a zip archive: its numbers, its header, or the JSON header of all."""
     members = None if rng.random() < 0.1 else _members(data)
     if not members:
         return plain(data, size)
@@ -79,7 +79,7 @@ def mutate_archive(data: bytes, size: int, rng: random.Random, plain: Plain) -> 
 
 
 def mutate_model(data: bytes, size: int, rng: random.Random, plain: Plain) -> bytes:
-    """The header of a safetensors file, mostly what is ours in it, or any bytes."""
+    """Change the header of a safetensors file, mostly our part of it, or any bytes."""
     length = int.from_bytes(data[:8], "little")
     try:
         header = json.loads(data[8 : 8 + length])

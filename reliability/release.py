@@ -1,4 +1,4 @@
-"""Do the committed rows belong to the current code?  ``make release-check`` asks.
+"""Check that the committed rows belong to the current code, for ``make release-check``.
 
     python -m reliability.release                                  # lists rows of earlier code
     python -m reliability.release --record FOLDER/NAME.csv ...     # after measuring again

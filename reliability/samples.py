@@ -27,7 +27,7 @@ class SampleFile(NamedTuple):
     format : str
         Its name in `FORMATS`.
     write : callable
-        Of a matrix, a path, and how many rows a row group, record batch or chunk has.
+        Called with a matrix, a path, and the number of rows of a row group, record batch or chunk.
     suffix : str
         By default the usual one of the format.
     sparse : bool

@@ -1,4 +1,4 @@
-"""The compiled kernels under AddressSanitizer and UndefinedBehaviorSanitizer.
+"""Test the compiled kernels with AddressSanitizer and UndefinedBehaviorSanitizer.
 
 ``python -m reliability.sanitize`` compiles the kernels with both, into a copy of the package, and
 runs the tests of kernels, rows, codes and hostile data with it.  First it makes a kernel read out

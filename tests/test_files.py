@@ -256,7 +256,7 @@ def test_links_that_others_put_where_all_may_write(tmp_path, shared, monkeypatch
         return os.stat_result([*found[:4], me + 2, *found[5:]]) if self == shared else found
 
     monkeypatch.setattr(type(path), "stat", somebody_elses)
-    with pytest.raises(PermissionError, match="link of another user"):
+    with pytest.raises(PermissionError, match="link owned by another user"):
         write_whole(path, b"second")
     shared.chmod(0o755)
     write_whole(path, b"third")

@@ -1,4 +1,4 @@
-"""The program ``python -m paper``; errors take one line, as those of ``sphericalpca``."""
+"""The program ``python -m paper``; errors take one line, as in ``sphericalpca``."""
 
 from __future__ import annotations
 
@@ -29,4 +29,4 @@ COMMANDS = {
 @click.option("--debug", is_flag=True, help="Show the traceback of an error.")
 @click.version_option(__version__)
 def app(debug: bool) -> None:
-    """The experiments of the paper "Spherical Principal Component Analysis", run again."""
+    """Reproduce the experiments of the paper "Spherical Principal Component Analysis"."""

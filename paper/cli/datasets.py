@@ -130,7 +130,7 @@ def fetch(
     home = get_data_home(data_home)
     get = partial(fetch_files, data_home=data_home, force=force, tries=tries, timeout=timeout)
     failures = []
-    # One source that is down does not keep the others from being fetched.
+    # If one source is down, the others are still fetched.
     for batch in batches(names or DATASETS):
         try:
             with not_left_empty(home), _progress_bar() as progress:
@@ -156,7 +156,7 @@ def fetch(
 @data_home_option
 @json_option
 def check(names: tuple[str, ...], data_home: Path | None, as_json: bool) -> None:
-    """Check the existing files by sha256 or by content.
+    """Check existing files by sha256 or by content.
 
     The exit code is 1 if a file is damaged, or if a NAME is given and its file is absent.
     """
@@ -218,7 +218,7 @@ def _size(size: int | None) -> str:
 
 @contextmanager
 def _progress_bar() -> Iterator[NamedProgress | None]:
-    """A bar on a terminal, nothing in a pipe; gone when all is there."""
+    """Show a progress bar, which disappears at the end; nothing if there is no terminal."""
     console = open_console(stderr=True)
     if not console.is_terminal:
         yield None

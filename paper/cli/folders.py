@@ -11,7 +11,7 @@ __all__ = ["not_left_empty"]
 
 @contextmanager
 def not_left_empty(folder: Path) -> Iterator[None]:
-    """Remove folders that were made meanwhile and stayed empty."""
+    """Remove folders that were created in this context and stayed empty."""
     absent = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
         yield

@@ -60,10 +60,8 @@ FOLDER = click.Path(path_type=Path, file_okay=False)
 @click.option(
     "--jobs", type=click.IntRange(min=1), help="Number of processes.  [default: one per core]"
 )
-@click.option("--quick", is_flag=True, help="A small part of everything, in about a minute.")
-@click.option(
-    "--embedded", is_flag=True, help="Use data that come with the dependencies; needs no files."
-)
+@click.option("--quick", is_flag=True, help="Run a small part of everything, in about a minute.")
+@click.option("--embedded", is_flag=True, help="Use bundled data, which need no files.")
 def reproduce(  # noqa: PLR0917 - click passes them by name
     part: str,
     data_home: Path | None,
@@ -79,9 +77,9 @@ def reproduce(  # noqa: PLR0917 - click passes them by name
     start and the constants of Algorithm 1), uci (Table 2), lsa (Table 3, ours), embeddings (Table
     4, ours), all of them, or report, which only draws the page from existing rows.
 
-    Finished rows are saved immediately: to resume an interrupted run, give the same command
-    again.  With --quick and no --data-home, missing data files are replaced by data that ship with
-    the dependencies; the page says so.
+    Finished rows are saved immediately: to resume an interrupted run, run the same command again.
+    With --quick and no --data-home, missing data files are replaced by data bundled with the
+    dependencies, and the page says so.
     """
     for package in ("jinja2", "matplotlib", "pandas"):
         _require(package)  # before hours are spent on what the report could not show
@@ -120,7 +118,7 @@ def _prepare(
     quick: bool,
     embedded: bool,
 ) -> Reproduction:
-    """The work to do, on embedded data where that was asked for or has to be."""
+    """Prepare the work, on bundled data if requested, or if --quick finds no data files."""
     from paper.datasets import get_data_home, has_minilm  # noqa: PLC0415
     from paper.plan import ExperimentPlan  # noqa: PLC0415
     from paper.reproduction import Reproduction, embed  # noqa: PLC0415
@@ -152,7 +150,7 @@ def _prepare(
 def _without_embeddings(
     plan: ExperimentPlan, experiments: tuple[str, ...], data_home: Path | None
 ) -> ExperimentPlan:
-    """Leave out what needs vectors that cannot be downloaded; an error if nothing else is left."""
+    """Leave out experiments without their vectors; raise an error if nothing else is left."""
     from paper.datasets import get_data_home  # noqa: PLC0415
     from paper.datasets.vectors import MINILM_FILE  # noqa: PLC0415
 
@@ -186,19 +184,19 @@ def _describe(failures: list[Failure]) -> str:
     more = f"; and {len(failures) - 3} more" if len(failures) > 3 else ""
     return (
         f"{counted(len(failures), 'trial')} failed, without rows: {shown}{more}. "
-        "Give the same command to try again."
+        "Run the same command to try again."
     )
 
 
 def _cores() -> int:
-    """Those that this process may use, which can be fewer than the machine has."""
+    """Number of cores that this process may use, which may be fewer than the machine has."""
     from joblib import cpu_count  # noqa: PLC0415
 
     return int(cpu_count())
 
 
 def _watch(work: Reproduction, jobs: int) -> list[Failure]:
-    """A bar that counts expected seconds, not trials, so that its estimate can be trusted."""
+    """Show a bar that counts expected seconds, not trials, for a reliable estimate."""
     from rich.console import Console  # noqa: PLC0415
     from rich.progress import (  # noqa: PLC0415
         BarColumn,

@@ -45,7 +45,7 @@ def corpus_facts(corpus: Corpus) -> Facts:
 
 
 def _digest(corpus: Corpus) -> str:
-    """The sha256 of the sorted sha256 of all documents, white space made equal."""
+    """The sha256 of the sorted sha256 of all documents, with white space normalised."""
     documents = ("\n".join((*names, " ".join(text.split()))) for *names, text in _documents(corpus))
     each = sorted(hashlib.sha256(document.encode()).digest() for document in documents)
     return hashlib.sha256(b"".join(each)).hexdigest()

@@ -17,7 +17,7 @@ from sphericalpca.exceptions import Parameter, ParameterError
 
 __all__ = ["Progress", "download", "over_https_only", "persist"]
 
-# Called with the bytes so far and the bytes in all, where that is known.
+# Called with the number of bytes so far, and the total if it is known.
 Progress = Callable[[int, int | None], None]
 Sleep = Callable[[float], object]
 
@@ -25,7 +25,7 @@ CHUNK = 1 << 16
 # Many times the largest archive, so that no server can fill the disk.
 LARGEST = 256 << 20
 
-# Within one machine nobody can eavesdrop or impersonate the server.
+# On the same machine nobody can eavesdrop or impersonate the server.
 THIS_MACHINE = ("127.0.0.1", "::1", "localhost")
 
 # Errors that a retry may fix, unlike a full disk.
@@ -35,12 +35,12 @@ T = TypeVar("T")
 
 
 def download(url: str, path: Path, *, timeout: float, progress: Progress | None = None) -> None:
-    """Write what is at `url` to `path`, in one try.
+    """Download `url` to `path`, in one try.
 
     Raises
     ------
     ConnectionError
-        If the number of bytes is not the announced one, or an address is not https.
+        If the number of bytes differs from the server's, or an address is not https.
     ValueError
         If the download is larger than any data set.
     """
@@ -68,7 +68,7 @@ def over_https_only() -> Iterator[None]:
 
 
 class InsecureError(ConnectionError):
-    """The answer could be anyone's."""
+    """The connection is not secure, so the answer could come from anyone."""
 
 
 class _SecureRedirects(urllib.request.HTTPRedirectHandler):
@@ -109,7 +109,7 @@ def persist(action: Callable[[], T], *, tries: int = 3, sleep: Sleep = time.slee
     Raises
     ------
     ConnectionError
-        After the last try, or at once where another would not help; says why and how often.
+        After the last try, or immediately if another would not help; says why and how often.
     """
     for attempt in range(1, tries + 1):
         try:

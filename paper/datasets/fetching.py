@@ -25,7 +25,7 @@ _ANOTHER_HOME = f"name another folder with --data-home DIR or in {ENVIRONMENT}"
 # Content of the scratch folder: an archive, or the copy of scikit-learn.
 SCRATCH = ("archive.zip", "scikit-learn")
 
-# Called with the name of a data set, the bytes so far, and the bytes in all if known.
+# Called with the name of a data set, the bytes so far, and the total if it is known.
 NamedProgress = Callable[[str, int, int | None], None]
 
 
@@ -61,8 +61,8 @@ def fetch(
     force : bool, default=False
         Also fetch existing files.
     progress : callable or None, default=None
-        Called with the name of a data set, the bytes received so far, and the number of
-        bytes in all or None.
+        Called with the name of a data set, the number of bytes received so far, and the
+        total, or None if it is unknown.
     tries : int, default=3
         Number of tries, with growing waits.
     timeout : float, default=30.0
@@ -126,7 +126,7 @@ def _fetch_batch(batch: list[Dataset], home: Path, connection: _Connection) -> N
 def _contents(
     batch: list[Dataset], scratch: Path, connection: _Connection
 ) -> Iterator[tuple[Dataset, Content]]:
-    """What the source holds for each data set of the batch."""
+    """The content that the source has for each data set of the batch."""
     first = batch[0]
     connection.progress(first.name, 0, None)
     if first.source.kind == "zip":
@@ -161,7 +161,7 @@ def _scratch_folder(home: Path) -> Iterator[Path]:
 
 @contextmanager
 def _explained(batch: list[Dataset], home: Path) -> Iterator[None]:
-    """Add to an error what was fetched from where, and a remedy."""
+    """Add to errors what was fetched, from where, and a remedy."""
     names, files = ", ".join(r.name for r in batch), ", ".join(r.file for r in batch)
     address = batch[0].source.address
     by_hand = f"put {files} into {home}, or {_ANOTHER_HOME}"

@@ -21,7 +21,7 @@ PIECE = 1 << 20
 
 @contextmanager
 def replacing_with_note(path: Path) -> Iterator[Path]:
-    """As `replacing`; a checksum that was noted for the older file goes with that file."""
+    """Like `replacing`; also removes the checksum that was noted for the older file."""
     with replacing(path) as temporary:
         yield temporary
         _note(path).unlink(missing_ok=True)

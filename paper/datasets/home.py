@@ -23,8 +23,8 @@ def get_data_home(data_home: PathLike | None = None) -> Path:
     Parameters
     ----------
     data_home : path-like or None, default=None
-        None: the folder that the environment variable ``SPHERICALPCA_DATA_HOME`` names,
-        else ``sphericalpca`` in the user's cache folder.
+        If None, the folder named by the environment variable ``SPHERICALPCA_DATA_HOME``,
+        or else ``sphericalpca`` in the user's cache folder.
 
     Returns
     -------

@@ -1,9 +1,9 @@
 """Verify files by their sha256, or else by facts of their content.
 
-The facts are few numbers: they tell one data set from another and show most damage, but in
-a large table one other value, or two exchanged columns of small numbers, may escape them.
+The facts are a few numbers.  They distinguish data sets and show most damage, but in a large
+table they may miss one different value, or two exchanged columns of small numbers.
 Texts are compared word for word, unless the bytes are those that were fetched:
-scikit-learn knows the archive it fetches by its sha256, and our reference file was never
+scikit-learn verifies the archive it fetches by its sha256, and our reference file was never
 compared with that archive byte by byte.
 """
 
@@ -34,8 +34,8 @@ __all__ = [
 
 Content = Corpus | LabelledTable
 
-# Copies of a data set that were rounded to five digits are the same data set.  Rounding
-# moves a value by up to 5e-5 of itself, up or down: in a sum a tenth of it is not left.
+# A copy of a data set that was rounded to five digits counts as the same.  Rounding changes a
+# value by up to 5e-5 of itself, up or down; less than a tenth of this remains in a sum.
 ROUNDING = 5e-6
 
 # Errors from reading a damaged file.
@@ -122,7 +122,7 @@ def fault(record: Dataset, content: Content, *, fetched: bool = False) -> str:
 
 
 def _close(found: Facts, record: Dataset) -> bool:
-    # The signed sum may nearly cancel: both are measured by the last, which cannot.
+    # The signed sum may nearly cancel, so both are compared relative to the last, which cannot.
     tolerance = ROUNDING * record.fingerprint[-1]
     pairs = zip(found.fingerprint, record.fingerprint, strict=True)
     return all(abs(one - other) <= tolerance for one, other in pairs)

@@ -1,7 +1,7 @@
 """The data sets, and the facts of each.
 
-A file is known by its sha256.  A file that was made from another container, or
-compressed again, has other bytes; it is known by facts of its content: its rows,
+A file is identified by its sha256.  A file that was made from another container, or
+compressed again, has other bytes.  It is identified by facts of its content: its rows,
 its columns, the size of each class, and sums over all values or a digest of all words.
 """
 
@@ -72,13 +72,13 @@ class Dataset(Facts):
     Parameters
     ----------
     name : str
-        What users call it.
+        Name of the data set for users.
     file : str
         Name of its file in the data home.
     what : str
         One line of description.
     sha256 : str
-        Of the reference file.
+        The sha256 of the reference file.
     origin, licence : str
     source : Source
     """
@@ -98,7 +98,7 @@ class Dataset(Facts):
 
     @property
     def shape(self) -> str:
-        """Rows and features, for people."""
+        """Rows and features, as text."""
         return f"{self.rows} texts" if self.is_text else f"{self.rows} x {self.features}"
 
 

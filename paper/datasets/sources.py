@@ -55,9 +55,9 @@ def from_openml(record: Dataset, *, timeout: float) -> LabelledTable:
 
 
 def from_scikit_learn(folder: Path, *, timeout: float) -> Corpus:
-    """The newsgroups, by scikit-learn, in a folder to which nobody else has written.
+    """The newsgroups, by scikit-learn, in a folder that nobody else has written to.
 
-    It keeps a pickle there, which it loads again.
+    scikit-learn keeps a pickle there, and loads it again.
     """
     from sklearn.datasets import fetch_20newsgroups  # noqa: PLC0415 - slow to import
 
@@ -67,7 +67,7 @@ def from_scikit_learn(folder: Path, *, timeout: float) -> Corpus:
             found = fetch_20newsgroups(
                 data_home=str(folder), subset=subset, shuffle=False, n_retries=1
             )
-        # Even so its order is a shuffled one; ours is by group and number.
+        # Its order is shuffled nevertheless; ours is by group and number.
         posts += sorted(
             (*_group_and_number(name), subset, text)
             for name, text in zip(found.filenames, found.data, strict=True)
@@ -107,7 +107,7 @@ def _mfeat(opened: zipfile.ZipFile, record: Dataset) -> LabelledTable:
 
 
 def _read_member(opened: zipfile.ZipFile, name: str, delimiter: str | None) -> Array:
-    """Numbers in a file of the archive, in whatever folder it lies there."""
+    """Numbers in a file of the archive, whatever folder of the archive it is in."""
     found = [member for member in opened.namelist() if PurePosixPath(member).name == name]
     if not found:
         raise ValueError(f"the zip archive has no {name}")

@@ -67,7 +67,7 @@ def table_facts(table: LabelledTable) -> Facts:
 
 
 def _weights(m: int) -> Array:
-    """Numbers from 1 to 2, one for each column, those of neighbours well apart."""
+    """Numbers from 1 to 2, one for each column, different enough for neighbouring columns."""
     golden = (np.sqrt(5.0) - 1) / 2
     return np.asarray(1 + np.arange(m) * golden % 1)
 

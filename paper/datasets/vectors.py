@@ -22,7 +22,7 @@ MINILM_FILE = "newsgroups_minilm_f16.npz"
 
 
 class Vectors(NamedTuple):
-    """Vectors of shape (n, m), the group of each, and what the groups are called."""
+    """Vectors of shape (n, m), the group of each, and the names of the groups."""
 
     X: Array
     labels: Labels

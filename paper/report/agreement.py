@@ -73,14 +73,14 @@ class Match:
 
 
 def paper_number(line: ComparisonLine, method: str, measure: str) -> float | None:
-    """What the paper prints for this cell, if it prints anything."""
+    """The number that the paper prints for this cell, if there is one."""
     pair = paper_pair(line.key.experiment, line.key.dataset, line.key.groups, method)
     field = PAPER_MEASURES.get(measure)
     return None if pair is None or field is None else float(getattr(pair, field))
 
 
 def main_lines(lines: list[ComparisonLine], experiment: str) -> list[ComparisonLine]:
-    """The lines of the table as the paper has it, without variants and views."""
+    """The lines of the table as in the paper, without variants and views."""
     return [
         line
         for line in lines
@@ -150,7 +150,7 @@ def order_agreement(line: ComparisonLine, measure: str) -> float:
 
 
 def rivals(line: ComparisonLine) -> list[str]:
-    """The paper's other methods in a line; cells borrowed from other data do not count."""
+    """The paper's other methods in a line, without cells borrowed from other data."""
     cells = line.cells["accuracy"]
     return [m for m in PAPER_METHODS if m in cells and m != OURS and not _is_borrowed(line, m)]
 

@@ -14,8 +14,8 @@ __all__ = ["bootstrap_difference"]
 def bootstrap_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDifference:
     """The difference of two methods, measured on the same replicates in the same order.
 
-    The spread of the replicates estimates the standard error itself, so the interval is
-    mean ± t · sd and not that of a mean: more replicates make it more certain, not narrower.
+    The standard deviation of the replicates estimates the standard error, so the interval is
+    mean ± t · sd, not that of a mean: more replicates make it more accurate, not narrower.
     The p value is NaN, because replicates of one sample are not independent measurements.
     """
     found = paired_difference(a, b, confidence=confidence)

@@ -46,12 +46,12 @@ BOOTSTRAP = "bootstrap"
 # neither a difference nor equivalence is significant, "untested" if there are too few pairs.
 Outcome = Literal["ahead", "behind", "level", "open", "untested"]
 
-# Where the dimension is what varies, it is part of a line's name.
+# In experiments that vary the dimension, it is part of a line's name.
 BY_DIMENSION = ("rank", "lsa")
 
 
 class Key(NamedTuple):
-    """What one line of a table is about; `r` is 0 where it follows from the line."""
+    """What identifies a line of a table; `r` is 0 if it follows from the other fields."""
 
     experiment: str
     dataset: str
@@ -73,8 +73,8 @@ class Cell:
         Spherical PCA minus this method, paired by repetition; its ends are NaN where the
         pairs are too few for an interval.
     p : float
-        Of `gain`, by Wilcoxon's test, Holm-corrected over the rivals in the line; NaN where
-        nothing is tested, and for replicates, where the interval alone decides.
+        The p-value of `gain`, by Wilcoxon's test, Holm-corrected over the rivals in the line; NaN
+        if nothing is tested, and for replicates, where only the interval decides.
     tested : bool
         Whether the pairs are enough to show a difference.
     best : bool
@@ -123,7 +123,7 @@ class ComparisonLine:
     ----------
     key : Key
     rows : DataFrame
-        The rows that the line sums up.
+        The rows that the line summarises.
     cells : dict from measure to method to Cell
     """
 
@@ -148,7 +148,7 @@ class ComparisonLine:
 
 
 def compare(rows: pd.DataFrame) -> list[ComparisonLine]:
-    """Sum up the rows, line by line, in the order in which the rows come.
+    """Summarise the rows, line by line, in the order of the rows.
 
     Parameters
     ----------

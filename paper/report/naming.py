@@ -1,4 +1,4 @@
-"""What tables and pictures, and the lines that they show, are called."""
+"""Names of tables, pictures and their lines."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def file_name(*parts: str) -> str:
 
 
 def groups_of(line: ComparisonLine) -> str:
-    """How many groups of which data."""
+    """The number of groups, and the data if they are not the paper's."""
     groups = f"{line.key.groups} groups"
     return f"{line.key.dataset}, {groups}" if line.stands_in else groups
 

@@ -18,8 +18,8 @@ from sphericalpca.pages.tables import share
 
 __all__ = ["render"]
 
-# The sections that need rows, in the order of the page, and what to call them with the
-# paper's data.
+# The sections that need rows, in the order of the page, and their titles with the paper's
+# data.
 SECTIONS = {
     "toy": "The toy",
     "convergence": "Convergence",

@@ -14,7 +14,7 @@ from sphericalpca.exceptions import DataError, printable
 
 __all__ = ["MEASURES", "STAND_INS", "Results", "read_results"]
 
-# What a clustering is judged by, and how the page calls it.
+# Measures of a clustering, and their names on the page.
 MEASURES = {
     "accuracy": "accuracy",
     "nmi_max": "NMI",
@@ -115,7 +115,7 @@ def read_results(folder: Path) -> Results:
 
 
 def _read_rows(path: Path) -> pd.DataFrame:
-    """The rows as the runner reads them: no torn line, the last of what was measured twice."""
+    """The rows as the runner reads them: complete lines, and of repeated ones the last."""
     rows = journal.Journal(path).rows.values()
     frame = pd.DataFrame(list(rows), columns=list(journal.COLUMNS), dtype=object)
     frame = frame.where(frame != "")

@@ -44,11 +44,11 @@ class Certificate:
     value : float
         f(U) = sum_j w_j ||U'x_j||.
     bound : float
-        No subspace of this dimension has a larger f, as reliably as `kind` says.  Includes an
+        No subspace of this dimension has a larger f, as reliably as `kind` says.  It includes an
         allowance for rounding errors of the data's type: of float32 rows at most 4e-5 of
         sum_j w_j ||x_j||.
     gap : float
-        bound / value - 1, at least that allowance; near it, U is optimal up to rounding.
+        bound / value - 1, at least this allowance.  If hardly larger, U is optimal up to rounding.
     rigorous : bool
         Whether the bound rests on a full eigen-decomposition.
     probability : float or None
@@ -81,9 +81,9 @@ def certify(problem: Problem, U: Array, *, max_bounds: int = MAX_BOUNDS) -> Cert
     U : array of shape (m, r)
         Orthonormal columns.
     max_bounds : int, default=30
-        Maximum number of eigendecompositions; fewer are made when the gap is within a hundredth
-        of the best that this kind of bound can do, or a tenth of the rounding allowance, or hardly
-        shrinks any more.
+        Maximum number of eigendecompositions.  Fewer are made if the gap is within a hundredth of
+        the best possible for this kind of bound, within a tenth of the rounding allowance, or
+        hardly shrinks any more.
 
     Returns
     -------
@@ -157,7 +157,7 @@ def _factors(w: Array, s: Array) -> Array:
 
 
 def _enough(bounds: list[float], value: float, allowance: float) -> float:
-    """Accuracy of eigenvalues at which their errors hardly affect the gap."""
+    """How accurate eigenvalues must be for their errors to hardly affect the gap."""
     gap = min(bounds, default=1.05 * value) - value
     return max(1e-6 * value, 0.02 * (gap + allowance))
 
@@ -171,9 +171,9 @@ def _settled(bounds: list[float], relaxed: float, value: float, allowance: float
 
 
 def _in_row_space(problem: Problem) -> Problem:
-    """The same problem with n features: rows Z with Z Z' = X X'.
+    """Make the same problem with n features: rows Z with Z Z' = X X'.
 
-    Found from the cosines, so that short rows keep as many digits as long ones.
+    They are found from the cosines, so that short rows keep as many digits as long ones.
     """
     values, E = np.linalg.eigh(problem.cosines())
     Z = E * np.sqrt(np.maximum(values, 0.0)) * problem.rows.stats.norm[:, None]
@@ -183,7 +183,7 @@ def _in_row_space(problem: Problem) -> Problem:
 def _leading_eigenvalues(problem: Problem, factor: Array, r: int) -> tuple[float, Array]:
     """Sum of the r largest eigenvalues of sum_j factor_j^2 x_j x_j', by a direct method.
 
-    With them, lengths of the rows in the span of their vectors.
+    Also returns the lengths of the rows' projections on the span of their eigenvectors.
     """
     values, E = leading_eigenvectors(problem.gram(factor), min(r, problem.rows.shape[1]))
     return float(values.sum()), lengths_of_projections(problem, E)

@@ -140,7 +140,7 @@ def fit_rate(steps: Array) -> Rate:
     Returns
     -------
     rate : Rate
-        Its numbers are NaN if fewer than three of those steps are positive.
+        Its numbers are NaN if fewer than three of these steps are positive.
 
     Raises
     ------

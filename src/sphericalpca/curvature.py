@@ -54,7 +54,7 @@ class Curvature:
             return None
         outside = self.values[:, None] * ((own.sum() - own) / leading)
         divisor = np.maximum(own - outside, own / LONGEST)
-        # In coordinates Q divided by `own`, and within the span of the eigenvectors by `divisor`.
+        # In coordinates Q, divide by `own`; within the span of the eigenvectors, by `divisor`.
         known = (inner_products(self.vectors, R) @ Q * (1.0 / divisor - 1.0 / own)) @ Q.T
         step = product(R, ((Q / own) @ Q.T).astype(R.dtype))
         step += product(self.vectors, known.astype(R.dtype))
@@ -83,12 +83,12 @@ class Model:
         return np.asarray(-(H / self.point.value) @ self._scale)
 
     def moved(self, E: Array) -> Array:
-        """The subspace at E: the polar factor of U + D, a retraction of second order."""
+        """The subspace at E: the polar factor of U + D, a second-order retraction."""
         return polar(self._U + E @ self._scale).factor
 
 
 def _inverse_root(A: Array, eps: float) -> Array:
-    """A^-1/2; directions that hardly any row uses are treated as if a few did."""
+    """A^-1/2; eigenvalues of directions that hardly any row uses are raised."""
     eigenvalues, Q = np.linalg.eigh(A)
     eigenvalues = np.maximum(eigenvalues, math.sqrt(eps) * eigenvalues[-1])
     return np.asarray((Q / np.sqrt(eigenvalues)) @ Q.T)

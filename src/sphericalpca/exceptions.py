@@ -46,7 +46,7 @@ __all__ = [
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter in a message: ``tol``, or ``tol=0.1``; ``...`` if the reader is to choose."""
+    """A parameter in a message: ``tol``, ``tol=0.1``, or ``tol=...`` for any value."""
 
     name: str
     value: Any = inspect.Parameter.empty  # no value, also when it was copied or pickled
@@ -82,7 +82,7 @@ class Explained(Exception):
         super().__init__(self.render())
 
     def render(self, spell: Callable[[Parameter], str] = str) -> str:
-        """The sentence: "tol=-1 must be positive", or "X has 3 columns, but must have 4: ...".
+        """Return the sentence: "tol=-1 must be positive", "X has 3 columns, but must have 4: ...".
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ def import_extra(module: str, feature: str, package: str, extra: str) -> Any:
 
 
 class FeatureNamesWarning(UserWarning):
-    """Only the model, or only the rows, have column names; as scikit-learn warns, for files."""
+    """Only the model, or only the rows in files, have column names; as scikit-learn warns."""
 
 
 class NoDirectionWarning(Explained, UserWarning):
@@ -207,7 +207,7 @@ class ShortfallWarning(Explained, UserWarning):
 
 # Control characters, marks of writing direction, surrogates, line separators.
 UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
-# Modules that warnings do not point to.
+# Modules that warnings skip when they look for the calling line.
 MACHINERY = ("sphericalpca.", "sklearn.")
 
 
@@ -228,7 +228,7 @@ def printable(found: object, most: int | None = None) -> str:
 
 
 def counted(number: int, one: str, many: str | None = None) -> str:
-    """1 row, 2 rows."""
+    """Return a number with its noun, singular or plural: "1 row", "2 rows"."""
     return f"{number:,} {one if number == 1 else many or one + 's'}"
 
 

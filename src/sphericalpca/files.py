@@ -1,4 +1,4 @@
-"""Atomic writes of files and folders, under a temporary hidden name first."""
+"""Write files and folders atomically, under a temporary hidden name first."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ __all__ = [
     "write_whole",
 ]
 
-# Processes of other machines may write to the same folder, with the same process ids.
+# Processes on other machines may write to the same folder, with the same process ids.
 MACHINE = f"{zlib.crc32(platform.node().encode()):08x}"
 # Process ids are reused, immediately if a container is restarted.
 LIFE = secrets.token_hex(4)
@@ -40,10 +40,10 @@ MOST_LINKS = 40
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A temporary name, renamed to `path` if all goes well and removed if not.
+    """Yield a temporary name, renamed to `path` on success and removed on failure.
 
-    The temporary file exists and is empty.  An older file stays until the new one is complete and
-    on disk, and its permissions are kept.  For a link, the target is replaced.
+    The temporary file exists and is empty.  An older file is kept until the new one is complete and
+    on disk; the new file gets its permissions.  If `path` is a link, its target is replaced.
     """
     path = _followed(path)
     if path.is_dir():
@@ -67,10 +67,10 @@ def replacing(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing_folder(path: Path, ours: Collection[str]) -> Iterator[Path]:
-    """A temporary folder, renamed to `path` if all goes well and removed if not.
+    """Yield a temporary folder, renamed to `path` on success and removed on failure.
 
-    An older folder of that name stays until the new one is complete.  It is replaced only if
-    everything in it has a name among `ours`: anything else would be lost.
+    An older folder of that name is kept until the new one is complete.  It is replaced only if
+    all names in it are among `ours`, because anything else would be lost.
     """
     path = _followed(path)
     sweep(path, ours)
@@ -100,7 +100,7 @@ def write_whole(path: Path, content: bytes) -> None:
 
 
 def check_writable(path: Path) -> None:
-    """Raise an `OSError` now rather than after a long fit, if `path` cannot be written."""
+    """Raise an `OSError` now, rather than after a long fit, if `path` cannot be written."""
     temporary = beside(path)
     with _naming(path, temporary):
         temporary.touch(exist_ok=False)
@@ -123,13 +123,13 @@ def resolved(path: Path) -> Path:
 
 
 def beside(path: Path, ending: str = "tmp") -> Path:
-    """A hidden, unpredictable name in the same folder, marked with the process that made it."""
+    """Make a hidden, unpredictable name in the same folder, marked with this process."""
     mark = f"{MACHINE}.{os.getpid()}.{LIFE}.{secrets.randbits(64)}"
     return path.with_name(f".{path.name}.{mark}.{ending}")
 
 
 def sweep(path: Path, ours: Collection[str] = ()) -> None:
-    """Remove leftovers of killed processes (in folders `ours`); restore what was not replaced."""
+    """Remove leftovers of killed processes; restore folders whose replacement was interrupted."""
     # Files that cannot be read or removed are harmless: new files have other names.
     with suppress(OSError):
         start = f".{path.name}.{MACHINE}."
@@ -156,7 +156,7 @@ def _take_away(left: Path, ending: str, path: Path, ours: Collection[str]) -> No
 
 @contextmanager
 def _naming(path: Path, temporary: Path) -> Iterator[None]:
-    """Make errors of the disk name the requested file, not the temporary one."""
+    """Make errors of the system name the requested file, not the temporary one."""
     try:
         yield
     except OSError as error:
@@ -199,7 +199,7 @@ def _followed(path: Path) -> Path:
         shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
         user = os.geteuid() if hasattr(os, "geteuid") else 0  # where all files belong to user 0
         if shared and link.st_uid not in (user, folder.st_uid):
-            raise PermissionError(errno.EACCES, "It is a link of another user", str(path))
+            raise PermissionError(errno.EACCES, "It is a link owned by another user", str(path))
         path = path.parent / path.readlink()
     else:
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), str(path))
@@ -226,7 +226,7 @@ def _is_special(path: Path) -> bool:
 
 
 def _take_the_place(new: Path, path: Path) -> None:
-    """Two renames, since a non-empty folder cannot be replaced in one."""
+    """Replace a folder by two renames, because one cannot replace a non-empty folder."""
     aside = beside(path, "old")
     if path.exists():
         path.rename(aside)

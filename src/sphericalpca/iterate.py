@@ -1,7 +1,7 @@
-"""The only loop, and the protocols of solvers.
+"""The loop that all solvers share, and the protocols of solvers.
 
 The loop owns the clock, the history and the reason for stopping.  A solver is an immutable record
-of options that makes states: `Solver` and `State` list what they must have; `Resumable`,
+of options that makes states.  `Solver` and `State` list what they must have; `Resumable`,
 `KnowsFinalSums` and `Promising` are optional.
 """
 
@@ -40,7 +40,7 @@ __all__ = [
 SMALL_PROMISE = 1e-5
 # A run is stagnant after this many iterations without a smaller residual or loss.
 STAGNATION = 20
-# A run whose first residual is below this one, or below `tol`, began near a critical point.
+# A run whose first residual is below this value, or below `tol`, began near a critical point.
 CRITICAL = 1e-4
 
 
@@ -64,14 +64,14 @@ class Start:
     V : array, shape (n, r), or None
         For Algorithm 1.
     is_svd : bool
-        Whether U is the SVD, to which `svd_ratio_` refers, or was found from it.
+        Whether U is the SVD that `svd_ratio_` refers to, or was found from it.
     curvature : Curvature or None
-        The curvature of f, as far as the SVD gives it.
+        The curvature of f, as far as it is known from the SVD.
     span : array, shape (m, k), or None
-        An orthonormal basis of directions in which a better start may be found, such as those among
-        which the SVD was.
+        An orthonormal basis of directions in which a better start may be found, such as those in
+        which the SVD was found.
     coordinates : array, shape (k, r), or None
-        Of U within the span.
+        Coordinates of U within the span.
     svd_value : float or None
         f at the SVD, if the start is better than that.
     """
@@ -122,7 +122,7 @@ StateT_co = TypeVar("StateT_co", bound=State, covariant=True)
 
 @runtime_checkable
 class KnowsFinalSums(Protocol):
-    """A state that has the final sums of a fit; otherwise they cost another half pass."""
+    """A state that has the final sums of a fit; without them a fit ends with half a pass more."""
 
     @property
     def final_sums(self) -> FinalSums | None:
@@ -220,7 +220,7 @@ class Monitor:
 
 @dataclass
 class Run(Generic[StateT]):
-    """A run in progress: everything the loop needs to continue.
+    """A run in progress, with everything that the loop needs to continue it.
 
     Attributes
     ----------
@@ -259,27 +259,27 @@ def iterate(
 ) -> Solution[StateT]:
     """Step until the residual reaches `tol`, `max_iter` is reached, or `monitor` asks to stop.
 
-    One more step is made after the last if the state promises that it will lower the loss by
-    more than the share `small_promise`.  At least one step is made.  With ``tol=0`` all
-    `max_iter` steps are made, even from a point where the residual happens to be exactly zero;
-    otherwise a run also ends where only rounding errors still change.
+    When `tol` is reached, one more step is made if the state predicts that it lowers the loss by
+    more than the share `small_promise`.  At least one step is made.  With ``tol=0`` all `max_iter`
+    steps are made, even from a point where the residual happens to be exactly zero; otherwise a
+    run also ends when only rounding errors still change.
 
     Parameters
     ----------
     start : Start or Run
         Where to begin, or a run to resume.
     rounding : float, optional
-        A decrease of the loss that may be rounding: without larger ones or a smaller residual for
-        20 iterations ends.
+        The largest decrease of the loss that may be rounding.  The run ends after 20 iterations
+        without a larger decrease or a smaller residual.
     way_up : callable, optional
-        Given the problem and the U where a run ended that began at a critical point: a better U,
-        or None.
+        Called with the problem and the final U of a run that began at a critical point; returns a
+        better U, or None.
     monitor : Monitor, optional
         Called at every iteration; may ask to stop.
     began : float, optional
         Start of the clock, from `time.perf_counter`; now by default.
     keep : callable, optional
-        Given the run at its start and after each iteration, to be kept in case of a crash.
+        Called with the run at its start and after each iteration, to save it in case of a crash.
     """
     monitor, keep = monitor or Monitor(), keep or _forget
     began = time.perf_counter() if began is None else began
@@ -293,8 +293,8 @@ def iterate(
         # It may have converged to a larger `tol` than the current one.
         run.arrived = run.arrived and min(row["residual"] for row in run.record) <= tol
     keep(run)
-    # A finished run may be continued to a smaller `tol`, or with more iterations.  One that was cut
-    # short may have used up a smaller `max_iter`.
+    # A finished run may be continued to a smaller `tol`, or with more iterations.  An unfinished
+    # run may have used up a smaller `max_iter`.
     is_over = run.finished or len(run.record) >= max_iter
     reason, stop = None, False
     while reason is None:
@@ -333,13 +333,13 @@ def _stagnates(run: Run[StateT], tol: float, rounding: float) -> bool:
     earlier, latest = run.record[:-STAGNATION], run.record[-STAGNATION:]
     if len(earlier) < STAGNATION or earlier[-1]["loss"] - latest[-1]["loss"] > rounding:
         return False
-    # Residuals below `tol` are those of saddles that were left.
+    # Residuals below `tol` belong to saddles that the run has left.
     least = min((row["residual"] for row in earlier if row["residual"] > tol), default=math.inf)
     return min(row["residual"] for row in latest) >= least
 
 
 def _may_be_saddle(run: Run[StateT], tol: float, reason: StopReason | None) -> bool:
-    """Whether a run has ended that began near a critical point."""
+    """Whether a run that began near a critical point has ended."""
     first = run.record[0]["residual"]
     if reason is None and tol == 0 and len(run.record) == 1:  # it will not end
         return first <= 64.0 * float(np.finfo(run.state.U.dtype).eps)
@@ -363,7 +363,7 @@ def _why_stop(
 ) -> StopReason | None:
     met = tol > 0 and run.state.residual <= tol
     if met:
-        # Where the loss is small its gradient is too, long before the loss reaches its minimum.
+        # If the loss is small, so is its gradient, long before the loss reaches its minimum.
         promise = run.state.promise if isinstance(run.state, Promising) else 0.0
         if run.arrived or promise <= small_promise:
             return StopReason.CONVERGED

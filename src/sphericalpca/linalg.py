@@ -36,12 +36,12 @@ __all__ = [
     "unit_rows",
 ]
 
-# This many squares may be added up in the data type of X: NumPy adds one after the other.
+# NumPy adds squares one after the other: this many may be added up in the data type of X.
 SHORT_ROW = 1024
 
 
 def real_array(values: Any) -> Array:
-    """A float64 copy of real numbers; a TypeError says what else was given."""
+    """Copy real numbers to float64; for anything else raise a TypeError that names it."""
     try:
         array = np.asarray(values)
         if array.dtype.kind in "fiubO":
@@ -66,8 +66,8 @@ class Polar(NamedTuple):
 def row_norms(A: Array) -> Array:
     """Euclidean length of every row in float64, from denormal numbers to near overflow.
 
-    One fast sum of squares; only rows whose square left the range in which squares are
-    accurate are measured again, divided by their largest entry first.
+    Computes a fast sum of squares first.  Only rows whose sum is out of the range in which
+    squares are accurate are measured again, divided by their largest entry.
     """
     info = np.finfo(A.dtype)
     with np.errstate(over="ignore", under="ignore"):
@@ -88,9 +88,9 @@ def row_norms(A: Array) -> Array:
 
 
 def _row_squares(A: Array) -> Array:
-    """Sums of squares of the rows; those of long rows piece by piece, added in float64.
+    """Sums of squares of the rows; long rows are summed in pieces, and these in float64.
 
-    In one piece a float32 row of a hundred thousand equal numbers would lose half its digits.
+    In one piece, a float32 row of a hundred thousand equal numbers would lose half its digits.
     """
     if A.shape[1] <= SHORT_ROW or A.dtype == np.float64:
         return np.asarray(np.einsum("ij,ij->i", A, A))
@@ -119,9 +119,9 @@ def frobenius(A: Array) -> float:
 
 
 def in_range(A: Array) -> tuple[Array, float]:
-    """A matrix whose squares are safe, and the number that it was divided by.
+    """Scale a matrix so that squares are safe; also return the number that it was divided by.
 
-    That number is 1, and nothing is copied, unless the largest entry is far from one.
+    This number is 1, and nothing is copied, unless the largest entry is far from one.
     """
     peak = max(float(A.max(initial=0.0)), -float(A.min(initial=0.0)))
     if peak == 0.0 or 1e-8 < peak < 1e8 or not math.isfinite(peak):
@@ -132,7 +132,7 @@ def in_range(A: Array) -> tuple[Array, float]:
 def polar(M: Array, inner: Inner = inner_products) -> Polar:
     """Orthonormal polar factor of M (m x r, m >= r): the U that maximises <U, M>.
 
-    Computed through the r x r matrix M'M, many times cheaper than an SVD of M.  That
+    It is computed from the r x r matrix M'M, many times cheaper than an SVD of M.  This
     squares the condition number, so a nearly rank-deficient M is converted to float64, and
     then passed to the SVD, which also completes the factor to r orthonormal columns.
 
@@ -173,8 +173,8 @@ def orthonormal_outside(
 ) -> Array:
     """An orthonormal basis of R - S S'R, for an R from which S S'R was subtracted once already.
 
-    That left rounding errors within the span of S, which grow when columns are made
-    longer; here they are removed, unless they are `harmless`.  Directions lost in them are
+    The subtraction left rounding errors within the span of S, which grow when columns are
+    scaled up.  They are removed here, unless they are `harmless`; directions lost in them are
     dropped.  Squares of R must be safe: see `in_range`.
     """
     D = column_basis(R, float(np.finfo(R.dtype).eps) ** 0.75, inner)
@@ -182,11 +182,11 @@ def orthonormal_outside(
     if frobenius(within) <= harmless:
         return D
     D -= product(S, within)
-    # What lost half its length was within the span.
+    # Columns that lose half their length were within the span.
     D = column_basis(D, 0.25, inner, 1.0)
     if frobenius(within) > 0.1:
-        # Much of R was rounding error.  Scaled up once more, what is left of it could double
-        # from one call to the next.
+        # Much of R was rounding error.  If it were scaled up once more, what is left of it could
+        # double from one call to the next.
         D -= product(S, inner(S, D))
         D = refined(D, inner)
     return D
@@ -206,8 +206,8 @@ def column_basis(R: Array, cutoff: float, inner: Inner, full: float = 0.0) -> Ar
 def leading_eigenvectors(A: Array, count: int) -> tuple[Array, Array]:
     """The largest eigenvalues of a symmetric matrix, decreasing, and their vectors (m x count).
 
-    LAPACK computes all of them faster than more than a quarter.  Its methods for some may silently
-    return fewer where all are equal up to rounding, as for white data.
+    If more than a quarter of them are needed, LAPACK is faster at computing all.  Its methods for
+    a subset may silently return fewer if all are equal up to rounding, as for white data.
     """
     m, values = len(A), np.empty(0)
     options = {"check_finite": False}
@@ -251,7 +251,7 @@ def fix_signs(U: Array) -> Array:
 def principal_angles(A: Array, B: Array) -> Array:
     """Angles in radians, increasing, between the column spans of A and B.
 
-    From sines and cosines together: either alone loses small or right angles.
+    Computed from sines and cosines: cosines alone lose small angles, sines alone right angles.
     """
     Q, P = orthonormal(A), orthonormal(B)
     C = Q.T @ P

@@ -17,7 +17,7 @@ from sphericalpca.registry.formats import check_suffix
 
 __all__ = ["FORMAT", "check_model_name", "read_model", "require_library", "write_model"]
 
-# Raised when a file of this version could not be read by an older program.
+# Increased when older versions cannot read the files of this one.
 FORMAT = 2
 READABLE = (1, 2)  # version 0.1 wrote format 1
 KEY = "sphericalpca"
@@ -36,7 +36,7 @@ def write_model(path: Path, arrays: Mapping[str, Array], header: Mapping[str, An
 
 
 def read_model(path: Path) -> tuple[dict[str, Any], dict[str, Array]]:
-    """Header and arrays of a file that `write_model` wrote; all numbers are finite."""
+    """Read header and arrays of a file that `write_model` wrote, with finite numbers only."""
     library = _safetensors("safetensors")
     if not path.is_file():
         absent = "is a device, pipe or socket" if path.exists() else "does not exist"

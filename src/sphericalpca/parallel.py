@@ -1,7 +1,7 @@
-"""All cores, by the package's threads, with BLAS limited to one thread each.
+"""Use all cores by the package's own threads, with BLAS limited to one thread each.
 
-Every thread processes one part of the rows completely, and threads synchronise once per pass;
-those of BLAS synchronise after every product.
+Every thread processes one part of the rows completely, so threads synchronise once per pass.
+Threads of BLAS would synchronise after every product.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def allowed_threads() -> int:
 
 @contextmanager
 def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterator[None]:
-    """Within this context `spread` runs on all allowed threads, and BLAS on one; it may be nested.
+    """A context in which `spread` runs on all allowed threads, and BLAS on one; may be nested.
 
     By default `threads` is the number BLAS may use; Dask's workers pass their own.  With a fixed
     number of `parts` results are the same on any number of threads.
@@ -44,7 +44,7 @@ def parallel(threads: int | None = None, *, parts: int | None = None) -> Iterato
     blas = _blas(os.getpid())
     with blas.one_thread() as allowed:
         count = threads or allowed
-        # One less than there are items: one of those is always done by the caller.
+        # One thread fewer than items: the caller always processes one itself.
         with ThreadPoolExecutor(max(count - 1, 1), initializer=blas.keep_to_one) as executor:
             token = _pool.set(_Pool(executor, parts or count, count, os.getpid()))
             try:
@@ -73,9 +73,9 @@ def spread(
             other.add_done_callback(ended)
         if not others:
             return list(map(function, items))
-        # The first is done here: waking a thread and waiting for it takes a tenth of a millisecond.
+        # The caller does the first: waking and awaiting a thread takes a tenth of a millisecond.
         found = {0: function(items[0])}
-        # So are those that no thread has started, where there are more items than threads.
+        # It also does those that no thread has started, if there are more items than threads.
         for k in range(len(others), 0, -1):
             if others[k - 1].cancel():
                 found[k] = function(items[k])

@@ -43,7 +43,7 @@ __all__ = [
 
 
 class FinalSums(NamedTuple):
-    """What `Problem.canonical_form` needs besides U, to end a fit."""
+    """What `Problem.canonical_form` needs besides U at the end of a fit."""
 
     value: float  # f(U)
     cosines: float  # sum_j w_j ||U'x_j|| / ||x_j||
@@ -175,7 +175,7 @@ class Problem:
         return float((totals.energy - alignment) + (total - alignment))
 
     def evaluate(self, U: Array) -> Point:
-        """Everything at U, from one pass."""
+        """Compute everything at U, in one pass."""
         U = self._cast(U)
         kernel = partial(_evaluate, U=U, auxiliary=self._auxiliary)
         value, cosines, gradient, moment = self.rows.sweep(kernel, columns=2 * U.shape[1])
@@ -217,7 +217,7 @@ class Problem:
             U=self._cast(refined(rotated)),
             shares=eigenvalues / eigenvalues.sum(),
             value=sums.value,
-            # Where all rows lie in the subspace, rounding may exceed the maximum.
+            # If all rows lie in the subspace, rounding may exceed the maximum.
             mean_cosine=min(sums.cosines / self.rows.totals.weight, 1.0),
         )
 

@@ -35,11 +35,11 @@ Labels = npt.NDArray[np.integer[Any]]
 
 
 def times(A: Any, B: Any, out: Array | None = None) -> Any:
-    """A B where both are finite and may be float32, without NumPy's "invalid value in matmul".
+    """A B for finite factors, without NumPy's spurious warning "invalid value in matmul".
 
-    The fast kernels of BLAS also compute in unused lanes, and set the flag of an invalid operation
-    for whatever values are there: OpenBLAS 0.3.31 with AVX-512 does, for float32
-    rows of five numbers times a vector.  The product itself is right.
+    Fast kernels of BLAS also compute in unused lanes, and set the flag of an invalid operation for
+    whatever values are there.  OpenBLAS 0.3.31 with AVX-512 does so for float32 rows of five
+    numbers times a vector.  The product itself is right.
     """
     if isinstance(A, np.ndarray) and isinstance(B, np.ndarray):
         found = dense_product(A, B, out)
@@ -66,8 +66,8 @@ def product(A: Array, B: Array) -> Array:
 def inner_products(A: Array, B: Array) -> Array:
     """A'B for tall A and B, on all threads of the context.
 
-    BLAS adds up one product after the other: over a hundred thousand rows in float32, with few
-    columns, that costs half the digits.  So sums of short pieces are added in float64.
+    BLAS adds up one product after the other.  Over a hundred thousand rows in float32, with few
+    columns, this loses half the digits.  So sums of short pieces are added in float64.
     """
 
     def products(part: slice) -> Array:

@@ -1,12 +1,12 @@
 """The problem of wide data in coordinates of the rows: vectors of n instead of m numbers.
 
-Only the span of the rows matters, so that U = X'A for some A (n x r).  A is kept together with
+Only the span of the rows matters, so U = X'A for some A (n x r).  A is kept together with
 Y = XU, stacked in one array [A; Y] of 2n rows: sums, and products with small matrices from the
-right, act on both as they act on U.  The inner product of X'A and X'B is A'(XX'B), so that only
+right, act on both as they act on U.  The inner product of X'A and X'B is A'(XX'B), so only
 one workspace per pass has m rows.
 
 At U, with the best components V, weights W, B = WV and H = Y'B = U'G, the part of the gradient
-G = X'B that turns the subspace is X'D with D = B - A H.  It is computed directly, with all its
+G = X'B that rotates the subspace is X'D with D = B - A H.  It is computed directly, with all its
 digits, and not as a difference of large matrices.
 """
 
@@ -54,7 +54,7 @@ def suits_exact(rows: Rows) -> bool:
 
 
 def _are_wide(rows: Rows) -> bool:
-    """Whether rows are wide and in memory; their lengths are squared, and squared again."""
+    """Whether rows are wide and in memory, with lengths whose fourth powers are in range."""
     (n, m), longest = rows.shape, rows.totals.longest
     return rows.in_memory and n < m and m > GRAM_FEATURES and 1e-3 < longest < 1e3
 

@@ -1,4 +1,4 @@
-"""Escape from saddles, where first-order steps are zero; the SVD of symmetric data can be one."""
+"""Escape from saddles, where first-order steps are zero.  The SVD of symmetric data can be one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from sphericalpca.rowspace import FewRows, LeavesRowSpace, RowSpace
 
 __all__ = ["way_up"]
 
-# Hessian products, a pass each, after which f is assumed to curve downwards in all directions.
+# After this many Hessian products (a pass each) f is assumed to curve downwards everywhere.
 LOOKS = 10
-# An increase by less than this many rounding errors may not be one.
+# An increase by less than this many rounding errors may be due to rounding.
 ROUNDING = 64.0
 # With many more rows than this, a sample tells first whether f may curve upwards at all.
 ROWS = 4096
@@ -24,8 +24,8 @@ ROWS = 4096
 def way_up(problem: Problem, U: Array, span: Array | None = None) -> Array | None:
     """A subspace near U with a larger f, if f curves upwards somewhere; None if it does not.
 
-    U is meant to be critical.  Lanczos' method looks for the direction in which the second-order
-    model bends upwards most, from a random one: symmetric data hide it from any other.  Given the
+    U should be critical.  Lanczos' method looks for the direction in which the second-order model
+    bends upwards most, starting at a random one: symmetric data hide it from any other.  Given the
     `span` of the strongest directions of many rows, a sample of rows is tried first, within it.
 
     Raises

@@ -26,12 +26,12 @@ __all__ = ["FAILURE", "LeadingEigenvalues", "Ritz", "tangent"]
 
 # A bound may fail with this probability.
 FAILURE = 1e-9
-# For the random vectors.  An unusual seed: with that of a fit or of the data, such as 0, vectors
-# would be the same, and not independent.
+# Seed of the random vectors.  With a usual seed, such as 0, vectors could equal those of a fit or
+# of the data, and would not be independent of them.
 SEED = 0x2C1A_94F3_7B60_E85D_13D9_0A72_C64E_5F81
 # Vectors beyond the r requested ones, so that the rest of A is far below the r-th eigenvalue.
 SPARE, SPARE_SHARE = 8, 0.5
-# Random vectors that Lanczos starts from, and products: more for eigenvalues that are close.
+# Random vectors that Lanczos' method starts from, and products: more for close eigenvalues.
 BLOCK, FEW_PRODUCTS, MANY_PRODUCTS = 16, 8, 48
 # Blocks that refine Ritz vectors at a time, and how often.
 DEPTH, ROUNDS = 3, 12
@@ -93,7 +93,7 @@ class LeadingEigenvalues:
     """
 
     def __init__(self, problem: Problem, U: Array) -> None:
-        # A device may have no float64.
+        # Some devices lack float64.
         as_given = isinstance(problem.rows, NamespaceRows) or problem.rows.dtype == np.float64
         self._rows = problem.rows if as_given else DoubleRows(problem.rows)
         # The probability that a bound fails, if known.

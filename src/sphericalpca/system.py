@@ -39,7 +39,7 @@ def show_versions() -> None:
 
 
 def describe_system() -> str:
-    """What `show_versions` prints."""
+    """Return the text that `show_versions` prints."""
     importlib.import_module("sklearn.utils.validation")  # loads the libraries that it uses
     python = f"{platform.python_version()} ({platform.python_implementation()}), {sys.executable}"
     try:

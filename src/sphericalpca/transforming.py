@@ -61,7 +61,7 @@ def transform_blocks(model: SphericalPCA, rows: RowSource) -> Generator[Array, N
     U = model.components_.T.astype(rows.dtype)
     with closing(finite_blocks(rows)) as blocks:
         for first, matrix in blocks:
-            # Not around the yield, which would limit the threads of the caller.
+            # Left before the yield: otherwise it would limit the caller's threads, too.
             with parallel():
                 options = {"mean": model.mean_, "first": first}
                 V = in_memory(matrix, normalize=model.normalize, **options).components(U)
@@ -94,7 +94,7 @@ def transform_file(
     keep: Sequence[str] | None = None,
     watch: Callable[[int], None] | None = None,
 ) -> int:
-    """Transform the rows of files and write the result to a file, whole or not at all.
+    """Transform the rows of files and write the result to a file, atomically.
 
     Parameters
     ----------

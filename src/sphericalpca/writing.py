@@ -32,7 +32,7 @@ __all__ = [
 
 
 class Carried:
-    """Columns other than the vectors, read in order of the rows."""
+    """Columns other than the vectors, read in the order of the rows."""
 
     def __init__(self, schema: Any, batches: Generator[Any, None, None]) -> None:
         self.schema = schema
@@ -55,7 +55,7 @@ class Carried:
 
 
 def carried_columns(source: RowSource, names: Sequence[str] | None = None) -> Carried | None:
-    """Columns of the tables other than the vectors, all or those named; None if there are none."""
+    """Columns of the tables besides the vectors, all or those named; None if there are none."""
     tables = [part for part in _parts(source) if isinstance(part, TableRows)]
     others = [part for part in _parts(source) if not isinstance(part, TableRows)]
     if others:

@@ -102,7 +102,7 @@ def test_what_is_wrong_is_said_in_one_line(run, path, output, monkeypatch):
     path.with_name("text").write_text("hello")
     failed(run("export", path.with_name("text"), "--to", "npz", "-o", output), "not a model")
     monkeypatch.setitem(sys.modules, "faiss", None)
-    line = str(MissingExtraError("An index of faiss", "faiss-cpu", "faiss"))
+    line = str(MissingExtraError("A faiss index", "faiss-cpu", "faiss"))
     failed(run("export", path, "--to", "faiss", "-o", output), line)
     assert not output.exists()
 

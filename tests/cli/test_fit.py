@@ -94,7 +94,7 @@ def test_it_tells_whether_the_svd_would_have_done(run, X, file, model, monkeypat
         ("rows.npy -r 9", "-r 9 must be at most"),
         ("rows.npy -r 3 --memory-budget lots", "lots"),
         ("rows.npy -r 3 --memory-budget 10", "--memory-budget"),
-        ("rows.npy -r 0.8 --checkpoint c", "no checkpoint"),
+        ("rows.npy -r 0.8 --checkpoint c", "a checkpoint cannot"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(run, file, words, line, monkeypatch):

@@ -105,8 +105,8 @@ DAMAGED = "is not a model of sphericalpca, or is damaged"
     ("change", "reason"),
     [
         *((lambda raw, share=s: raw[: int(share * len(raw))], DAMAGED) for s in (0, 0.1, 0.999)),
-        (lambda raw: rewritten(raw, lambda facts: facts.pop("versions")), "is not a whole model"),
-        (lambda raw: rewritten(raw, lambda facts: facts.pop("certificate")), "not a whole model"),
+        (lambda raw: rewritten(raw, lambda facts: facts.pop("versions")), "not a complete model"),
+        (lambda raw: rewritten(raw, lambda facts: facts.pop("certificate")), "a complete model"),
         (None, "does not exist: check the name"),
     ],
 )

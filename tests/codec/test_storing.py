@@ -76,7 +76,7 @@ def changed(path, change):
 def test_hostile_files_are_refused(saved, change):
     path = saved[2]
     changed(path, change)
-    with pytest.raises(DataError, match="is not a whole SphericalCodec"):
+    with pytest.raises(DataError, match="is not a complete SphericalCodec file"):
         SphericalCodec.load(path)
 
 

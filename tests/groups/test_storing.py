@@ -52,7 +52,7 @@ def test_vectors_merged_groups_and_vectorizers_of_ones_own(corpus, tmp_path, ref
     assert np.array_equal(loaded.predict(X), model.labels_)
     own = TextClusters(4, vectorizer=CountVectorizer(), refine=refine).fit(corpus[0])
     own.save(tmp_path / "b.safetensors")
-    with pytest.raises(DataError, match="vectorizer of your own"):
+    with pytest.raises(DataError, match="custom vectorizer"):
         TextClusters.load(tmp_path / "b.safetensors")
     loaded = TextClusters.load(tmp_path / "b.safetensors", vectorizer=own.vectorizer_)
     assert np.array_equal(loaded.predict(corpus[0]), own.labels_)
@@ -110,7 +110,7 @@ CHANGES = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_hostile_files_are_refused(path, tmp_path, name):
-    with pytest.raises(DataError, match=r"not a whole model of groups|NaN or infinity"):
+    with pytest.raises(DataError, match=r"not a complete model of groups|NaN or infinity"):
         TextClusters.load(rewritten(path, tmp_path / "x.safetensors", CHANGES[name]))
 
 

@@ -112,7 +112,7 @@ def test_more_rows_than_lengths_could_be_kept_of(tmp_path, monkeypatch):
     path = tmp_path / "t.h5"
     with h5py.File(path, "w") as file:
         file.create_dataset("train", shape=(2**55, 4), dtype="f4", chunks=(100, 4))
-    with pytest.raises(DataError, match=f"announces {2**55} rows, but there is not enough memory"):
+    with pytest.raises(DataError, match=f"declares {2**55} rows, but there is not enough memory"):
         SphericalPCA(1).fit(open_rows(path))
 
 
@@ -138,7 +138,7 @@ def test_a_checkpoint_of_which_one_number_was_changed(solver, tmp_path):
     with zipfile.ZipFile(path, "w") as archive:
         for member, content in members.items():
             archive.writestr(member, content)
-    with pytest.raises(DataError, match="does not fit its checksum"):
+    with pytest.raises(DataError, match="does not match its checksum"):
         checkpoint_fit(solver, path, 3)
 
 

@@ -233,7 +233,7 @@ def test_what_does_not_fit_its_checksum_is_refused(run_of_two):
     cut = {**arrays, "state.U": arrays["state.U"][:2]}
     for content, changes in ((half, {}), (cut, {}), (arrays, {"value": 1.0})):
         _forged(path, content, sealed=False, **changes)
-        with pytest.raises(DataError, match="its content does not fit its checksum"):
+        with pytest.raises(DataError, match="its content does not match its checksum"):
             _go_on(path)
     deep = np.full(100_000, ord("["), dtype=np.uint8)
     path.write_bytes(_saved(np.savez, **{**arrays, "header": deep}))

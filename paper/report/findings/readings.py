@@ -90,7 +90,7 @@ def _joint(by_reading: ByReading, found: Counter[str]) -> str:
 
 
 def in_readings(by_reading: ByReading) -> str:
-    """Such as: in both readings."""
+    """Name the readings in words, such as "in both readings"."""
     if len(by_reading) > 1:
         return "in both readings"
     return f"with {READINGS[next(iter(by_reading))]}"

@@ -52,7 +52,7 @@ class ReportFinding:
 
 
 def listed(items: Iterable[str]) -> str:
-    """a; a and b; a, b and c."""
+    """Join items as in a sentence: "a", "a and b", "a, b and c"."""
     names = list(items)
     if len(names) < 2:
         return "".join(names)
@@ -60,12 +60,12 @@ def listed(items: Iterable[str]) -> str:
 
 
 def percent(value: float) -> str:
-    """A share in percent, with one decimal: 91.6 %."""
+    """A share in percent, with one decimal: "91.6 %"."""
     return f"{100 * value:.1f} %"
 
 
 def count(number: int, total: int, noun: str) -> str:
-    """A count in words: all 4 rows, 3 of 4 rows, none of 4 rows, the one row, no row."""
+    """A count in words: "all 4 rows", "3 of 4 rows", "none of 4 rows", "the one row", "no row"."""
     if total == 1:
         return f"{'the one' if number else 'no'} {noun.removesuffix('s')}"
     if number == total:
@@ -88,7 +88,7 @@ def differences(values: Sequence[float]) -> str:
 
 
 def not_counted(lines: Sequence[ComparisonLine]) -> str:
-    """Such as: MUA is left out at isolet, where its data differ; empty where all count."""
+    """Say, for example, "MUA is left out at isolet, where its data differ", or nothing."""
     return "; ".join(
         f"{METHODS[method].label} is left out at {places([line_name(line) for line in part])}, "
         "where its data differ"
@@ -97,7 +97,7 @@ def not_counted(lines: Sequence[ComparisonLine]) -> str:
 
 
 def by_measure(found: dict[str, list[str]]) -> str:
-    """Such as: accuracy and NMI at 5 and 10 groups; accuracy at 5 groups and NMI at 10 groups."""
+    """Say, for example, "accuracy and NMI at 5 groups" or "accuracy at 5 and NMI at 10 groups"."""
     if len(found) == 2 and len({tuple(names) for names in found.values()}) == 1:
         return f"{' and '.join(found)} at {places(next(iter(found.values())))}"
     return " and ".join(f"{measure} at {places(names)}" for measure, names in found.items())
@@ -126,7 +126,7 @@ def standing(
 
 
 def places(names: Sequence[str]) -> str:
-    """Names in a row; "r =" of dimensions and "groups" of numbers are said once."""
+    """List names; "r =" of dimensions and "groups" of numbers occur only once."""
     if all(name.endswith(" groups") for name in names):
         return listed(name.removesuffix(" groups") for name in names) + " groups"
     first, *rest = names
@@ -134,7 +134,7 @@ def places(names: Sequence[str]) -> str:
 
 
 def cost_range(lines: Sequence[ComparisonLine], rival: str) -> str:
-    """How many times a rival's CPU time Spherical PCA takes: 2.1 to 9.4; "" if not known."""
+    """The ratios of Spherical PCA's CPU time to a rival's: "2.1 to 9.4"; "" if unknown."""
     ratios = [
         line.seconds[OURS] / line.seconds[rival]
         for line in lines

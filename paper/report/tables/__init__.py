@@ -1,3 +1,3 @@
-"""What stands in each table, apart from how it is written."""
+"""The contents of the tables, independent of their format."""
 
 __all__: list[str] = []

@@ -50,7 +50,7 @@ LineName = Callable[[ComparisonLine], str]
 
 
 def line_name(line: ComparisonLine) -> str:
-    """How the page calls a line."""
+    """The name of a line on the page."""
     key = line.key
     if key.experiment in BY_DIMENSION:
         return f"r = {key.r}"

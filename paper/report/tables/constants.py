@@ -1,4 +1,4 @@
-"""Algorithm 1 with other constants: what is reached, and what clusters are worth then."""
+"""Algorithm 1 with other constants: mean cosines reached, and accuracies of clusters."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Sweep:
 
     @property
     def where(self) -> str:
-        """How the page calls the data."""
+        """The name of the data on the page."""
         name = DATA.get(self.dataset, self.dataset)
         return name if self.dataset == "toy" else f"{name}, {self.groups} groups"
 

@@ -22,7 +22,7 @@ def has_intervals(lines: Sequence[ComparisonLine]) -> bool:
 
 
 def too_few(lines: Sequence[ComparisonLine]) -> str:
-    """Such as "2 draws: too few to test."; empty where every line has enough."""
+    """Say, for example, "2 draws: too few to test."; empty if every line has enough."""
     found = dict.fromkeys(
         _repetitions(line, max(numbers))
         for line in lines

@@ -27,7 +27,7 @@ SOLVER_NAMES = {
 
 
 def solver_name(solver: Any) -> str:
-    """How the page calls a solver."""
+    """The name of a solver on the page."""
     return SOLVER_NAMES.get(str(solver), str(solver))
 
 
@@ -75,7 +75,7 @@ def _power(run: Any) -> float:
 
 
 def _factor(rho: float) -> str:
-    """Enough digits to tell a slow rate from none."""
+    """A factor with enough digits to distinguish a slow rate from none."""
     digits = 3 if rho < 0.99 else 5
     return f"{rho:.{digits}f}"
 

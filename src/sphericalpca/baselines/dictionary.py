@@ -1,8 +1,8 @@
-"""K-SVD: sparse codes by matching pursuit, then one atom after the other by its own SVD.
+"""K-SVD: sparse codes by matching pursuit, then each atom in turn by an SVD of its residual.
 
-The update of the atoms never increases the loss ||X - C D||^2, unless atoms are merged; the
-coding, being greedy, may.  Rows do not keep earlier codes that were better: the atoms would adapt
-to codes that the pursuit does not find again.
+Updating the atoms never increases the loss ||X - C D||^2, unless atoms are merged; coding is
+greedy and may increase it.  Rows do not keep earlier codes that were better, because atoms would
+adapt to codes that the pursuit does not find again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = ["Dictionary", "first_atoms", "leading_direction", "learn_dictionary"]
 
 # Atoms whose |cosine| is within this of 1 are considered equal.
 TWINS = 1e-6
-# A row whose squared error is this small, relative to the row, is represented.
+# A row is represented exactly if its squared error, relative to the row, is this small.
 REPRESENTED = 1e-12
 # Up to this many rows or columns the SVD itself is cheaper than Lanczos steps.
 SMALL = 32
@@ -32,11 +32,11 @@ LANCZOS_ACCURACY = 1e-6
 
 @dataclass(frozen=True)
 class Dictionary:
-    """Atoms D (k x m) of unit length, the most used first, and how they were learned.
+    """Atoms D (k x m) of unit length, the most used first, and a record of how they were learned.
 
     `coded` and `losses` are ||X - C D||^2 after the coding and after the update of the atoms in
-    each iteration; `change` is the last relative change of the loss.  A run has converged when
-    that is at most `tol` or all rows are represented, and no atom was replaced.
+    each iteration; `change` is the last relative change of the loss.  A run has converged when the
+    change is at most `tol` or all rows are represented exactly, and no atom was replaced.
     """
 
     D: Array
@@ -47,7 +47,7 @@ class Dictionary:
 
 
 def first_atoms(X: Matrix, lengths: Array, k: int, rng: np.random.Generator) -> Array:
-    """Rows drawn at random; random directions where there are fewer rows than atoms."""
+    """Draw rows at random, and random directions if there are fewer rows than atoms."""
     candidates = np.flatnonzero(lengths > 0)
     D = dense(X[rng.permutation(candidates)[:k]])
     extra = rng.standard_normal((k - len(D), X.shape[1]))
@@ -57,7 +57,7 @@ def first_atoms(X: Matrix, lengths: Array, k: int, rng: np.random.Generator) -> 
 def learn_dictionary(
     X: Matrix, lengths: Array, D: Array, n_nonzero: int, *, tol: float, max_iter: int
 ) -> Dictionary:
-    """Alternate until the loss changes by at most `tol` times itself, if not 0; X in float64."""
+    """Alternate until the relative change of the loss is at most `tol`, if not 0; X in float64."""
     D = D.copy()
     products = np.asarray(X @ D.T)
     coded, losses = [], [float((lengths**2).sum())]
@@ -72,7 +72,7 @@ def learn_dictionary(
         losses.append(float(errors.sum()))
         renewed = _replace_unused(X, lengths, D, C, products=products, errors=errors)
         change = abs(losses[-2] - losses[-1]) / (losses[-2] or 1.0)
-        # Where all rows are represented the loss is rounding error, and so is its change.
+        # If all rows are represented exactly, the loss and its change are rounding errors.
         settled = change <= tol or losses[-1] <= REPRESENTED * losses[0]
         converged = tol > 0 and not renewed and settled
     order = np.argsort(-np.square(C).sum(axis=0), kind="stable")
@@ -106,7 +106,7 @@ def _errors(lengths: Array, C: Array, D: Array, products: Array) -> Array:
 
 
 def _update_atoms(X: Matrix, D: Array, C: Array) -> None:
-    """Atom and codes become the leading singular pair of the residual of the others."""
+    """Set each atom and its codes to the leading singular pair of the others' residual."""
     for k in range(len(D)):
         users = np.flatnonzero(C[:, k])
         if len(users) == 0:
@@ -128,7 +128,7 @@ def _merge_twins(D: Array, C: Array) -> None:
 def _replace_unused(
     X: Matrix, lengths: Array, D: Array, C: Array, *, products: Array, errors: Array
 ) -> bool:
-    """Replace unused atoms by the worst represented rows; True if there were any."""
+    """Replace unused atoms by the rows with the largest errors; True if there were any."""
     errors = np.where(errors > REPRESENTED * lengths**2, errors, 0.0)
     renewed = False
     for k in np.flatnonzero(~C.any(axis=0)):
@@ -137,7 +137,7 @@ def _replace_unused(
             break
         D[k] = dense(X[[worst]])[0] / lengths[worst]
         products[:, k] = X @ D[k]
-        # Rows along the new atom need no further one.
+        # Rows parallel to the new atom are not candidates for the next one.
         errors[np.abs(products[:, k]) >= (1 - TWINS) * lengths] = 0.0
         renewed = True
     return renewed

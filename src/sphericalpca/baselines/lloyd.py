@@ -18,7 +18,7 @@ from sphericalpca.rows import Block, Matrix, Rows, as_rows, dense
 __all__ = ["Assignment", "Clustering", "Labels", "assign", "lloyd", "starts", "unit_copy"]
 
 # A sum of unit vectors this short, relative to their number, has no direction; a cosine
-# this close to 1 is 1.
+# this close to 1 counts as 1.
 ROUNDING = 64 * np.finfo(np.float32).eps
 
 
@@ -35,7 +35,7 @@ class Assignment:
 
 @dataclass(frozen=True)
 class Clustering:
-    """The end of a run, the inertia after each iteration, and its last relative decrease."""
+    """The result of a run, the inertia after each iteration, and its last relative decrease."""
 
     last: Assignment
     inertias: Array
@@ -44,7 +44,7 @@ class Clustering:
 
 
 def unit_copy(X: Matrix, rows: Rows) -> tuple[Matrix, Array]:
-    """Unit rows and weights of those rows that have both; `rows` was made from X."""
+    """Copy rows that have a direction and a weight, scaled; `rows` was made from X."""
     useful = rows.stats.weight > 0
     X, scale = X[useful], rows.stats.scale[useful].astype(X.dtype)
     Z = sparse.diags_array(scale) @ X if sparse.issparse(X) else X * scale[:, None]
@@ -54,7 +54,7 @@ def unit_copy(X: Matrix, rows: Rows) -> tuple[Matrix, Array]:
 def starts(
     Z: Matrix, weight: Array, n_clusters: int, n_init: int, rng: np.random.Generator
 ) -> Iterator[Array]:
-    """Centres by k-means++, whose squared distances of unit rows are 2 - 2 cosine."""
+    """Centres by k-means++; squared distances between unit rows are 2 - 2 cosine."""
     share = weight / weight.max()
     for seed in rng.integers(2**31, size=n_init):
         found, _ = kmeans_plusplus(Z, n_clusters, sample_weight=share, random_state=int(seed))
@@ -97,7 +97,7 @@ def _assign(block: Block, centers: Array, labels: Labels, cosines: Array) -> tup
 
 
 def _renewed(Z: Matrix, found: Assignment, weight: Array) -> Array:
-    """Mean directions; an empty cluster restarts at the worst represented row."""
+    """Mean directions; an empty cluster restarts at the row farthest from its centre."""
     k = len(found.centers)
     total = np.bincount(found.labels, weights=weight, minlength=k)
     directions, lengths = unit_rows(found.sums)

@@ -1,7 +1,7 @@
 """Orthogonal matching pursuit for blocks of rows; `benchmarks/bench_baselines.py` measures it.
 
-The steps of scikit-learn's `orthogonal_mp_gram`, forty to eighty times faster on thousands of rows
-with 20 atoms.  Where atoms are linearly dependent a row just gets fewer non-zeros.
+It takes the steps of scikit-learn's `orthogonal_mp_gram`, 40 to 80 times faster on thousands of
+rows with 20 atoms.  If atoms are linearly dependent, a row gets fewer non-zeros.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from sphericalpca.linalg import Array
 
 __all__ = ["matching_pursuit"]
 
-# A row is coded when all its correlations are this small, relative to the first.
+# The code of a row is complete when all its correlations are this small, relative to the first.
 CODED = 1e-8
 # Below this squared distance from the span of others a unit atom adds nothing.
 DEPENDENT = 1e-10
-# Numbers in the largest array of a block: few enough for the cache.
+# Size of the largest array of a block: it should fit in the cache.
 BLOCK_ENTRIES = 200_000
 
 
@@ -55,7 +55,7 @@ def _pursue(gram: Array, correlations: Array, n_nonzero: int) -> Array:
     # Codes of the chosen atoms, which are triangular in the basis made from them.
     codes = np.zeros((n, k))
     for t in reversed(range(n_nonzero)):
-        # The part along q_t that atoms chosen later give already; useless atoms have code 0.
+        # Subtract what atoms chosen later contribute along q_t; useless atoms have code 0.
         given = np.einsum("nk,nk->n", basis[:, t], codes)
         codes[each, chosen[:, t]] += (share[:, t] - given) * inverse[:, t]
     return codes

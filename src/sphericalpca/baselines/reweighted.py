@@ -46,7 +46,7 @@ class ReweightedState:
 
     @cached_property
     def residual(self) -> float:
-        """How far the next step turns the subspace."""
+        """How far the next step rotates the subspace."""
         U = np.asarray(self.U, dtype=np.float64)
         return frobenius(self.following - U @ (U.T @ self.following))
 
@@ -79,7 +79,7 @@ def distances(rows: Rows, U: Array) -> Array:
 def median_distance(rows: Rows, U: Array) -> float:
     """Median distance of rows outside the subspace (others could make it zero); inf for none."""
     s = distances(rows, U)
-    # By Pythagoras the rounding of a length comes out as its square root.
+    # Pythagoras' theorem turns rounding errors of squares into their square roots.
     outside = s > np.sqrt(WITHIN * np.finfo(rows.dtype).eps) * rows.stats.norm
     return float(np.median(s[outside])) if outside.any() else np.inf
 

@@ -18,7 +18,7 @@ from sphericalpca.version import __version__
 
 __all__ = ["COMMANDS", "App", "app"]
 
-MODULES = {"assign": "cluster", "search": "compress"}  # of commands that share one
+MODULES = {"assign": "cluster", "search": "compress"}  # commands defined in another's module
 COMMANDS = {
     name: f"sphericalpca.cli.{MODULES.get(name, name)}:{name}"
     for name in (
@@ -40,7 +40,7 @@ INTERRUPTED = 130
 # Exit status of programs whose output is closed: 128 plus the number of SIGPIPE.
 PIPE_CLOSED = 141
 
-# Errors whose message is enough; anything else is a bug.
+# Errors that users can act on; anything else is a bug.
 EXPECTED = (ValueError, ImportError, OSError, MemoryError)
 
 # Handled elsewhere: usage errors with exit code 2, help, a closed pipe.

@@ -30,16 +30,16 @@ FEATURES = 384  # of generated rows
 @click.argument("files", metavar="[IN]...", nargs=-1)
 @click.option("-r", "--components", type=COUNT, default=64, help="Number of components.")
 @click.option("--rows", type=COUNT, default=20_000, help="Use only the first N rows.")
-@click.option("--rounds", type=COUNT, default=3, help="Fits of each method.")
+@click.option("--rounds", type=COUNT, default=3, help="Number of fits of each method.")
 @reading_options
 @common_options("tol", "seed", "json", "quiet")
 def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) -> None:
     """Compare the speed of Spherical PCA with scikit-learn's TruncatedSVD and PCA.
 
     Without IN it uses generated rows that resemble text embeddings.  Rows are loaded into memory
-    and scaled to unit length first; the methods are fitted in turns, and medians are printed.  A
-    ratio below 1 means that Spherical PCA is faster.  One pass is a product with the data and one
-    with their transpose.
+    and scaled to unit length first; the methods are fitted in turn, and medians are printed.  A
+    ratio below 1 means that Spherical PCA is faster.  A pass consists of one product with the data
+    and one with their transpose.
     """
     X, data = _rows(files, rows, options)
     what = f"{X.shape[0]:,} x {X.shape[1]:,} to {components} components"
@@ -65,7 +65,7 @@ def bench(files: tuple[str, ...], components: int, rows: int, **options: Any) ->
 
 
 def _rows(files: tuple[str, ...], limit: int, options: dict[str, Any]) -> tuple[Any, str]:
-    """The first rows, in memory, and their title."""
+    """Load the first rows of the files, or generate rows; with a title for them."""
     if files:
         return sphericalpca.rows.reading.load_rows(open_files(files, options), limit), named(files)
     make = sphericalpca.datasets.make_embeddings

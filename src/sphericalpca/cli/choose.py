@@ -1,4 +1,4 @@
-"""``sphericalpca choose``: how many dimensions keep the neighbours."""
+"""``sphericalpca choose``: how many bytes and dimensions keep the neighbours."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ __all__ = ["choose"]
     ),
 )
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
-@click.option("--recall", type=SHARE, default=0.95, help="Recall to keep.")
-@click.option("--k", type=COUNT, default=10, help="Neighbours of each query.")
+@click.option("--recall", type=SHARE, default=0.95, help="Target recall.")
+@click.option("--k", type=COUNT, default=10, help="Number of neighbours of each query.")
 @common_options("queries")
 @click.option("--largest", type=COUNT, help="Maximum number of components.")
 @click.option("-o", "--output", type=FILE, help="Model file to write, fitted without the queries.")
@@ -39,12 +39,12 @@ __all__ = ["choose"]
 @reading_options
 @common_options("tol", "seed", "force", "json", "quiet")
 def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **options: Any) -> None:
-    """Find the fewest bytes, and dimensions, that keep the nearest neighbours by cosine.
+    """Find the fewest bytes and the fewest dimensions that keep the nearest neighbours by cosine.
 
-    Codes (see "compress"), int8, float16 and float32 come first, by bytes; then dimensions in
-    float32.  Some rows are held out as queries, a model is fitted to the others, and the queries'
-    nearest rows are compared with those in the full space.  The lower end of the 95 % interval
-    of the recall must reach the target.
+    The first table compares codes (see "compress"), int8, float16 and float32 by their bytes; the
+    second compares numbers of dimensions in float32.  Some rows are held out as queries, a model
+    is fitted to the others, and the queries' nearest rows are compared with those in the full
+    space.  The lower end of the 95 % interval of the recall must reach the target.
 
     The model that -o saves is not fitted to the held-out rows.  To fit to all rows, run
     "sphericalpca fit" with the number of components found here.
@@ -75,7 +75,7 @@ def choose(files: tuple[str, ...], output: Path | None, plot: Path | None, **opt
 
 
 def _choose(files: tuple[str, ...], options: dict[str, Any]) -> tuple[Any, Any]:
-    """The choice of dimensions, and that of bytes."""
+    """Choose the number of dimensions, and the number of bytes."""
     source = open_files(files, options)
     shown = console.showing_status("True neighbours ...", quiet=options["quiet"])
     common = {name: options[name] for name in ("recall", "k", "queries")}

@@ -30,11 +30,11 @@ run 5.0%); {unknown:.1%} are in group -1 (first run {first_unknown:.1%}); shares
 by {moved:.1%}."""
 
 _text_options = console.with_options(
-    click.option("--text", help="Column of texts.  Default: the only one."),
-    click.option("--id", help="Column of identifiers.  Default: number of the line."),
+    click.option("--text", help="Column that holds the texts.  Default: the only one."),
+    click.option("--id", help="Column that holds identifiers.  Default: line numbers."),
     click.option("--encoding", default="utf-8", help="Encoding of the file."),
     click.option("--strip", type=console.Names(["mail"]), help="Drop headers, quotes, signatures."),
-    click.option("--vectors", is_flag=True, help="The file contains vectors."),
+    click.option("--vectors", is_flag=True, help="Read vectors instead of texts."),
     click.option("--merge", type=console.COUNT, metavar="N", help="Merge nearest groups into N."),
 )
 

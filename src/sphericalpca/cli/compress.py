@@ -123,12 +123,12 @@ def _write_curve(choice: Any, folder: Path) -> None:
 @reading_options
 @common_options("force", "json", "quiet")
 def search(folder: Path, files: tuple[str, ...], k: int, output: Path, **options: Any) -> None:
-    """Find the nearest rows of queries among codes.
+    """Find the encoded rows nearest to each query.
 
-    These have the largest cosines, in a folder that compress wrote.  Each line of the output is a
-    neighbour: the numbers of query, rank and row, counted from 0, the estimated cosine, a 95%
-    interval of the true cosine, and the other columns of the table, if any (with an underscore, as
-    in "row_", if a name is taken).
+    Searches a folder that compress wrote for the rows with the largest cosines.  Each line of the
+    output is one neighbour: query, rank and row (numbered from 0), the estimated cosine, a 95%
+    interval for the true cosine, and the other columns of the table, if any (with an underscore,
+    as in "row_", if a name is taken).
     """
     from sphericalpca.codec.files import open_folder  # noqa: PLC0415
 

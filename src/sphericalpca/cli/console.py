@@ -67,7 +67,7 @@ SHARE = Number(0, 1, min_open=True, max_open=True)
 # Options that several commands have.
 _COMMON = {
     "queries": click.option(
-        "--queries", type=click.IntRange(min=2), default=1000, help="Rows to hold out."
+        "--queries", type=click.IntRange(min=2), default=1000, help="Number of rows to hold out."
     ),
     "tol": click.option("--tol", type=Number(0), default=1e-4, help="Residual at which to stop."),
     "seed": click.option("--seed", type=SEED, default=0, help="Random seed."),
@@ -76,7 +76,7 @@ _COMMON = {
     "quiet": click.option("--quiet", is_flag=True, help="Show no progress."),
 }
 
-# Options whose parameters have other names in Python, and flags that negate a parameter.
+# Options that have another name than their parameter in Python, and flags that negate one.
 PYTHON = {"components": "n_components", "clusters": "n_clusters", "seed": "random_state", "at": "k"}
 NEGATED = {"no_normalize": "normalize"}
 
@@ -94,7 +94,7 @@ def output_option(what: str, kind: click.Path = FILE) -> Decorator:
 
 
 def with_options(*options: Decorator) -> Decorator:
-    """A decorator that adds options to a command, in this order."""
+    """Return a decorator that adds options to a command, in this order."""
 
     def add(command: Callable[..., Any]) -> Callable[..., Any]:
         for option in reversed(options):
@@ -117,7 +117,7 @@ def against_svd(ratio: float, what: str = "directions") -> str:
 
 
 def open_console(*, stderr: bool = False) -> Console:
-    """A console that takes text literally: brackets in file names are not markup."""
+    """Open a console that prints text literally: brackets in file names are not markup."""
     from rich.console import Console  # noqa: PLC0415 - slow to import
 
     console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
@@ -142,7 +142,7 @@ def write_line(text: str, *, err: bool = False) -> None:
 
 
 def harmless(text: str) -> str:
-    """Escape the control characters of each line: they could command a terminal."""
+    """Escape the control characters of each line, which a terminal could obey."""
     return "\n".join(map(printable, text.split("\n")))
 
 
@@ -177,7 +177,7 @@ def did_you_mean(word: str, names: list[str]) -> list[str]:
 
 
 def in_options(message: Explained, command: click.Command | None) -> str:
-    """The text of an error or warning, with the command's options for Python's parameters."""
+    """The text of an error or warning, with the command's options in place of parameters."""
     options = {
         (PYTHON | NEGATED).get(option.name or "", option.name): option
         for option in (command.params if command is not None else ())
@@ -230,7 +230,7 @@ def printing_warnings() -> Iterator[None]:
 
 @contextmanager
 def showing_status(text: str, *, quiet: bool) -> Iterator[Callable[[str], None] | None]:
-    """A callable that changes the text of a spinner on a terminal; None if there is no terminal."""
+    """Show a spinner; yield a callable that changes its text, or None without a terminal."""
     console = open_console(stderr=True)
     shown = console.is_terminal and not quiet
     with console.status(text) if shown else nullcontext() as status:

@@ -1,4 +1,4 @@
-"""``sphericalpca demo``: a one-minute tour on data that every installation has."""
+"""``sphericalpca demo``: a one-minute tour on bundled data."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ DRAWN = ("statistics", "signals", "images", "machine learning")
     short_help="One-minute tour on bundled data.",
     epilog=examples(
         "sphericalpca demo",
-        "sphericalpca demo --out first-look    # with a picture, and vectors to go on with",
+        "sphericalpca demo --out first-look    # also write a picture, and vectors to try out",
     ),
 )
 @click.option("--out", type=FOLDER, help="Folder for a picture and a file of vectors.")
 @common_options("force", "quiet")
 def demo(out: Path | None, force: bool, quiet: bool) -> None:
-    """Show what Spherical PCA does, in a minute, on data that ship with the dependencies.
+    """Show in a minute what Spherical PCA does, on data bundled with its dependencies.
 
     Three kinds of rows (images of digits, texts, vectors that resemble text embeddings) are
-    reduced to unit vectors.  The table shows how much of their direction is kept and how many of
-    the ten nearest neighbours by cosine, next to two common alternatives.
+    reduced to unit vectors.  The table shows how much of their direction and how many of the ten
+    nearest neighbours by cosine are kept, next to two common alternatives.
     """
     if out is not None:
         check_folder(out, (VECTORS, PICTURE), force=force)
@@ -64,7 +64,7 @@ def _data() -> Iterator[tuple[str, Any, int]]:
 
 
 def _texts() -> tuple[Any, Any]:
-    """Tf-idf of docstrings, and their groups."""
+    """Tf-idf vectors of docstrings, and the group of each."""
     from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: PLC0415 - slow to import
 
     corpus = sphericalpca.datasets.load_docstrings()
@@ -123,7 +123,7 @@ def _write(out: Path) -> None:
 
 
 def _draw(path: Path) -> None:
-    """Four groups of texts on the sphere of three components."""
+    """Draw four groups of texts, reduced to three components, on the sphere."""
     import numpy as np  # noqa: PLC0415
 
     plotting = sphericalpca.plotting

@@ -1,4 +1,4 @@
-"""``sphericalpca evaluate``: compare a model with other methods, in print, a page and rows."""
+"""``sphericalpca evaluate``: compare a model with other methods, on stdout, a page and CSV."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PAGE, ROWS, NUMBERS = "evaluation.html", "rows.csv", "evaluation.json"
 @click.argument("model", metavar="MODEL", type=click.Path(path_type=Path))
 @click.argument("files", metavar="IN...", nargs=-1, required=True)
 @click.option(
-    "--out", type=FOLDER, help="Folder for the page and the rows; needs the extra 'pages'."
+    "--out", type=FOLDER, help="Folder for an HTML page and CSV rows; needs the extra 'pages'."
 )
 @common_options("queries")
 @click.option("--at", default="1,10,100", help="Numbers of neighbours, separated by commas.")
@@ -47,8 +47,8 @@ def evaluate(model: Path, files: tuple[str, ...], out: Path | None, **options: A
 
     Some rows are held out as queries.  The other methods (SVD, centred PCA, the first coordinates,
     a random projection) and a second Spherical PCA are fitted to the rest; the model itself is
-    not refitted.  The mean cosine of the rows is compared with that of the model's fit.  If the
-    model was fitted to named columns of a table, these are read.
+    not refitted.  To detect drift, the mean cosine of the rows is compared with that of the
+    training rows.  If the model was fitted to named columns of a table, the same columns are read.
     """
     at = _numbers(options["at"])
     if out is not None:

@@ -20,12 +20,12 @@ from sphericalpca.registry.solvers import SOLVERS
 
 __all__ = ["describe", "fit"]
 
-# Between two lines of progress, if stderr is not a terminal.
+# Seconds between two lines of progress, if stderr is not a terminal.
 LINE_SECONDS = 10.0
 
 
 def _dimension(text: str) -> float:
-    """A number of components, or a mean cosine."""
+    """Parse a number of components, or a mean cosine."""
     for kind in (int, float):
         try:
             number = kind(text)
@@ -39,8 +39,8 @@ def _dimension(text: str) -> float:
 
 @click.command(
     help="Fit a model to the rows of one or several files.\n\n"
-    f"Reads {joined(row_suffixes())} files, a block of rows at a time; several files, or a "
-    "pattern in quotes, are one matrix.",
+    f"Reads {joined(row_suffixes())} files, a block of rows at a time.  Several files, or all that "
+    "match a quoted pattern, form one matrix.",
     epilog=examples(
         "sphericalpca fit vectors.npy -r 64 -o model.safetensors",
         "sphericalpca fit 'parts/*.parquet' --column embedding -r 128 -o model.safetensors",
@@ -68,7 +68,7 @@ def _dimension(text: str) -> float:
 @click.option("--max-iter", default=1000, type=COUNT, help="Maximum number of iterations.")
 @click.option("--solver", type=Names(("auto", *SOLVERS)), default="auto", help="Solver.")
 @click.option("--no-normalize", is_flag=True, help="Do not scale rows to unit length.")
-@click.option("--center", is_flag=True, help="Subtract the mean first; not part of the method.")
+@click.option("--center", is_flag=True, help="Subtract the mean first (not part of the method).")
 @click.option(
     "--certify",
     is_flag=True,
@@ -145,7 +145,7 @@ def _progress(show: Callable[[str], None] | None, *, quiet: bool) -> Callable[[A
 
 
 def describe(progress: Any) -> str:
-    """The progress of a fit in one line."""
+    """Describe the progress of a fit in one line."""
     parts = [f"{progress.seconds:,.0f} s"]
     if progress.rows_per_second == progress.rows_per_second:
         parts.append(f"{progress.rows_per_second:,.0f} rows/s")

@@ -1,4 +1,4 @@
-"""``sphericalpca info``: what a model file holds."""
+"""``sphericalpca info``: the contents of a model file."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MEANINGS = {
     "fingerprint": "ties codes to their codec",
     "n_groups": "groups of texts or vectors",
     "mean_cosine": "mean cosine between a text and the centre of its group",
-    "low_cosine": "cosine that 5% of the texts are below",
+    "low_cosine": "5% of the texts have a smaller cosine",
     "unknown": "share of texts in group -1",
     "fit mean_cosine": "mean cosine between a row and its projection; 1 is perfect",
     "fit svd_ratio": "objective at the SVD / at the result; above 0.9999 an SVD is enough",
@@ -46,7 +46,7 @@ MEANINGS = {
     "certificate": "bound on the distance to the optimum; - if none was saved",
     "certificate gap": "no subspace is better by more than this fraction",
     "certificate kind": "rigorous, probable or estimate",
-    "certificate probability": "of the bound being wrong; - if not known",
+    "certificate probability": "probability that the bound is wrong; - if not known",
     "certificate rigorous": "whether all eigenvalues were computed",
 }
 
@@ -78,7 +78,7 @@ def info(model: Path, as_json: bool) -> None:
 
 
 def facts_of(path: Path) -> dict[str, Any]:
-    """Facts from the header and the arrays; the file is checked as when it is loaded."""
+    """Collect facts from the header and the arrays; the file is checked as when it is loaded."""
     header = {}
     with suppress(DataError):  # `load_model` raises a better error
         header = {} if path.is_dir() else sphericalpca.modelfile.read_model(path)[0]
@@ -87,7 +87,7 @@ def facts_of(path: Path) -> dict[str, Any]:
     if header.get("class") == "TextClusters":
         return _groups_facts(path)
     model = load_model(path)
-    # In the current names, whichever version wrote it.
+    # Under the current names, whichever version wrote the file.
     fitted = sphericalpca.estimators.fitted.header_and_arrays(model, None)[0]["fitted"]
     try:
         bound, solver = header["certificate"], header["solver"]
@@ -109,7 +109,7 @@ def facts_of(path: Path) -> dict[str, Any]:
             "version": dict(header["versions"]),
         }
     except (KeyError, RecursionError, TypeError, ValueError, AttributeError) as error:
-        value = f"{str(path)!r} is not a whole model ({printable(repr(error), 200)})"
+        value = f"{str(path)!r} is not a complete model file ({printable(repr(error), 200)})"
         raise DataError(value, remedy="save it again") from None
 
 
@@ -126,7 +126,7 @@ def _certificate_facts(bound: dict[str, Any]) -> dict[str, Any]:
 
 
 def _codec_facts(path: Path) -> dict[str, Any]:
-    """Of a codec, or of a folder of codes."""
+    """Collect facts about a codec, or a folder of codes."""
     from sphericalpca.codec.files import open_folder  # noqa: PLC0415 - slow to import
 
     if path.is_dir():
@@ -140,7 +140,7 @@ def _codec_facts(path: Path) -> dict[str, Any]:
 
 
 def _groups_facts(path: Path) -> dict[str, Any]:
-    """Of a model that `cluster` wrote."""
+    """Collect facts about a model that `cluster` wrote."""
     clusters = sphericalpca.TextClusters.load(path)
     counts = {"n_groups": int(clusters.merged_.max()) + 1, "n_features": clusters.n_features_in_}
     facts = {"file": str(path), "class": "TextClusters", "bytes": path.stat().st_size, **counts}

@@ -51,7 +51,7 @@ def check_output_path(output: Path) -> None:
 
 
 def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
-    """As `check_output`, for files in a folder that may not exist yet."""
+    """Like `check_output`, for files in a folder that may not exist yet."""
     for name in names:
         if (out / name).exists() and not force:
             remedy = ("choose another folder, or pass ", FORCE)
@@ -63,25 +63,25 @@ def check_folder(out: Path, names: Sequence[str], *, force: bool) -> None:
 
 
 def check_model_output(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
-    """As `check_output`, for a model; its library must be installed."""
+    """Like `check_output`, for a model; its library must be installed."""
     sphericalpca.modelfile.check_model_name(output)
     check_output(output, force=force, reads=reads)
     sphericalpca.modelfile.require_library()
 
 
 def check_picture(output: Path, *, force: bool, reads: Sequence[str | Path]) -> None:
-    """As `check_output`, for a picture; needs a supported format and matplotlib."""
+    """Like `check_output`, for a picture; needs a supported format and matplotlib."""
     check_output(output, force=force, reads=reads)
     sphericalpca.plotting.style.picture_format(output)
     sphericalpca.plotting.style.pyplot()  # says what to install if matplotlib is missing
 
 
 def check_apart(**files: Path | None) -> None:
-    """Refuse the same file for two options."""
+    """Refuse two options that name the same file."""
     roles: dict[Path, str] = {}
     for option, path in files.items():
         if path is not None and (first := roles.setdefault(resolved(path), option)) != option:
-            raise click.UsageError(f"--{first} and --{option} are the same file, {path}: use two.")
+            raise click.UsageError(f"--{first} and --{option} are the same file, {path}: name two.")
 
 
 @contextmanager

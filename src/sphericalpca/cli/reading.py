@@ -1,4 +1,4 @@
-"""Shared by commands that read files: options, opening, progress."""
+"""What commands that read files share: options, opening, progress."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def open_files(files: Sequence[str], options: dict[str, Any], *, model: Any = No
 
 
 def named(files: Sequence[str]) -> str:
-    """A title for the rows: the name of their file, or of the first of several."""
+    """Return a title for the rows: the name of their file, or of the first of several."""
     first = Path(files[0]).name
     return first if len(files) == 1 else f"{first} and {len(files) - 1} more"
 
@@ -78,13 +78,13 @@ def tell_of_cut(asked: int, held_out: int) -> None:
 
 
 def split_names(text: str | None) -> list[str] | None:
-    """Names separated by commas."""
+    """Split names that are separated by commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 @contextmanager
 def showing_rows(total: int, *, quiet: bool) -> Iterator[Callable[[int], None] | None]:
-    """A callable that counts rows in a progress bar; None if there is no terminal."""
+    """Show a progress bar; yield a callable that counts rows, or None without a terminal."""
     console = open_console(stderr=True)
     if quiet or not console.is_terminal:
         yield None

@@ -1,4 +1,4 @@
-"""Tables: whole words on terminals of any width, plain columns elsewhere."""
+"""Tables that keep words whole on terminals of any width; plain columns elsewhere."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _fits(columns: list[_Column], width: int) -> bool:
 
 
 def _widths(columns: list[_Column], width: int) -> list[int]:
-    """As wide as possible, texts before numbers, of which only headers can be wrapped."""
+    """Divide the width among columns: all get their least width, then texts grow first."""
     widths = [column.least for column in columns]
     free = width - sum(widths) - GAP * (len(columns) - 1)
     for k in sorted(range(len(columns)), key=lambda k: columns[k].number):

@@ -1,4 +1,4 @@
-"""``sphericalpca transform``: files in, unit vectors out."""
+"""``sphericalpca transform``: reduce the rows of files to unit vectors."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ def transform(
 ) -> None:
     """Reduce the rows of files to unit vectors.
 
-    Rows are streamed: memory does not grow with their number.  If the model was fitted to named
-    columns, these are read from Parquet and Arrow files, in any order.  Other columns
+    Rows are streamed, so memory use does not grow with their number.  If the model was fitted to
+    named columns, they are read from Parquet and Arrow files, in any order.  Other columns
     (identifiers, texts) are copied to Parquet and Arrow outputs.
     """
     check_output(output, force=options["force"], reads=[model, *files])

@@ -48,7 +48,7 @@ class SearchResult(NamedTuple):
 
 
 class SphericalCodec(MatrixTransformer):
-    """Encode the directions of rows in a few bytes each, so that their neighbours survive.
+    """Encode the directions of rows in a few bytes each, so that nearest neighbours are kept.
 
     `SphericalPCA` turns rows into unit vectors.  Their components share bytes, so that all bytes
     carry about as much; each byte names one of 256 levels, found by k-means.  Decoded vectors are
@@ -57,7 +57,7 @@ class SphericalCodec(MatrixTransformer):
     Parameters
     ----------
     n_bytes : int, default=96
-        Bytes of a code.  More than the rows can use are clipped, with a `CapacityWarning`.
+        Bytes of a code.  Fewer, with a `CapacityWarning`, if the rows cannot use as many.
     n_components : int or "auto", default="auto"
         Dimension r of the subspace; "auto" leaves out components that deserve no bits.
     random_state : int, RandomState or None, default=None
@@ -68,7 +68,7 @@ class SphericalCodec(MatrixTransformer):
     n_bytes_, n_components_ : int
         Bytes of a code, and number of components r.
     components_ : ndarray of shape (n_components_, n_features)
-        Orthonormal rows, those of `SphericalPCA` in the order of their bytes.
+        Orthonormal rows: the components of `SphericalPCA`, in the order of their bytes.
     bits_, packing_ : ndarray of shape (n_components_,)
         Bits that each component is worth (levels are shared, so these are not integers), and the
         byte that encodes it.
@@ -227,7 +227,7 @@ class SphericalCodec(MatrixTransformer):
         *,
         return_interval: bool = False,
     ) -> SearchResult:
-        """The k rows of the largest cosines with each query.
+        """Find the k rows with the largest cosine to each query.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class SphericalCodec(MatrixTransformer):
             With `ids`, `cosines`, `lower` and `upper`, of shape (n_queries, k).
         """
         vectors, codes = self._directions(queries)[0], self._check_codes(codes)
-        check_k(k, "the rows to find for each query")
+        check_k(k, "the number of rows to find for each query")
         ids, scores = self._quantiser.search(vectors, codes, k if rerank is None else 4 * k)
         if rerank is None:
             ends = interval(self.error_quantiles_, scores, len(codes))
@@ -257,9 +257,9 @@ class SphericalCodec(MatrixTransformer):
         return SearchResult(ids, scores, *(ends if return_interval else ()))
 
     def error_bound(self, X: Any) -> Array:
-        """Distance of each row, scaled to length 1, from its decoded vector: a diagnostic.
+        """Compute the distance of each row, scaled to length 1, from its decoded vector.
 
-        No cosine is wrong by more, but it is too loose to prove any ranking of neighbours.
+        No cosine has a larger error, but the bound is too loose to prove any ranking of neighbours.
 
         Parameters
         ----------
@@ -274,7 +274,7 @@ class SphericalCodec(MatrixTransformer):
         return np.where(Y.any(axis=1), np.sqrt(np.maximum(2 - 2 * kept, 0)), 0)
 
     def save(self, path: str | Path) -> None:
-        """Write the fitted codec to one safetensors file, whole or not at all.
+        """Write the fitted codec to one safetensors file, atomically.
 
         Parameters
         ----------

@@ -68,7 +68,7 @@ def load_codec(codec: Any, path: Path) -> None:
         if fingerprint(codec) != header["fingerprint"] or not 0 <= codec.distortion_ <= 4:
             raise ValueError("it has another fingerprint, or no distortion")
     except DAMAGES as error:
-        found = f"{str(path)!r} is not a whole SphericalCodec ({printable(error, 200)})"
+        found = f"{str(path)!r} is not a complete SphericalCodec file ({printable(error, 200)})"
         raise DataError(found, remedy="save the codec again") from None
 
 

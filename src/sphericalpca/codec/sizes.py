@@ -44,7 +44,7 @@ class ByteChoice(NamedTuple):
     n_queries: int
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything as plain numbers.
+        """Return all results as plain numbers.
 
         Returns
         -------
@@ -62,7 +62,7 @@ def choose_bytes(
     queries: int = 1000,
     random_state: Any = None,
 ) -> ByteChoice:
-    """Recall of the nearest neighbours by cosine against the bytes of a vector.
+    """Measure the recall of nearest neighbours by cosine against the bytes of a vector.
 
     Rows are held out as queries, and codecs are fitted to the others.  The lower end of the
     recall's 95 % interval must reach the target.

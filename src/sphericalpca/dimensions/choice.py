@@ -33,9 +33,9 @@ class CurvePoint:
     mean_cosine : float
         Mean cosine between rows and their projections, over the rows that were not held out.
     bytes_per_vector : int
-        In float32.
+        Bytes of a vector in float32.
     index_bytes : int
-        Of all vectors of the base, in float32, without an index structure.
+        Bytes of all vectors of the base in float32, without an index structure.
     svd_recall : float
         Recall of the uncentred SVD with unit rows; NaN where it was not measured.
     """
@@ -51,7 +51,7 @@ class CurvePoint:
 
     @property
     def interval(self) -> str:
-        """Both ends as text; the lower end is rounded down, since .8997 does not reach .9."""
+        """Both ends as text; the lower end is rounded down, because .8997 does not reach .9."""
         return f"{floor(1000 * self.low) / 1000:.3f} to {self.high:.3f}"
 
 
@@ -76,7 +76,7 @@ class DimensionChoice:
     k, n_queries, n_base, n_features : int
         Number of neighbours, held-out queries, other rows and columns.
     confidence : float
-        Of the intervals.
+        Confidence level of the intervals.
     fit_seconds, search_seconds : float
         Seconds spent on fits and searches.
     """
@@ -100,7 +100,7 @@ class DimensionChoice:
         return next(p for p in self.curve if p.n_components == self.n_components)
 
     def column(self, name: str) -> Array:
-        """One attribute of all points of the curve.
+        """Return one attribute of all points of the curve.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ class DimensionChoice:
         return np.array([getattr(point, name) for point in self.curve])
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, for JSON; NaN becomes None.
+        """Return all numbers as a dict for JSON; NaN becomes None.
 
         Returns
         -------

@@ -49,7 +49,7 @@ def choose_components(
     random_state: Any = None,
     progress: Callable[[CurvePoint], Any] | None = None,
 ) -> DimensionChoice:
-    """The smallest number of components that keeps the nearest neighbours by cosine.
+    """Find the smallest number of components that keeps the nearest neighbours by cosine.
 
     Rows are held out as queries, and the model is fitted to the others.  A query's true
     neighbours are its k nearest rows by cosine in the full space; recall is the share of
@@ -71,9 +71,9 @@ def choose_components(
     largest : int, optional
         The largest number of components to consider; unlimited by default.
     confidence : float, default=0.95
-        Of the intervals.
+        Confidence level of the intervals.
     tol : float, default=1e-4
-        Of the fits, as in `SphericalPCA`.
+        Tolerance of the fits, as in `SphericalPCA`.
     random_state : int, RandomState or None, default=None
         Seed of the draw of queries.
     progress : callable, optional
@@ -214,7 +214,7 @@ class _Search:
         return model
 
     def _draft(self, size: int) -> Array:
-        """Approximate components of a fit, strongest first; a step from the SVD if it is close."""
+        """Approximate the components of a fit, strongest first; one step if the SVD is close."""
         start = self.svd.start(self.svd.vectors(size))
         if start.curvature is not None:
             here = self.problem.evaluate(start.U)
@@ -242,7 +242,7 @@ class _Search:
         return share.low >= self.target
 
     def _reaches(self, ladder: Ladder, size: int) -> bool:
-        """Measure a subspace of the ladder."""
+        """Measure a subspace of the ladder; return whether it reaches the target."""
         return self._record(ladder.project(size))
 
     def _record(self, Z: Array) -> bool:

@@ -53,7 +53,7 @@ class Ladder:
         return self._U[:, :r]
 
     def project(self, r: int) -> Array:
-        """Projections of all rows on a good subspace of dimension r, shape (n, r)."""
+        """Project all rows on a good subspace of dimension r, shape (n, r)."""
         if r > IMPROVED_PART * self.size:
             return self._Z[:, :r]
         Z = np.ascontiguousarray(self._Z[:, : min(SPAN * r, self.size)])
@@ -91,7 +91,7 @@ class SvdProjections:
         return Start(U, curvature=self._curvature)
 
     def project(self, count: int) -> Array:
-        """Projections on the first `count` singular vectors, shape (n, count)."""
+        """Project all rows on the first `count` singular vectors, shape (n, count)."""
         known = self.projected
         if known < count:
             U = self.vectors(min(self._limit, max(FIRST_COLUMNS, 2 * known, count)))

@@ -32,7 +32,7 @@ class DataTypeError(DataError, TypeError):
 
 
 def learn_columns(estimator: Any, X: Any, *, reset: bool, **options: Any) -> Any:
-    """scikit-learn's `validate_data`: sets, or compares, the number of columns and their names."""
+    """Set, or compare, number and names of the columns, by scikit-learn's `validate_data`."""
     fitted = None if reset else getattr(estimator, NAMES, None)
     others = False
     try:

@@ -1,8 +1,8 @@
 """From data to a fitted model, and the smallest number of components that reaches a mean cosine.
 
-Mean cosines of the leading q columns of a U, for all q, come from one read of the data.  So the SVD
-gives a sufficient number of components; fits with that number and fewer, each started from the
-leading components of the last, give the smallest one.
+One read of the data gives the mean cosines of the leading q columns of a U, for all q.  So the SVD
+gives a sufficient number of components.  Fits with this number and fewer, each started from the
+leading components of the last fit, find the smallest one.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FIRST_COLUMNS = 32
 def fit_model(
     model: Any, X: Any, y: Any, sample_weight: Any, *, checkpoint: Any, progress: Any
 ) -> Rows:
-    """Check the data, solve their problem, and store what was found in the model."""
+    """Check the data, solve the problem, and store the results in the model."""
     backend = backend_of(X)
     if checkpoint is not None:
         check_checkpoint_path(checkpoint)
@@ -102,7 +102,7 @@ def _attributes(model: Any, problem: Problem, outcome: Outcome, mean: Any) -> Fi
 
 
 def checked_problem(rows: Rows, *, centred: bool = False, weighted: bool = False) -> Problem:
-    """The problem of these rows, if any has a direction and none is too long."""
+    """Make the problem of these rows; refuse rows without any direction, or too long ones."""
     totals, n = rows.totals, rows.shape[0]
     if totals.weight == 0:
         why = f"{' after centring' if centred else ''}{' or have weight zero' if weighted else ''}"
@@ -165,7 +165,7 @@ class LeadingMeans(NamedTuple):
 
 
 def leading_means(problem: Problem, U: Array) -> LeadingMeans:
-    """Means over the rows for all leading columns of U, from half a pass."""
+    """`LeadingMeans` of U, from half a pass."""
     U = np.ascontiguousarray(U, dtype=problem.rows.dtype)
     kernel = methodcaller("leading_sums", U)
     values, cosines = problem.rows.sweep(kernel, columns=U.shape[1], passes=0.5)
@@ -180,7 +180,7 @@ def _check_share_options(model: Any, checkpoint: Any) -> None:
         found = (size, " as a mean cosine starts from the SVD, so ", given, " cannot be used")
         raise DataError(found, "", ("pass ", Parameter("init", "auto"), ", or an integer ", size))
     if checkpoint is not None:
-        several = " as a mean cosine makes several fits, of which no checkpoint is kept"
+        several = " as a mean cosine takes several fits, which a checkpoint cannot store"
         remedy = ("omit ", Parameter("checkpoint"), ", or pass an integer ", size)
         raise DataError((size, several), "", remedy)
 

@@ -1,4 +1,4 @@
-"""The fitted attributes of SphericalPCA: one record, which fits fill and files store."""
+"""The fitted attributes of SphericalPCA, in one record that fits fill and files store."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class FittedAttributes:
 
     @classmethod
     def at(cls, model: Any, form: CanonicalForm, **known: Any) -> Self:
-        """The attributes of a model during its fit, at a subspace."""
+        """The attributes that a model has during its fit, at the current subspace."""
         return cls(
             components_=np.ascontiguousarray(form.U.T),
             component_weights_=form.shares,
@@ -131,7 +131,7 @@ def keep_last_fit(estimator: Any) -> Iterator[None]:
     try:
         yield
     except BaseException:
-        # By scikit-learn's convention fitted attributes end, but do not begin, with an underscore.
+        # By scikit-learn's convention names of fitted attributes end, but do not begin, with "_".
         for name in [k for k in vars(estimator) if k.endswith("_") and not k.startswith("_")]:
             delattr(estimator, name)
         vars(estimator).update({k: v for k, v in before.items() if k not in vars(estimator)})
@@ -172,7 +172,7 @@ def header_and_arrays(
 
 
 def plain(value: Any) -> Any:
-    """A JSON value; None for values that JSON cannot represent, such as NaN and infinity."""
+    """Convert to a JSON value; None for what JSON cannot represent, such as NaN and infinity."""
     value = value.item() if isinstance(value, np.generic) else value
     known = math.isfinite(value) if isinstance(value, float) else isinstance(value, (str, int))
     return value if known else None
@@ -215,7 +215,7 @@ def load_model(model: Any, path: Path) -> None:
         _check_arrays(fitted)
         _check_agreement(model, fitted)
     except DAMAGES as error:
-        value = f"{str(path)!r} is not a whole model ({printable(error, 200)})"
+        value = f"{str(path)!r} is not a complete model file ({printable(error, 200)})"
         raise DataError(value, remedy="save the model again") from None
     fitted.store(model)
 

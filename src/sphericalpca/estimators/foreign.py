@@ -49,7 +49,7 @@ def backend_of(X: Any) -> Backend:
 
 
 def as_numpy_or_namespace(X: Any) -> Any:
-    """A foreign X as NumPy's without a copy if possible, else a `NamespaceMatrix`."""
+    """Convert a foreign X to a NumPy array without copying, else to a `NamespaceMatrix`."""
     kind, layout = str(X.dtype).rpartition(".")[2], str(getattr(X, "layout", "strided"))
     if getattr(X, "requires_grad", False):
         raise DataError("X requires gradients", "a fit is not differentiable", "pass X.detach()")
@@ -108,7 +108,7 @@ def is_dask(X: Any) -> bool:
 
 
 def check_dask(estimator: Any, X: Any, *, reset: bool) -> np.dtype[Any]:
-    """The type to compute in, after checks of kind, shape, columns and names of X."""
+    """Check kind, shape, columns and names of X; return the type to compute in."""
     ndim = getattr(X, "ndim", None)
     if not isinstance(ndim, int) or ndim != 2:  # a Delayed has every attribute, all Delayed
         shape = f" of {ndim} dimensions" if isinstance(ndim, int) else ""

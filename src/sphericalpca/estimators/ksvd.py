@@ -24,7 +24,7 @@ class KSVD(LinearModel):
     rows of D) and codes with few non-zeros (the rows of C), in turn: codes by orthogonal matching
     pursuit; then, one atom after the other, atom and codes together by the leading singular pair of
     the residual of those rows that use the atom.  As the authors advise, an unused atom is replaced
-    by the row that is represented worst, and of equal atoms only the first is kept.
+    by the row with the largest error, and of equal atoms only the first is kept.
 
     Parameters
     ----------
@@ -59,12 +59,12 @@ class KSVD(LinearModel):
     Notes
     -----
     The package dictlearn (1.0.0, ISC licence) has the same algorithm; from the same first atoms its
-    loss after one iteration and ours agree to seven digits.  There are three reasons not to use it.
-    It takes dense data only.  It codes row by row and makes a full SVD for each atom: an iteration
-    takes some fifty times as long as ours on sparse data like tf-idf, 4,000 x 500 with 20 atoms,
-    and some thirty times on dense data, 7,797 x 617 with 26 atoms, on one core
-    (``python benchmarks/bench_baselines.py`` measures it).  And it keeps atoms that became one.
-    scikit-learn has no K-SVD; the tests compare our matching pursuit with its own.
+    loss after one iteration and ours agree to seven digits.  It is not used here for three reasons.
+    It supports dense data only.  It codes row by row and computes a full SVD for each atom: an
+    iteration takes about fifty times as long as ours on sparse data like tf-idf (4,000 x 500, 20
+    atoms), and about thirty times on dense data (7,797 x 617, 26 atoms), on one core
+    (``python benchmarks/bench_baselines.py`` measures it).  And it keeps atoms that have become
+    equal.  scikit-learn has no K-SVD; the tests compare our matching pursuit with scikit-learn's.
 
     References
     ----------
@@ -117,10 +117,10 @@ class KSVD(LinearModel):
         self.history_ = {"coded": found.coded, "loss": found.losses}
         if self.tol == 0 or found.converged:
             return None
-        return "the loss still changed, relatively, by", found.change
+        return "relative change of the loss", found.change
 
     def transform(self, X: Any) -> Array:
-        """Codes of the rows of X, by orthogonal matching pursuit.
+        """Compute codes of the rows of X, by orthogonal matching pursuit.
 
         Parameters
         ----------

@@ -76,7 +76,7 @@ class FitProgress:
     passes : float
         Passes over the data.
     residual : float
-        After the last iteration; NaN before the first.
+        Residual after the last iteration; NaN before the first.
     seconds_left : float
         An estimate from the decrease of the residual; NaN if there is none.
     """
@@ -117,16 +117,16 @@ class ProgressMonitor(Monitor):
             self._report(time.perf_counter())
 
     def resume(self, iterations: int) -> None:
-        """A run resumes after the iterations of its checkpoint."""
+        """Note that a run resumes after the iterations of its checkpoint."""
         self._made_before = iterations
         self._wrapped.resume(iterations)
 
     def begin(self) -> None:
-        """An iteration begins."""
+        """Note the beginning of an iteration."""
         self._wrapped.begin()
 
     def end(self, state: State) -> bool:
-        """An iteration ended."""
+        """Note the end of an iteration."""
         now = time.perf_counter()
         with self._lock:
             logarithm = math.log(state.residual) if state.residual > 0 else -math.inf
@@ -135,7 +135,7 @@ class ProgressMonitor(Monitor):
         return self._wrapped.end(state)
 
     def close(self) -> None:
-        """The fit is over."""
+        """Report for the last time: the fit is over."""
         with self._lock:
             self._report(math.inf)
         self._wrapped.close()
@@ -173,10 +173,10 @@ class ProgressMonitor(Monitor):
 def watch_fit(
     model: Any, problem: Problem, mean: Array | None, data: dict[str, Any], outer: Any
 ) -> Monitor:
-    """The monitor of a fit: scikit-learn's callbacks, if any, within that of the progress."""
+    """The monitor of a fit: reports progress, and calls scikit-learn's callbacks, if any."""
     inner = Monitor()
     if hasattr(model, "_init_callback_context"):
-        # A mean cosine takes a number of fits that is not known beforehand.
+        # With a mean cosine as target, the number of fits is not known in advance.
         one_fit = isinstance(model.n_components, Integral)
         steps = model.n_init * model.max_iter if one_fit else None
         context = model._init_callback_context(max_subtasks=steps)
@@ -205,7 +205,7 @@ class CallbackMonitor(Monitor):
 
     def close(self) -> None:
         """Close the task of the whole fit."""
-        # The estimator itself is fitted now and needs no substitute.
+        # The estimator itself is fitted now, so callbacks need no substitute.
         self._context.call_on_fit_task_end(reconstruction_attributes={}, **self._data)
 
     def _fitted(self, state: State) -> dict[str, Any]:

@@ -20,7 +20,7 @@ __all__ = ["R1PCA"]
 
 
 class R1PCA(LinearModel):
-    """Robust PCA: far-away rows count by their distance, not by its square.
+    """Robust PCA in which distant rows count by their distance, not by its square.
 
     Ding, Zhou, He and Zha (2006).  With ``s_i = ||x_i - U U'x_i||``, the distance of a row from the
     subspace, it minimises Huber's loss ``sum_i rho(s_i)``, where ``rho(s) = s^2`` up to a cutoff c
@@ -129,10 +129,10 @@ class R1PCA(LinearModel):
         self.stop_reason_ = str(found.stop_reason)
         if found.stop_reason is not StopReason.MAX_ITER:
             return None
-        return "the subspace still turned by", self.history_["residual"][-1]
+        return "rotation of the subspace", self.history_["residual"][-1]
 
     def transform(self, X: Any) -> Array:
-        """Coordinates of the rows of X within the subspace.
+        """Compute the coordinates of the rows of X within the subspace.
 
         Parameters
         ----------

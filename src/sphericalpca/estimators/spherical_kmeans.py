@@ -39,7 +39,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
     Parameters
     ----------
     n_clusters : int, default=8
-        At most the number of rows that are not zero.
+        Number of clusters, at most the number of rows that are not zero.
     n_init : int, default=10
         Number of starts, each by k-means++ on the unit rows.  The best result is kept.
     max_iter : int, default=300
@@ -123,7 +123,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         Raises
         ------
         DataError
-            If X cannot be used: the message names the row.
+            If X cannot be used.  The message names the row.
         """
         with keep_last_fit(self):
             X = self._loaded(X, reset=True)
@@ -144,7 +144,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         return self
 
     def predict(self, X: Any) -> Labels:
-        """The nearest centre of each row.
+        """Return the index of the nearest centre for each row.
 
         Parameters
         ----------
@@ -160,7 +160,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         return self._nearest(rows)
 
     def transform(self, X: Any) -> Array:
-        """Cosine distances ``1 - cosine`` from the rows of X to the centres.
+        """Compute cosine distances ``1 - cosine`` from the rows of X to the centres.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
         return np.maximum(1 - rows.project(self.cluster_centers_.T), 0)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
-        """Minus the inertia of X: larger is better, as in scikit-learn.
+        """Return minus the inertia of X, so that larger is better, as in scikit-learn.
 
         Parameters
         ----------
@@ -206,4 +206,4 @@ class SphericalKMeans(ClusterMixin, MatrixTransformer):
             remedy = ("lower ", Parameter("n_clusters"))
             warn_caller(UnfinishedFitWarning((f"Only {filled} of ", clusters, few), "", remedy))
         if not best.converged:
-            warn_unfinished(self, "the inertia still fell, relatively, by", best.decrease)
+            warn_unfinished(self, "relative decrease of the inertia", best.decrease)

@@ -64,7 +64,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     init : {"auto", "svd", "random"}, array, pair of arrays or Start, default="auto"
         Where to start: the uncentred SVD ("auto"), a random subspace, a matrix U of shape
         (n_features, n_components), or for Algorithm 1 a pair (U, V) with V of shape
-        (n_samples, n_components).  A `sphericalpca.solvers` start can also have the curvature.
+        (n_samples, n_components).  A `sphericalpca.solvers` Start can also hold the curvature.
     n_init : int, default=1
         Number of starts; those after the first are random.  The best result is kept.
     normalize : bool, default=True
@@ -92,7 +92,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Weighted mean cosine between a row and its projection; it does not depend on the lengths
         of rows, even if `normalize` is False.
     loss_ : float
-        The loss ``sum_j w_j ||x_j - U v_j||^2``, zero rows left out.
+        The loss ``sum_j w_j ||x_j - U v_j||^2``, without zero rows.
     svd_ratio_ : float
         f of the SVD start over f reached, f = sum_j w_j ||U'x_j||.  Above 0.9999 a plain SVD
         would be enough.  NaN if the SVD was not among the starts.  Beyond 2,048 rows and features
@@ -100,7 +100,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         If the r-th and the next singular value are equal, the SVD subspace is not unique; f differs
         among the choices, and the ratio refers to the one that was computed.
     residual_ : float
-        Relative Riemannian gradient at the end.
+        Relative Riemannian gradient at the end of the fit.
     n_iter_ : int
         Iterations of the best start.
     n_passes_ : float
@@ -116,8 +116,8 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         (of the problem within its subspace), "newton" adds "hessian_products" and "radius" (of
         the trust region), Algorithm 1 "delta_U", "delta_V", "decrease_ratio" and "subgradient".
     constants_ : dict of float
-        For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN where renewed in every
-        iteration) and the "rounding" error of the loss; else empty.
+        For Algorithm 1 its "lipschitz" constant L_c, "lam", "mu" (NaN if updated in every
+        iteration) and the "rounding" error of the loss; otherwise empty.
     mean_ : ndarray of shape (n_features,) or None
         The mean that was subtracted, if `center` is True.
     n_samples_ : int
@@ -228,7 +228,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Raises
         ------
         DataError
-            If X, weights, a given start or a checkpoint cannot be used; it names the row.
+            If X, weights, a given start or a checkpoint cannot be used.  It names the row.
 
         Warns
         -----
@@ -250,7 +250,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         checkpoint: Any = None,
         progress: Any = None,
     ) -> Any:
-        """Fit, and return the components of X; equal to ``fit(X).transform(X)``.
+        """Fit to X and return its components; equal to ``fit(X).transform(X)``.
 
         Parameters
         ----------
@@ -275,11 +275,11 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Batches may have any number of rows; a few hundred rows in random order work best.  Further
         passes over the same data bring the model closer to that of `fit`.
 
-        Later rows count more: a row counts for its weight times its position in the stream.  So the
-        second half counts for three quarters, and the model follows changing data.
+        Later rows count more: the weight of a row is multiplied by its position in the stream.  So
+        the second half counts for three quarters, and the model follows changing data.
 
-        After `fit` or `load` the stream continues from the fitted subspace, which counts for
-        `total_weight_`, as much as the rows that it was fitted to.  `fit` starts from scratch.
+        After `fit` or `load` the stream continues from the fitted subspace, which counts as much as
+        the rows it was fitted to (`total_weight_`).  `fit` starts from scratch.
 
         `solver`, `n_init`, `tol` and `max_iter` are ignored.  `init` is the start of the first
         batch, by default its SVD.
@@ -296,9 +296,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         -------
         self : SphericalPCA
             Fitted.  `mean_cosine_` estimates the mean over all rows of the stream at the current
-            subspace, from a sample of up to 256 of them: exact up to that many rows, beyond with a
-            standard error of a sixteenth of the standard deviation of their cosines.  Files keep no
-            rows, so those before a `fit` or `load` count with the mean that they had then.
+            subspace, from a sample of up to 256 of them: exact up to this number of rows, then with
+            a standard error of a sixteenth of the standard deviation of their cosines.  Files store
+            no rows, so rows before a `fit` or `load` count with the mean that they had then.
             `n_samples_seen_` counts rows, `n_iter_` batches.  `solver_` is the stream.
             `loss_`, `residual_`, `svd_ratio_` and `n_passes_` are NaN, and there is no history.
         """
@@ -307,7 +307,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return self
 
     def transform(self, X: Any) -> Any:
-        """Unit-norm components of the rows of X.
+        """Reduce the rows of X to unit-norm components.
 
         Parameters
         ----------
@@ -324,7 +324,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Raises
         ------
         DataError
-            If X has other columns than in `fit`, or numbers that are not finite.
+            If X has other columns than in `fit`, or entries that are not finite.
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -351,7 +351,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         Raises
         ------
         DataError
-            If X does not have `n_components_` columns, or has numbers that are not finite.
+            If X does not have `n_components_` columns, or has entries that are not finite.
         """
         check_is_fitted(self)
         backend = check_same_backend(self, X, "inverse_transform")
@@ -363,9 +363,9 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return backend.put(image if mean is None else image + mean)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:  # noqa: ARG002
-        """Mean cosine between rows and their projections.
+        """Return the mean cosine between rows and their projections.
 
-        It increases with `n_components`, so it cannot choose that number by itself.
+        It increases with `n_components`, so it cannot be used alone to choose that number.
 
         Parameters
         ----------
@@ -384,7 +384,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
     def certify(self, X: Any, sample_weight: Any = None, *, progress: Any = None) -> Certificate:
         """Bound how far the fitted subspace is from the best one for X.
 
-        A gap near rounding means that no subspace is better, up to rounding, as reliably as `kind`
+        A gap as small as rounding errors means that no subspace is better, as reliably as `kind`
         says.  Solves up to 30 eigenvalue problems: seconds for a few hundred features, or for text.
 
         Parameters
@@ -407,11 +407,11 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return certify(problem, self._U)
 
     def truncate(self, n_components: int) -> Self:
-        """Return a fitted model of the first components.
+        """Return a fitted model with only the first components.
 
-        It is close, but not equal, to a fit with as many components.  Attributes that require the
-        data (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) are NaN: see `score`.  The history
-        and `component_weights_`, rescaled to sum 1, are of the full fit.  A given start is dropped.
+        It is close, but not equal, to a fit with as few components.  Attributes that require data
+        (`mean_cosine_`, `loss_`, `residual_`, `svd_ratio_`) are NaN: see `score`.  The history and
+        `component_weights_` (rescaled to sum 1) are of the full fit.  A given start is dropped.
 
         Parameters
         ----------
@@ -442,7 +442,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return short
 
     def save(self, path: str | Path, *, certificate: Certificate | None = None) -> None:
-        """Write the fitted model to one file, whole or not at all.
+        """Write the fitted model to one file, atomically.
 
         The file is a safetensors file with a JSON header: it contains no code, and other languages
         can read it.  Requires ``pip install 'sphericalpca[files]'``.
@@ -498,7 +498,7 @@ class SphericalPCA(CallbackSupportMixin, MatrixTransformer):
         return as_rows(X, weight=weight, normalize=self.normalize, mean=on_host(self.mean_))
 
     def _problem(self, method: str, X: Any, sample_weight: Any) -> Problem:
-        """The problem of other rows at the fitted subspace."""
+        """The problem for other rows, to be evaluated at the fitted subspace."""
         check_is_fitted(self)
         check_same_backend(self, X, method)
         X = check_matrix(self, X, reset=False)

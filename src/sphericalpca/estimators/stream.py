@@ -1,4 +1,4 @@
-"""`partial_fit`: Spherical PCA of data that arrive in batches and are not kept."""
+"""`partial_fit`: Spherical PCA of data that arrive in batches and are not stored."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _begun(model: Any, problem: Problem) -> Stream:
 
 
 def _past_of_solution(model: Any, problem: Problem) -> Stream:
-    """The stream of a model that was fitted, loaded or truncated."""
+    """A stream that continues from a model that was fitted, loaded or truncated."""
     U, rows = np.ascontiguousarray(on_host(model.components_).T), problem.rows
     cosine = model.mean_cosine_
     return Stream.at_solution(

@@ -78,7 +78,7 @@ class Interval(SklearnInterval):
 
 
 class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
-    """Base of the estimators: dense and sparse data, float32 and float64."""
+    """Base class of the estimators, for dense and sparse data in float32 or float64."""
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         "tol": [Interval(Real, 0, None, closed="left")],
@@ -102,7 +102,7 @@ class MatrixTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseE
 
 
 class LinearModel(MatrixTransformer):
-    """Base of the estimators whose `components_` map results of `transform` back."""
+    """Base class of the estimators whose `components_` map results of `transform` back."""
 
     _parameter_constraints = {  # noqa: RUF012 - scikit-learn's name and form
         **MatrixTransformer._parameter_constraints,
@@ -125,7 +125,7 @@ class LinearModel(MatrixTransformer):
         Raises
         ------
         DataError
-            If X cannot be used: the message names the row.
+            If X cannot be used.  The message names the row.
         """
         with keep_last_fit(self):
             unfinished = self._learn(self._loaded(X, reset=True))
@@ -165,7 +165,7 @@ def check_matrix(
     on_host: bool = False,
     watch: Watch | None = None,
 ) -> Any:
-    """A float32 or float64 array, or a CSR matrix without repeated indices, all finite.
+    """Convert X to a finite float32 or float64 array, or CSR matrix without repeated indices.
 
     Copies only if necessary.  Rows in files and on clusters, which `in_memory` refuses,
     are checked when they are read.  Arrays that NumPy cannot address, which `in_memory` and
@@ -211,7 +211,7 @@ def _checked_elsewhere(estimator: Any, X: Any, watch: Any, *, reset: bool, in_me
 
 
 def _as_array(X: Any) -> Any:
-    """X itself, or a NumPy array if it is a list or anything else without a shape or types."""
+    """Return X itself, or a NumPy array if X has no shape or types, such as a list."""
     is_frame = hasattr(X, "dtypes") or hasattr(X, "__dataframe__")
     if isinstance(X, np.ndarray) or sparse.issparse(X) or is_frame:
         return X
@@ -240,7 +240,7 @@ def _refuse_other_things(X: Any) -> None:
     if isinstance(X, np.ma.MaskedArray) and np.ma.is_masked(X):
         count = int(np.ma.getmaskarray(X).sum())
         found = f"X is a masked array, masked at {count} of {X.size} entries"
-        remedy = "impute or drop them, or pass X.data if they are to count"
+        remedy = "impute or drop them, or pass X.data to use the masked values"
         raise DataError(found, "no entry may be missing", remedy)
 
 
@@ -291,7 +291,7 @@ def _check_type(dtype: Any, where: str, values: Any) -> None:
 
 
 def _is_single(X: Any) -> bool:
-    """float32, and float16, which is computed in float32, in any byte order."""
+    """Whether a type is computed in float32: float32 or float16, in any byte order."""
     dtypes = list(X.dtypes) if is_table(X) else [getattr(X, "dtype", None)]
     return all(isinstance(d, np.dtype) and d.kind == "f" and d.itemsize <= 4 for d in dtypes)
 
@@ -311,7 +311,7 @@ def _check_shape(shape: tuple[int, ...]) -> None:
 
 
 def check_weights(sample_weight: Any, n: int) -> Array | None:
-    """Non-negative finite weights in float64, their sum within range; None stays None."""
+    """Check weights: float64, finite, non-negative, with a sum in range; None stays None."""
     if sample_weight is None:
         return None
     if is_dask(sample_weight):
@@ -343,7 +343,7 @@ def check_weights(sample_weight: Any, n: int) -> Array | None:
 
 
 def check_components(V: Any, n_components: int) -> Any:
-    """Components to be mapped back: a finite float array with n_components columns."""
+    """Check components to be mapped back: a finite float array with n_components columns."""
     remedy = f"pass an array of shape (n_samples, {n_components}), as transform returns it"
     V = as_numpy_or_namespace(V) if is_foreign(V) else V
     if sparse.issparse(V):

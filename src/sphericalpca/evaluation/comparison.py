@@ -39,7 +39,7 @@ def evaluate(
     random_state: Any = None,
     progress: Callable[[str], Any] | None = None,
 ) -> Evaluation:
-    """Recall of the nearest neighbours by cosine, compared with common alternatives.
+    """Measure the recall of nearest neighbours by cosine, beside common alternatives.
 
     Rows are held out as queries; their true neighbours are the nearest of all other rows by
     cosine in the full space.  The model is not refitted: if it was fitted to these rows, it has
@@ -52,7 +52,7 @@ def evaluate(
     model : fitted SphericalPCA
     X : array, sparse matrix or rows in files, shape (n_samples, n_features)
     at : sequence of int, default=(1, 10, 100)
-        Numbers of neighbours.  Curves are drawn for 10, or for the first.
+        Numbers of neighbours.  Curves are drawn for 10, or for the first if 10 is not among them.
     queries : int, default=1000
         Rows to hold out, at most a fifth of all.
     random_state : int, RandomState or None, default=None
@@ -110,7 +110,7 @@ def evaluate(
 
 
 def _recalls(method: Method, Z: Array, held: HeldOut, at: tuple[int, ...], k: int) -> Recalls:
-    """Recalls of one method: all numbers of neighbours, two stages, and smaller dimensions."""
+    """Measure one method: all numbers of neighbours, two stages, and smaller dimensions."""
     r = Z.shape[1]
     stages = [min(k * times, held.n_base) for times in SECOND_STAGE]
     found = held.search(Z, min(max(*at, *stages), held.n_base), method.metric)

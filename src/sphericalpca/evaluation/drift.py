@@ -25,7 +25,7 @@ __all__ = ["NEGLIGIBLE", "Drift", "check_drift", "check_model"]
 # Smaller differences are ignored, however significant.
 NEGLIGIBLE = 0.005
 
-# For the fits that measure optimism; cosines converge to six digits long before the subspace.
+# Tolerance of fits that measure optimism: cosines converge long before the subspace does.
 TOL, MAX_ITER = 1e-3, 100
 # With n rows optimism falls like 1 / n for well-separated components, and like 1 / sqrt(n), or a
 # little slower, on isotropic rows: this power is below those observed in all cases.
@@ -34,7 +34,7 @@ POWER = 1 / 3
 
 @dataclass(frozen=True)
 class Drift:
-    """The mean cosine between rows and their projections, at the fit and on other rows.
+    """The mean cosine between rows and their projections, on training rows and on other rows.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Drift:
     n_samples : int
         Number of given rows that are not zero.
     cosines : array of shape (n_samples,)
-        Of each row.
+        Cosine of each row.
     margin : float
         How much `now` may differ by chance without drift.
     optimism : float

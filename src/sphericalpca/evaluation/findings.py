@@ -12,7 +12,7 @@ from sphericalpca.registry.formats import joined
 
 __all__ = ["findings"]
 
-# A second stage with this recall is good enough in practice.
+# Recall at which a second stage is good enough in practice.
 ENOUGH = 0.99
 
 # Shown in place of a difference that rounds to zero.
@@ -57,7 +57,7 @@ def _honest_rival(found: Evaluation) -> str:
         for outcome, ks in where.items()
         if ks
     ]
-    return f"SVD + unit rows is the nearest rival: Spherical PCA is {joined(texts)}."
+    return f"SVD + unit rows is the closest alternative: Spherical PCA is {joined(texts)}."
 
 
 def _other_rivals(found: Evaluation) -> list[str]:

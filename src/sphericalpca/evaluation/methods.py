@@ -1,4 +1,4 @@
-"""The model and the methods compared with it: their projections and metrics of search."""
+"""The model and the methods compared with it: how each projects rows and searches."""
 
 from __future__ import annotations
 

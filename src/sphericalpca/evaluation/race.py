@@ -54,7 +54,7 @@ class Lap:
 def race(
     X: Any, n_components: int, *, tol: float = 1e-4, rounds: int = 3, random_state: Any = 0
 ) -> list[Lap]:
-    """Fit each method several times, in turns, to the same unit rows.
+    """Fit each method several times, in turn, to the same unit rows.
 
     Rows are scaled before the clock starts.  scikit-learn's methods use their default settings;
     its PCA, which is centred, is fitted to dense data only.
@@ -62,10 +62,10 @@ def race(
     Parameters
     ----------
     X : array or sparse matrix of shape (n_samples, n_features)
-        Held in memory.
+        The data, in memory.
     n_components : int
     tol : float, default=1e-4
-        Of Spherical PCA.
+        Tolerance of Spherical PCA.
     rounds : int, default=3
     random_state : int, default=0
 

@@ -73,12 +73,12 @@ class Evaluation:
     ----------
     n_samples, n_features, n_components, n_queries : int
     at : tuple of int
-        Numbers of neighbours asked for.
+        Numbers of neighbours requested.
     k : int
         The number in `at` that curves are drawn for.
     recalls : dict from (method, n_components, k, candidates) to array of shape (n_queries,)
     drift : Drift
-        Of all rows against those of the model's fit.
+        Mean cosine of all rows against that of the training rows.
     svd_ratio : float
         `svd_ratio_` of the model: above 0.9999 a plain SVD would be enough.
     """
@@ -109,12 +109,12 @@ class Evaluation:
     def row(
         self, method: str, *, k: int, candidates: int | None = None, r: int | None = None
     ) -> EvaluationRow:
-        """One of the rows.
+        """Return one of the rows.
 
         Parameters
         ----------
         method : str
-            Such as "model", "refit" or "svd-unit".
+            Name of the method, such as "model", "refit" or "svd-unit".
         k : int
             One of `at`.
         candidates : int, optional
@@ -159,7 +159,7 @@ class Evaluation:
         return "\n".join(f"- {sentence}" for sentence in findings(self))
 
     def to_csv(self) -> str:
-        """The rows as text.
+        """Return the rows as CSV.
 
         Returns
         -------
@@ -174,7 +174,7 @@ class Evaluation:
         return text.getvalue()
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, for JSON; NaN becomes None.
+        """Return all numbers as a dict for JSON; NaN becomes None.
 
         Returns
         -------
@@ -191,7 +191,7 @@ class Evaluation:
 
 
 def stages(found: Evaluation) -> list[EvaluationRow]:
-    """The rows of all components at `k` neighbours, by method and number of candidates."""
+    """Select the rows of all components at `k` neighbours, by method and candidates."""
     r, k = found.n_components, found.k
     return [row for row in found.rows if (row.n_components, row.k) == (r, k)]
 
@@ -204,5 +204,5 @@ def _outcome(gap: PairedDifference, p: float) -> Outcome:
 
 
 def _plain(record: dict[str, Any]) -> dict[str, Any]:
-    """Convert to Python numbers, and to None those that are not finite."""
+    """Convert values to Python numbers; those that are not finite become None."""
     return {name: plain(value) for name, value in record.items()}

@@ -23,12 +23,12 @@ TYPES = {
 
 
 def write_sentence_transformers(model: Any, folder: str | Path) -> None:
-    """Write the model as modules of sentence-transformers, whole or not at all.
+    """Write the model as modules of sentence-transformers, atomically.
 
     A Dense layer without activation (and without bias, unless `center`) and a Normalize.  An older
     export is replaced; a folder that holds anything else is left alone, with an error.
     """
-    safetensors = import_extra("safetensors.numpy", "A folder of modules", "safetensors", "files")
+    safetensors = import_extra("safetensors.numpy", "An encoder folder", "safetensors", "files")
     reducer = unit_map(model)
     tensors = {"linear.weight": reducer.matrix}
     if (bias := reducer.offset) is not None:
@@ -40,7 +40,7 @@ def write_sentence_transformers(model: Any, folder: str | Path) -> None:
 
 
 def _records(reducer: UnitMap) -> dict[str, Any]:
-    """What the library reads: the list of modules, and how each is set."""
+    """The configuration that the library reads: the list of modules, and settings of each."""
     modules = [
         {"idx": place, "name": str(place), "path": path, "type": kind}
         for place, (path, kind) in enumerate(TYPES.items())

@@ -46,7 +46,7 @@ def to_faiss(model: Any, index: str = "Flat") -> Any:
     >>> int(ids[0, 0])
     0
     """
-    faiss = import_extra("faiss", "An index of faiss", "faiss-cpu", "faiss")
+    faiss = import_extra("faiss", "A faiss index", "faiss-cpu", "faiss")
     reducer = unit_map(model)
     try:
         metric = faiss.METRIC_INNER_PRODUCT

@@ -40,7 +40,7 @@ def to_onnx(model: Any) -> Any:
     >>> [node.op_type for node in graph.node][:2]
     ['MatMul', 'Abs']
     """
-    onnx = import_extra("onnx", "A graph of ONNX", "onnx", "onnx")
+    onnx = import_extra("onnx", "An ONNX graph", "onnx", "onnx")
     reducer = unit_map(model)
     sizes = {INPUT: reducer.n_features, OUTPUT: reducer.n_components}
     ends = [
@@ -73,7 +73,7 @@ def _nodes(make: Any, reducer: UnitMap) -> list[Any]:
         make("ReduceMax", ["sizes"], ["peak"], **ALONG_ROWS),
         make("Max", ["peak", "smallest"], ["scale"]),
         make("Div", ["projected", "scale"], ["scaled"]),
-        # At least 1, unless the row is zero: that is divided by 1 and stays zero.
+        # The length is at least 1, or 0 for a zero row, which is divided by 1 and stays zero.
         make("ReduceL2", ["scaled"], ["length"], **ALONG_ROWS),
         make("Max", ["length", "one"], ["divisor"]),
         make("Div", ["scaled", "divisor"], [OUTPUT]),

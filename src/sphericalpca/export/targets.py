@@ -40,7 +40,7 @@ def export_model(
     model_file: str = SAVED,
     force: bool = False,
 ) -> str:
-    """Write a fitted model for another program, whole or not at all.
+    """Write a fitted model for another program, atomically.
 
     Parameters
     ----------

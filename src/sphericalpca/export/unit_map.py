@@ -1,4 +1,4 @@
-"""The map of a fitted model (subtract, multiply, scale), and files that hold it."""
+"""The map of a fitted model (subtract, multiply, scale), and files that store it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ SCALE = (
 class UnitMap:
     """The map ``x -> U'(x - mean) / ||U'(x - mean)||``.
 
-    `transform` returns zeros for a row orthogonal to the subspace.  Targets do so if the product is
-    exactly zero, and otherwise scale what rounding left of it.  faiss (lengths from 1e-19 to 1e19)
+    For a row orthogonal to the subspace `transform` returns zeros; targets do so only if the
+    product is exactly zero, and otherwise scale its rounding errors.  faiss (lengths 1e-19 to 1e19)
     and sentence-transformers (from 1e-12) square in float32: other rows do not become unit vectors.
 
     Attributes

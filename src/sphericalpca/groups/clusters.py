@@ -157,7 +157,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         return partition.nearest(X, self.cluster_centers_, self.merged_, U)
 
     def assign(self, X: Any) -> partition.Nearest:
-        """As `predict`, with more about each text.
+        """Like `predict`, with cosines and margins.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             return self._nearest(self._rows_of(X))
 
     def predict(self, X: Any) -> Labels:
-        """The group of each text, -1 if it has no known word.
+        """Return the group of each text, -1 if it has no known word.
 
         Parameters
         ----------
@@ -185,7 +185,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         return self.assign(X).labels
 
     def transform(self, X: Any) -> Array:
-        """Components of the texts: unit vectors, zero for a text without a known word.
+        """Reduce texts to unit vectors; a text without a known word becomes zero.
 
         Parameters
         ----------
@@ -200,7 +200,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             return as_rows(self._rows_of(X)).components(self.components_.T)
 
     def words(self, cluster: int, n: int = 10) -> list[tuple[str, float]]:
-        """Words that distinguish a group from the others.
+        """Return the words that distinguish a group from the others.
 
         Parameters
         ----------
@@ -217,14 +217,14 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         return [] if known is None else distinctive(partition.profiles(self), cluster, n, known())
 
     def examples(self, cluster: int, n: int = 5, *, borderline: bool = False) -> Labels:
-        """Which of the fitted texts are typical of a group.
+        """Return the indices of fitted texts that are typical of a group.
 
         Parameters
         ----------
         cluster, n : int
             The group, and how many texts at most.
         borderline : bool, default=False
-            Those with the smallest margins, rather than those with the largest cosines.
+            Return texts with the smallest margins, rather than those with the largest cosines.
 
         Returns
         -------
@@ -267,7 +267,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
             raise ParameterError(Parameter(name, value), f"must be from {least} to {last}")
 
     def save(self, path: str | Path) -> None:
-        """Write the model, without texts and vectorizers of your own, to a safetensors file.
+        """Write the model, without texts and custom vectorizers, to a safetensors file.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class TextClusters(ClusterMixin, validation.MatrixTransformer):
         ----------
         path : str or Path
         vectorizer : object, optional
-            The fitted vectorizer, if it was one of your own.
+            The fitted vectorizer, if it was a custom one.
 
         Returns
         -------

@@ -44,7 +44,7 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
     header, arrays = read_model(path)
     if header.get("vectorizer") == "other" and vectorizer is None:
         remedy = ("pass it as ", Parameter("vectorizer"))
-        raise DataError(f"{path} was fitted with a vectorizer of your own", remedy=remedy)
+        raise DataError(f"{path} was fitted with a custom vectorizer", remedy=remedy)
     try:
         if header["class"] != type(model).__name__:
             raise ValueError(f"it holds a {header['class']}")
@@ -62,7 +62,7 @@ def load_clusters(model: Any, path: Path, vectorizer: Any) -> None:
         model.n_features_in_, model.svd_ratio_, model.curve_ = m, np.nan, None
         model.summary_ = {name: float(header["summary"][name]) for name in SUMMARY}
     except DAMAGES as error:
-        value = f"{str(path)!r} is not a whole model of groups ({printable(error, 200)})"
+        value = f"{str(path)!r} is not a complete model of groups ({printable(error, 200)})"
         raise DataError(value, remedy="cluster the texts again") from None
 
 

@@ -19,7 +19,7 @@ Normalisation = Literal["max", "arithmetic", "geometric", "min"]
 
 
 def clustering_accuracy(labels_true: Any, labels_pred: Any) -> float:
-    """Share of samples in the right cluster under the best one-to-one matching.
+    """Compute the share of samples in the right cluster, under the best one-to-one matching.
 
     Parameters
     ----------
@@ -88,10 +88,10 @@ def match_clusters(labels_true: Any, labels_pred: Any) -> npt.NDArray[Any]:
 
 
 def nmi(labels_true: Any, labels_pred: Any, *, normalisation: Normalisation = "max") -> float:
-    """Normalised mutual information between groups and clusters.
+    """Compute the normalised mutual information between groups and clusters.
 
     The mutual information is divided by a mean of the two entropies.  The paper cites Xu,
-    Liu and Gong (2003), who divide by the larger one: "max", the least generous choice.
+    Liu and Gong (2003), who divide by the larger entropy: "max", which gives the lowest values.
     scikit-learn's own default is "arithmetic".
 
     Parameters

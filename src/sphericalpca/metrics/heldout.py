@@ -107,7 +107,7 @@ class HeldOut:
         return weight
 
     def right(self, k: int) -> Ids:
-        """Row numbers of the first k neighbours and of all that tie with the k-th; -1 fills up."""
+        """Row numbers of the first k neighbours and of ties with the k-th, padded with -1."""
         if not isinstance(k, Integral) or not 1 <= k <= self.k:
             rule = f"must be an integer from 1 to {self.k}, the number of neighbours searched"
             raise ParameterError(Parameter("k", k), rule, "draw again for more")
@@ -126,10 +126,10 @@ class HeldOut:
 
 
 def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
-    """The mean of shares, such as recalls, one for each query, and its interval.
+    """Compute the mean of shares, such as recalls, one for each query, and its interval.
 
-    Queries are independent, the k hits of one query are not: Wilson's interval is taken for the
-    number of independent trials that gives the observed variance between queries.  If all
+    Queries are independent, but the k hits of one query are not.  So Wilson's interval is used
+    with the number of independent trials that explains the variance between queries.  If all
     queries agree, for example on 1, the interval does not shrink to a point.
 
     Parameters
@@ -162,7 +162,7 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
     if not numbers or not ((values >= 0) & (values <= 1)).all():
         rule = "must be a list of numbers from 0 to 1, one per query, for at least one query"
         raise ParameterError(f"shares has shape {values.shape} and type {values.dtype}", rule)
-    check_k(k, "the trials that a share consists of")
+    check_k(k, "the number of trials per share")
     check_confidence(confidence)
     values = values.astype(np.float64)
     n, mean = len(values), float(values.mean())
@@ -179,7 +179,7 @@ def mean_share(shares: Any, k: int, confidence: float = 0.95) -> Share:
 
 
 def bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
-    """The smallest size above `low` that reaches the target, if `high` does and `low` does not."""
+    """Find the smallest size that reaches the target; `high` does, and `low` does not."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if reaches(middle) else (middle, high)
@@ -187,7 +187,7 @@ def bisected(low: int, high: int, reaches: Callable[[int], bool]) -> int:
 
 
 def smallest(reaches: Callable[[int], bool], first: int, limit: int) -> int:
-    """The smallest size that reaches the target, by doubling and bisection; `limit` if none."""
+    """Find the smallest size that reaches the target, by doubling and bisection, or `limit`."""
     low, high = 0, min(first, limit)
     while not reaches(high):
         if high == limit:
@@ -197,7 +197,7 @@ def smallest(reaches: Callable[[int], bool], first: int, limit: int) -> int:
 
 
 def take_rows(X: Matrix | RowSource, ids: Ids) -> Matrix:
-    """Rows by their increasing numbers."""
+    """Load the rows with these increasing numbers."""
     if not isinstance(X, RowSource):
         return X if len(ids) == X.shape[0] else X[ids]
     first, taken = 0, []

@@ -32,7 +32,7 @@ def nearest_neighbours(
     left_out: Any = None,
     backend: Literal["auto", "numpy", "faiss"] = "auto",
 ) -> Neighbours:
-    """The k rows of the base that are nearest to each query, by exact search.
+    """Find the k rows of the base that are nearest to each query, by exact search.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def nearest_neighbours(
 
 
 def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Array:
-    """The fraction of each query's k true neighbours that were found, shape (n_queries,).
+    """Compute the fraction of each query's k true neighbours that were found.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
     Raises
     ------
     ParameterError
-        If the two are not tables of row numbers with one line for each query, or `k` is not a
+        If the arrays do not hold row numbers with one line for each query, or `k` is not a
         positive integer.
 
     Examples
@@ -138,7 +138,7 @@ def recall_per_query(true_ids: Any, found_ids: Any, k: int | None = None) -> Arr
 
 
 def recall_at_k(true_ids: Any, found_ids: Any, k: int | None = None) -> float:
-    """The mean fraction of the k true neighbours that were found.
+    """Compute the mean fraction of the k true neighbours that were found.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def check_k(k: Any, meaning: str) -> None:
 
 
 def _as_matrix(name: str, given: Any) -> Any:
-    """An array or a CSR matrix of real numbers; files stay as they are."""
+    """Convert to an array or a CSR matrix of real numbers; files stay as they are."""
     if isinstance(given, RowSource):
         return given
     matrix = summed(sound(given)) if sparse.issparse(given) else np.asarray(given)

@@ -30,7 +30,7 @@ SCORES = 4_000_000
 DEPTH = 64
 GROUPS = 4
 
-# In place of a missing neighbour.
+# The row number of a missing neighbour.
 NOBODY = -1
 
 Ids = npt.NDArray[np.int64]
@@ -256,7 +256,7 @@ def _lengths(matrix: Matrix) -> Array:
 
 
 def _as_float(matrix: Matrix) -> Matrix:
-    """float32 and float64 as they are, float16 as float32, all else as float64."""
+    """Convert float16 to float32 and all but float32 to float64; keep float32 as it is."""
     matrix = matrix if sparse.issparse(matrix) else np.asarray(matrix)
     single = matrix.dtype.kind == "f" and matrix.dtype.itemsize <= 4
     return matrix.astype(np.float32 if single else np.float64, copy=False)

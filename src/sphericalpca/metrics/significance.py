@@ -84,7 +84,7 @@ def paired_difference(a: Any, b: Any, *, confidence: float = 0.95) -> PairedDiff
 
 
 def holm(p_values: Any) -> Array:
-    """Holm's step-down correction for making several tests at once.
+    """Correct p-values of several tests by Holm's step-down method.
 
     The i-th smallest of m p values is multiplied by m - i + 1; none may become smaller
     than one before it, or larger than 1.

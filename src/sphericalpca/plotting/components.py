@@ -38,7 +38,7 @@ class DimensionsDisplay:
         Recall and the ends of its interval.
     mean_cosine : array-like of shape (n_points,)
     svd_recall : array-like of shape (n_points,), optional
-        Of the SVD with unit rows; NaN where it is not known.
+        Recall of the SVD with unit rows; NaN where it is not known.
     chosen : int, optional
         The number of components to mark.
     target : float, optional

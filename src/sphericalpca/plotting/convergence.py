@@ -183,7 +183,7 @@ class ConvergenceDisplay:
         return self
 
     def curve(self, name: str, quantity: Quantity = "gap") -> Array:
-        """The values drawn for one fit; NaN where they are not positive.
+        """Return the values drawn for one fit; NaN where they are not positive.
 
         Parameters
         ----------

@@ -38,7 +38,7 @@ LINE_STYLES: tuple[Any, ...] = ("-", "--", "-.", ":")
 
 
 def pyplot() -> Any:
-    """matplotlib.pyplot, or an error that says how to install it."""
+    """Import matplotlib.pyplot, or raise an error that says how to install it."""
     import_extra("matplotlib", "Plotting", "matplotlib", "plot")
     import matplotlib.pyplot as plt  # noqa: PLC0415 - an optional package
 
@@ -46,7 +46,7 @@ def pyplot() -> Any:
 
 
 def new_axes(figsize: tuple[float, float], projection: str | None = None) -> Any:
-    """Axes of a new figure."""
+    """Create a figure, and return its axes."""
     figure = pyplot().figure(figsize=figsize, layout="constrained")
     return figure.add_subplot(projection=projection)
 
@@ -97,7 +97,7 @@ def picture_format(path: Path) -> str:
 
 
 def save_picture(figure: Any, path: Path, *, dpi: int = 160) -> None:
-    """Write a figure in the format of the file's suffix, whole or not at all."""
+    """Write a figure atomically, in the format of the file's suffix."""
     kind = picture_format(path)
     with replacing(path) as temporary:
         figure.savefig(temporary, format=kind, dpi=dpi)

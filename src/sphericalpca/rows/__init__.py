@@ -1,4 +1,4 @@
-"""The data: weighted rows, read in blocks, wherever they are stored."""
+"""Weighted rows of data, read in blocks wherever they are stored."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Where arrays are: NumPy's memory, or a namespace of the array API and one of its devices."""
+"""Where arrays are: in NumPy's memory, or on a device of an array API namespace."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ class Backend:
         return self.xp.float64 if self.double else self.xp.float32
 
     def put(self, array: Any, dtype: Any = None) -> Any:
-        """A NumPy array, moved there; in host memory writable arrays are not copied.
+        """Move a NumPy array to the device; in host memory writable arrays are not copied.
 
-        Other arrays are there already.
+        Other arrays are assumed to be there already.
         """
         if not isinstance(array, np.ndarray):
             return array
@@ -42,13 +42,13 @@ class Backend:
         return self.xp.asarray(array, dtype=dtype, device=self.device)
 
     def zero_rows(self, V: Any) -> int:
-        """How many rows of an array there are zero."""
+        """Number of zero rows of an array on the device."""
         xp = np if isinstance(V, np.ndarray) else self.xp
         return int(V.shape[0]) - int(xp.sum(xp.astype(xp.any(V != 0, axis=1), xp.int64)))
 
 
 def host_view(X: Any) -> Array | None:
-    """The memory of an array of another library as NumPy's; None where NumPy cannot address it."""
+    """View an array of another library as NumPy's; None if NumPy cannot address its memory."""
     try:
         return np.asarray(np.from_dlpack(X))
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError):
@@ -56,7 +56,7 @@ def host_view(X: Any) -> Array | None:
 
 
 def on_host(array: Any) -> Any:
-    """An array as NumPy's, copied only if it is on another device; None stays None."""
+    """Convert to a NumPy array, copied only if it is on another device; None stays None."""
     if array is None or isinstance(array, np.ndarray):
         return array
     for leave in ("cpu", "get"):  # torch's name, and CuPy's

@@ -25,18 +25,18 @@ Kernel = Callable[[Block], tuple[Any, ...]]
 class Rows(ABC):
     """n weighted rows of m numbers, read block by block.
 
-    Another place for data (a file, a cluster) is a subclass with `parts`, and perhaps a `sweep`
-    that runs kernels elsewhere; nothing above this package asks where the rows are.
+    To support another place for data, such as files or a cluster, write a subclass with `parts`,
+    and with `sweep` if kernels run elsewhere.  No other package needs to know where rows are.
 
     Attributes
     ----------
     shape : (n, m)
     dtype : float32 or float64, the type of all products
     totals : sums of weights and lengths
-    stored : how many numbers the rows hold; zeros of sparse rows are not held
+    stored : how many numbers are stored, without the zeros of sparse rows
     room : how many bytes may be used in addition to the rows, for speed
     local : whether kernels run in this process, and so may write to arrays of n rows
-    in_memory : whether half a pass costs half of a pass: no file has to be read
+    in_memory : whether half a pass takes half the time of a pass, because no file has to be read
     passes : reads that compute both products, X U and X' V; a read with one of them counts half
     flops : floating-point operations of the products with the rows
     watch : called from any thread after each block, with the number of rows read; or None
@@ -70,7 +70,7 @@ class Rows(ABC):
         """The rows in order, in at most `count` parts of blocks to be read at the same time."""
 
     def thinned(self, most: int) -> Rows:  # noqa: ARG002 - what is not in memory is read whole
-        """Every k-th row with weight, at most this many, if rows are in memory; else all."""
+        """Every k-th row with weight, at most this many, if in memory; otherwise all rows."""
         return self
 
     def on_used_columns(self) -> tuple[Rows, Labels] | None:
@@ -88,11 +88,11 @@ class Rows(ABC):
         return self.totals.heaviest or 1.0
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
-        """Read every row once; the sum over blocks of the numbers and arrays `kernel` returns.
+        """Read every row once; sum the numbers and arrays that `kernel` returns over all blocks.
 
         Each part is read by one thread.  Sums over many blocks are in float64.  `columns` is the
-        number of columns the rows are multiplied with, for the count of flops; `passes`, what
-        this read counts as.
+        number of columns the rows are multiplied with, to count flops; `passes` is the number of
+        passes that this read counts as.
         """
         self.count(columns, passes)
         stop = Event()
@@ -106,7 +106,7 @@ class Rows(ABC):
         self.flops += 2.0 * self.stored * columns
 
     def _sum_part(self, kernel: Kernel, stop: Event, blocks: Iterator[Block]) -> list[Any]:
-        """The sum over a part, unless another part has failed."""
+        """Sum over the blocks of a part; end early if another part has failed."""
         sums: list[Any] = []
         try:
             for count, block in enumerate(blocks):

@@ -24,14 +24,14 @@ Matrix = Any  # a dense 2-D array or a scipy CSR matrix or array
 
 # A projection shorter than this many rounding errors of its row has no direction.
 VANISHING = 10.0
-# Products of dense float32 blocks with more rows than that are computed in pieces: BLAS may add
-# one row after the other, and lose digits.  Pieces take 5% more time.
+# Products of dense float32 blocks with more rows than this are computed in pieces, because BLAS
+# may add one row after the other, and lose digits.  Pieces take 5% more time.
 TALL, PIECE = 8192, 2048
-# Sparse products always do.  With more rows than that they are computed in float64, which is
-# slower; with fewer, rows are long and differ, and their rounding errors too.
+# Sparse products always add one row after the other.  With more rows than this they are computed
+# in float64, which is slower; with fewer, rows are long and differ, as do their rounding errors.
 TALL_SPARSE = 2**15
-# From this many columns on a sparse block is transposed for a single X'V: that takes as long as a
-# product with a few of them, and products with the transposed block take a third of the time.
+# From this many columns on, a sparse block is transposed even for a single X'V: this takes as long
+# as a product with a few columns, and products with the transposed block take a third of the time.
 WORTH_TURNING = 16
 
 
@@ -39,7 +39,7 @@ WORTH_TURNING = 16
 class Block:
     """Rows ``x_j = scale_j (matrix_j - shift)`` with weights, in one memory order.
 
-    Arrays with a row for each of these rows (projections Y, components V, lengths) stay where
+    Arrays with one row per row of the block (projections Y, components V, lengths) stay where
     the block is; matrices of m rows are NumPy arrays.  The `shift`, of shape (m,), is
     subtracted without forming the difference, which would fill a sparse matrix.
     """
@@ -108,7 +108,7 @@ class Block:
 
     @cached_property
     def all_unit(self) -> bool:
-        """Whether all rows have length one, and count."""
+        """Whether all rows have length one and a positive weight."""
         return bool((self.norm == 1).all() and (self.weight > 0).all())
 
     @cached_property
@@ -190,11 +190,11 @@ class Block:
         return V, lengths
 
     def value(self, lengths: Array) -> float:
-        """What projections of these lengths add to f."""
+        """The contribution to f of projections of these lengths."""
         return float(self.weight @ lengths)
 
     def sums(self, lengths: Array) -> tuple[float, float]:
-        """What projections of these lengths add to f and to the sum of cosines."""
+        """The contributions of projections of these lengths to f and to the sum of cosines."""
         value = self.value(lengths)
         if self.all_unit:
             return value, value
@@ -234,7 +234,7 @@ class Block:
         ends = itertools.pairwise(equal_ends(B.shape[0], workers()))
         A = sum(spread(lambda part: (part.T @ part).toarray(), [B[a:b] for a, b in ends]))
         if self.shift is not None:
-            # The size of the factor is moved to the shift: alone either may overflow if squared.
+            # Scale the shift by the size of the factor, because the square of either may overflow.
             size = factor.max(initial=0)
             share = factor / size if size > 0 else factor
             shift = size * self.shift
@@ -274,18 +274,18 @@ def dense(X: Matrix) -> Array:
 
 
 def stored_numbers(X: Matrix) -> int:
-    """How many numbers a matrix holds; zeros of a sparse one are not held."""
+    """How many numbers a matrix stores; the zeros of a sparse matrix do not count."""
     return int(X.nnz if sparse.issparse(X) else X.size)
 
 
 def stored_bytes(X: Matrix) -> int:
-    """How much memory they take, including indices."""
+    """How many bytes the stored numbers take, including indices."""
     indices = X.indices.itemsize if sparse.issparse(X) else 0
     return stored_numbers(X) * int(X.dtype.itemsize + indices)
 
 
 def spans_of(X: Matrix, count: int) -> list[slice]:
-    """The rows in at most this many spans, none empty, that hold about as many numbers each."""
+    """Divide the rows into at most this many spans with about equally many numbers, none empty."""
     n = X.shape[0]
     ends = equal_ends(n, min(count, n) or 1)
     if sparse.issparse(X):

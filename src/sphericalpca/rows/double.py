@@ -32,7 +32,7 @@ class DoubleRows(Rows):
         return [map(Block.in_double, part) for part in self._rows.parts(count)]
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
-        """As `Rows.sweep`, wherever the given rows are; they count passes and flops."""
+        """Like `Rows.sweep`, wherever the given rows are; these count passes and flops."""
         self._given.count(columns, passes)
         return self._rows.sweep(partial(_in_double, kernel=kernel), passes=0.0)
 

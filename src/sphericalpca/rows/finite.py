@@ -1,4 +1,4 @@
-"""Where the first NaN or infinity is."""
+"""Find the first NaN or infinity."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def first_non_finite(X: Matrix, watch: Watch | None = None) -> tuple[int, int, s
             watch(span.stop - span.start)
         return found
 
-    # One fast read; entries are checked where one is not finite, or where a sum overflows.
+    # A fast read of sums first; entries are checked only if a sum is not finite.
     spans = spans_of(X, max(-(-stored_numbers(X) // BLOCK_ENTRIES), workers()))
     found = spread_runs(has_finite_sum, runs(spans, workers()))
     if all(itertools.chain.from_iterable(found)):
@@ -55,5 +55,5 @@ def in_words(value: float) -> str:
 
 
 def column_words(column: int, names: Sequence[str] | None) -> str:
-    """Which column, in words: by its number, and by its name if it has one."""
+    """Name a column in words, by its number, and by its name if it has one."""
     return f"column {column}" if names is None else f"column {column} ({names[column]!r})"

@@ -47,5 +47,5 @@ def shares(n: int, weight: Array | None) -> Array:
 
 
 def _sum(X: Matrix, share: Array) -> Array:
-    # A transposed float32 array would be converted column by column: four times slower.
+    # NumPy would convert a transposed float32 array column by column, four times more slowly.
     return np.asarray(X.T @ share if sparse.issparse(X) else share @ X)

@@ -1,4 +1,4 @@
-"""Rows held in memory, or mapped into it: arrays and CSR matrices."""
+"""Rows in memory, or mapped into it: arrays and CSR matrices."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ SMALL_NONZEROS = 20_000
 
 
 class MemoryRows(Rows):
-    """What arrays and CSR matrices share: spans of rows, and one scale per row.
+    """Base class for arrays and CSR matrices: spans of rows, and one scale per row.
 
     X is neither copied nor modified.  The `mean` is subtracted from every row before
     `normalize` scales it to unit length; only the n scales are stored.  Without `block_rows`
-    the size of the data decides.  Where `stats` are known already, `weight` and `normalize` have
-    no effect.  For messages, `first` is which row of a larger whole the first one is.
+    the size of the data decides.  If `stats` are given, `weight` and `normalize` have
+    no effect.  `first` is the number of the first row within a larger matrix, for messages.
     """
 
     in_memory = True
@@ -76,7 +76,7 @@ class MemoryRows(Rows):
             length = self._all_lengths(watch)
             stats = RowStats.of(length, weight, X.dtype, normalize=normalize, first=first)
         self._stats = stats
-        # As much memory as the data take, unless they are in a file.
+        # Use as much memory as the data take, unless they are in a file.
         room = max(ROOM, 0 if _is_mapped(X) else stored_bytes(X))
         size = {"stored": stored_numbers(X), "room": room}
         super().__init__(X.shape, X.dtype, stats.totals(), **size, watch=watch)
@@ -121,15 +121,15 @@ class MemoryRows(Rows):
 
     @abstractmethod
     def _part(self, span: slice) -> tuple[Matrix, Array | None]:
-        """Rows of a span, and what is still to be subtracted from each."""
+        """Rows of a span, and the vector that is still to be subtracted from each."""
 
     @abstractmethod
     def _lengths(self, span: slice) -> Array:
-        """Lengths, in float64, of rows before they are scaled; 0 for the mean up to rounding."""
+        """Lengths, in float64, of rows before scaling; 0 where a row is the mean up to rounding."""
 
 
 def _good_count(X: Matrix, threads: int) -> int:
-    """The number of blocks: equally many for every thread; few rows are not divided."""
+    """Choose the number of blocks, equal for all threads; few rows are not divided."""
     if not sparse.issparse(X):
         return threads * -(-X.size // (threads * BLOCK_ENTRIES)) if X.size > SMALL_ENTRIES else 1
     wanted = max(BLOCK_NONZEROS, BLOCK_NONZEROS_PER_COLUMN * X.shape[1])
@@ -174,7 +174,7 @@ class SparseRows(MemoryRows):
 
     A mean is not subtracted entry by entry, which would fill the matrix, but in the
     products.  Only in columns that every row stores is it subtracted from the numbers
-    themselves: that adds no entries, and large offsets lose no digits there.
+    themselves: this adds no entries, and large offsets lose no digits there.
     """
 
     def __init__(self, X: Matrix, *, mean: Array | None = None, **options: Any) -> None:
@@ -228,7 +228,7 @@ class SparseRows(MemoryRows):
         return SparseRows(X, **options)
 
     def project(self, U: Array, out: Array | None = None) -> Array:
-        """X U; in small blocks, since the product of a whole one would be kept beside `out`."""
+        """X U; in small blocks, because the product of a large one would be kept beside `out`."""
         if not self._whole:
             return super().project(U, out)
         self.count(U.shape[1], 0.5)
@@ -274,7 +274,7 @@ class SparseRows(MemoryRows):
         first, last = self._X.indptr[[span.start, span.stop]]
         given = _reduce_rows(np.maximum, np.abs(self._X.data[first:last]), indptr)
         with np.errstate(over="ignore"):
-            # Infinite where large numbers cancel almost completely: then no row has a length.
+            # Infinite where large numbers cancel almost completely: such rows get length 0.
             rounding = (4 * np.finfo(self._X.dtype).eps * given / size) ** 2
             # `outside` is a difference of sums, exact to rounding of shift'shift only.
             rounding += 64 * np.finfo(np.float64).eps * (shift @ shift)

@@ -1,6 +1,6 @@
 """Rows on a device that NumPy cannot address: their products are computed there, by its library.
 
-Arrays with a row for each row of the data never leave the device during a fit.  Matrices of m
+Arrays with one row per row of the data never leave the device during a fit.  Matrices of m
 rows, such as U and the gradient, are copied once for each block of a pass; solvers keep them on
 the host.
 """
@@ -25,7 +25,7 @@ from sphericalpca.rows.stats import RowStats
 
 __all__ = ["NamespaceMatrix", "NamespaceRows"]
 
-# Devices are efficient for large products; projections of a block must still fit beside the data.
+# Large blocks suit devices, but projections of a block must fit into memory beside the data.
 BLOCK_ENTRIES = 2**26
 
 

@@ -30,7 +30,7 @@ __all__ = [
 class RowSource(ABC):
     """A matrix in one or several files, read anew in every pass.
 
-    It keeps no file open: readers open the files they need, and close them again.
+    It keeps no files open: readers open the files they need and close them again.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class RowSource(ABC):
 BLOCK_ENTRIES = 2_000_000
 SPARSE_BLOCK_ENTRIES = 500_000
 SPARSE_ENTRIES_PER_COLUMN = 16
-# Of every part one block is in use, the next one is read, and a third holds the centred rows.
+# For every part, one block is in use, the next one is being read, a third holds centred rows.
 BLOCKS_ALIVE = 3
 # Projections of a block take memory, too: of up to this many components.
 COMPONENTS = 256
@@ -174,9 +174,9 @@ def load_rows(source: RowSource, limit: int) -> Matrix:
 
 
 def ahead(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
-    """The items; another thread fetches the next one while one is in use.
+    """Yield the items; another thread fetches the next one while one is in use.
 
-    In any case the thread ends and the generator of the items is closed.
+    Whatever happens, the thread ends and the generator of the items is closed.
     """
     nothing: Any = object()
     # Ctrl-C while the thread is started makes the executor forget it, and start another.

@@ -15,12 +15,12 @@ __all__ = ["RowStats", "Totals"]
 
 @dataclass(frozen=True)
 class Totals:
-    """Sums over rows: all that solvers need of weights and lengths."""
+    """Sums over rows: all that solvers need to know of weights and lengths."""
 
     weight: float  # sum_j w_j over the rows that have a direction
     energy: float  # sum_j w_j ||x_j||^2
     heaviest: float  # the largest weight
-    longest: float  # the length of the longest row that counts
+    longest: float  # the length of the longest row with a positive weight
     without_direction: int  # how many rows are zero
 
     def __add__(self, other: Totals) -> Totals:
@@ -51,7 +51,7 @@ class RowStats:
     ) -> RowStats:
         """From the lengths of rows before they are scaled; `first` numbers them in messages."""
         n = len(length)
-        # Every entry may be within range, and a projection of the row beyond it.
+        # Every entry may be within range, but a projection of the row beyond it.
         for k in np.flatnonzero(~(length <= 0.99 * float(np.finfo(dtype).max)))[:1]:
             raise DataError(
                 f"Row {first + k} of X has length {length[k]:.3g}",

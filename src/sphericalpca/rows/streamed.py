@@ -82,7 +82,7 @@ class StreamedRows(RawRows):
             length = np.zeros(source.shape[0])
         except (MemoryError, ValueError):
             raise DataError(
-                f"{source.name} announces {source.shape[0]} rows",
+                f"{source.name} declares {source.shape[0]} rows",
                 "there is not enough memory for their lengths alone",
                 "the file is damaged, or too large for this machine",
             ) from None

@@ -28,7 +28,7 @@ Place = Callable[[int], tuple[str, str]]
 
 
 def sound(X: Any) -> Any:
-    """The same rows as a CSR matrix, checked, with flags that are true; CSR is not copied."""
+    """Check X and convert it to CSR, with correct flags; a CSR matrix is not copied."""
     try:
         return _checked(X) if X.ndim == 2 else X
     except (DataError, MemoryError):
@@ -64,7 +64,7 @@ def _checked(X: Any) -> Any:
 def _refuse_counts(what: str, numbers: int, places: int, axis: str) -> None:
     if places != numbers:
         found = f"{what} stores {numbers} numbers and {places} {axis} indices"
-        raise DataError(found, "must be as many", REBUILD)
+        raise DataError(found, "the two counts must be equal", REBUILD)
 
 
 def _check_compressed(X: Any) -> None:
@@ -104,8 +104,8 @@ def summed(X: Any) -> Any:
 
 def _repeats(X: Any) -> bool:
     """Whether a column is stored twice in any row."""
-    # Sorting the rows would do as well, but takes three times as long as transposing X, which
-    # brings the entries of a column together in the order of their rows.
+    # Transposing X brings the entries of a column together in the order of their rows.  Sorting
+    # the rows would do, too, but takes three times as long.
     parts = (np.zeros(len(X.indices), np.int8), X.indices, X.indptr)
     places = type(X)(parts, shape=X.shape, copy=False)
     spans = itertools.starmap(slice, itertools.pairwise(equal_ends(X.shape[0], workers())))

@@ -2,16 +2,16 @@
 
 Exact alternation is a fixed-point iteration U -> T(U) = polar(X'WV).  Where it is slow, its
 last few steps show how the error shrinks: the combination of past images whose combined
-step is shortest is far ahead.  It needs one pass per iteration and some m x r matrices,
-nothing of length n, so it suits rows in files or on a cluster.
+step is shortest is far ahead.  This needs one pass per iteration and some m x r matrices,
+but nothing of length n, so it suits rows in files or on a cluster.
 
-The shortest combined step may lie at a saddle, because there too U = T(U).  An accelerated
+The shortest combined step may lead to a saddle, where U = T(U) too.  An accelerated
 point is kept only if f does not fall.  Otherwise its mirror image is tried, which leads
-away from a saddle, and if that fails too the history is cleared and the exact step is
+away from a saddle.  If that fails too, the history is cleared and the exact step is
 taken, which cannot lower f.
 
-Where the start has the curvature of f (see `sphericalpca.curvature`), not exact alternation is
-accelerated but an approximate Newton iteration, which needs at most half the passes.
+If the start has the curvature of f (see `sphericalpca.curvature`), an approximate Newton iteration
+is accelerated instead of exact alternation.  It needs at most half the passes.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from sphericalpca.solvers.start import start_of_U
 
 __all__ = ["Anderson"]
 
-# Up to this length a step need not be made orthonormal again.
+# Steps up to this length keep U orthonormal enough.
 SHORT_STEP = 0.5
 # Up to this length an approximate Newton step is tried.
 SHORT_GUESS = 1.0
@@ -100,7 +100,7 @@ class _History:
         return _History(*past, saved["last_image"], saved["last_step"], guessed)
 
     def forgotten(self) -> _History:
-        """The history without its past, which misled or is empty."""
+        """An empty history at the latest step, after the past has misled."""
         return replace(self, images=(), steps=(), products=np.empty((0, 0)))
 
     def correction(self, problem: Problem) -> Array:
@@ -175,7 +175,7 @@ class Anderson:
             if ahead.not_below(here):
                 return AndersonState(ahead, history, curvature)
         if history.guessed:
-            # An approximate step that fails without a history fails again.
+            # An approximate step that fails without a history would fail again.
             curvature = curvature if history.steps else None
             step = _exact_step(problem, here)
         exact = problem.evaluate(polar(here.U + step, problem.inner).factor)

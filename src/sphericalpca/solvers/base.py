@@ -1,4 +1,4 @@
-"""Shared by solvers: the state at a point, and checks of their options."""
+"""What solvers share: the state at a point, and checks of options."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class PointState:
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a real number; booleans are not."""
+    """Whether a value is a real number; booleans are not."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def is_count(value: Any) -> bool:
-    """Whether it is a positive integer; booleans are not."""
+    """Whether a value is a positive integer; booleans are not."""
     return is_number(value) and isinstance(value, Integral) and int(value) >= 1
 
 

@@ -35,18 +35,18 @@ from sphericalpca.solvers.checkpoint_checks import (
 
 __all__ = ["Checkpoint", "MultiStart", "check_checkpoint_path"]
 
-# Raised when a file of this version could not be read by an older program.
+# Increased when older versions cannot read the files of this one.
 FORMAT = 3
 READABLE = (2, 3)  # version 0.1 wrote format 2
 
-# Seconds between two writes, unless a write takes long: then this many times as long.
+# Seconds between two writes, or, if writing is slow, this many times as long as a write takes.
 INTERVAL = 1.0
 PATIENCE = 20
 
 # Named starts.
 INITS = ("auto", "svd", "random")
 
-# Errors from complete checkpoints that another program wrote.
+# Errors from checkpoints that are complete, but were written by another program.
 UNFIT = (AttributeError, IndexError, KeyError, OverflowError, RecursionError, TypeError, ValueError)
 
 UNREADABLE = "it lacks parts that a checkpoint has, or they cannot be read"
@@ -107,7 +107,7 @@ class MultiStart(Generic[StateT]):
     seconds: float = 0.0
 
     def begin(self, number: int, start: Start | Run[StateT], rng: np.random.Generator) -> None:
-        """Begin with a start, or resume the run of the file."""
+        """Begin a run at a start, or resume the run in the file."""
         self.number, self.rng = number, dict(rng.bit_generator.state) if rng else {}
         self.at_svd = isinstance(start, Start) and start.is_svd
         self.found_at_svd = start.svd_value if isinstance(start, Start) else None
@@ -126,7 +126,7 @@ class Checkpoint:
     ----------
     path : str or Path
     about : mapping of str to JSON values
-        Parameters of the fit, shape and type of the data.  A file of another fit is refused.
+        Parameters of the fit, shape and type of the data.  Files of other fits raise an error.
     """
 
     def __init__(self, path: str | Path, about: Mapping[str, Any]) -> None:
@@ -222,7 +222,7 @@ class Checkpoint:
             except Exception:  # decoders fail on a damaged file in many ways
                 raise _refusal(self.path, other_kind(file) or UNREADABLE) from None
         if not sound:
-            raise _refusal(self.path, "its content does not fit its checksum")
+            raise _refusal(self.path, "its content does not match its checksum")
         if version not in READABLE:
             raise DataError(
                 f"checkpoint {self._name} has format {printable(version, 20)}",
@@ -255,7 +255,7 @@ class Checkpoint:
 
 
 def _refusal(path: Path, reason: str) -> DataError:
-    # It may be any file, even the user's data, so removing it is not the first advice.
+    # It may be any file, even the user's data, so do not advise to remove it first.
     return DataError(
         f"{str(path)!r} is not a checkpoint of sphericalpca, or is damaged ({reason})",
         remedy="choose another file, or delete it if you do not need it",

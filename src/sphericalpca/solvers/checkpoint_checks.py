@@ -1,4 +1,4 @@
-"""Checks of the content of a checkpoint, which need not come from this package."""
+"""Checks of the content of a checkpoint, which may come from another program."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def check_sizes(file: BinaryIO) -> None:
 
 
 def digest_of(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> str:
-    """A checksum of a checkpoint's content; those of the archive do not cover names."""
+    """A checksum of a checkpoint's content, with names, which the archive's do not cover."""
     digest = hashlib.sha256(json.dumps(header, sort_keys=True).encode())
     for name in sorted(arrays):
         array = np.asarray(arrays[name])

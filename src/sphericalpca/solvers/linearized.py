@@ -28,11 +28,11 @@ from sphericalpca.solvers.base import is_number
 
 __all__ = ["Linearized", "lipschitz_constant"]
 
-# "Just above" L_c: the proof needs lam, mu > L_c, and the margin sets P1's constant.
+# How far "theory" is above L_c: the proof needs lam, mu > L_c, and the margin sets P1's constant.
 ABOVE_LIPSCHITZ = 1.01
 
-# h is a difference of sums of size sum_j w_j (||x_j||^2 + 1); its error may be this many
-# rounding errors of those.
+# h is a difference of sums of size sum_j w_j (||x_j||^2 + 1), with an error of up to this many
+# of their rounding errors.
 ROUNDING = 64
 
 Constant = float | Literal["theory", "block"]
@@ -213,8 +213,8 @@ class Linearized:
 def _block_mu(sweep: _Sweep) -> float:
     """2 lambda_max(V'WV), or slightly more where rounding would determine U.
 
-    At that constant mu I - 2 V'WV is singular.  It does not matter unless X'WV is tiny
-    beside it, as for rows much shorter than 1 that are not normalised.
+    At that constant mu I - 2 V'WV is singular.  This matters only if X'WV is tiny in
+    comparison, as for rows much shorter than 1 that are not normalised.
     """
     top = float(np.linalg.eigvalsh(sweep.moment)[-1])
     return 2.0 * top * (1.0001 if frobenius(sweep.pull) < 1e-6 * top else 1.0)
@@ -223,7 +223,7 @@ def _block_mu(sweep: _Sweep) -> float:
 def _step_V(Y: Array, V: Array, best: Array, lam: float) -> Array:
     if lam == 2.0:
         return best
-    # Only the direction matters: with large weights lam overflows float32.
+    # With large weights lam overflows float32, so scale down: only the direction matters.
     size, number = max(1.0, abs(lam - 2.0)), Y.dtype.type
     Q, lengths = unit_rows(number(2.0 / size) * Y + number((lam - 2.0) / size) * V)
     # Both terms vanish for a zero v at a zero projection: then every unit v is optimal.

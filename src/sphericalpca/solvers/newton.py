@@ -38,7 +38,7 @@ LARGEST_RADIUS = 1.0
 # 1 + ORDER.  A larger one solves early models more accurately than is useful.
 ORDER = 1 / 3
 
-# A change of f, or a residual, below this many rounding errors may be zero.
+# A change of f, or a residual, below this many rounding errors counts as zero.
 ROUNDING = 16.0
 
 

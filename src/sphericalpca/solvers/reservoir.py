@@ -17,7 +17,7 @@ from sphericalpca.rows import Matrix, Rows, as_rows
 
 __all__ = ["Reservoir"]
 
-# At most this many rows are kept; wide rows fewer, but not below the minimum.
+# Number of rows to keep at most; of wide rows fewer are kept, but not below the minimum.
 MOST_ROWS, FEWEST_ROWS, MOST_NUMBERS = 256, 16, 2**20
 
 
@@ -33,7 +33,7 @@ class Reservoir(NamedTuple):
     mean: float = 0.0  # of the cosines of all rows on arrival
 
     def after(self, rows: Rows, U: Array, *, cosine: float, place: int) -> Reservoir:
-        """With these rows added, at U; `cosine` is their mean, `place` counts the rows before."""
+        """Add these rows, at U; `cosine` is their mean, `place` the number of rows before."""
         n, held, weight = rows.shape[0], len(self.weight), rows.stats.weight
         room = int(np.clip(MOST_NUMBERS * n // max(rows.stored, 1), FEWEST_ROWS, MOST_ROWS))
         u = 1.0 - np.random.Generator(np.random.PCG64(0).advance(place)).random(n)
@@ -53,7 +53,7 @@ class Reservoir(NamedTuple):
         )
 
     def mean_cosine(self, U: Array) -> float:
-        """An estimate of the mean cosine of all rows at U; exact as long as all rows are kept."""
+        """Estimate the mean cosine of all rows at U; exact as long as all rows are kept."""
         # Regression on the cosines on arrival: their mean is known, and they are often close.
         share = np.maximum(self.weight, self.threshold)
         share = share / share.sum()

@@ -1,4 +1,4 @@
-"""From a problem to its best solution: which solver, every start, one loop each."""
+"""From a problem to its best solution: choose a solver, and run it from every start."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ DENSE_PASS, SPARSE_PASS, PLAIN_PASS, READ = (0.45, 0.02), (2.9, 0.04), (4.0, 0.2
 ANDERSON_STEP, SUBSPACE_STEP = (3.0, 20.0), (12.0, 10.0)
 # Subspace acceleration needs this many times fewer iterations than Anderson's.
 FEWER_ITERATIONS = 2.0
-# A start above the end by fewer rounding errors of the data type is above it by rounding.
+# A start above the end by at most this many rounding errors of the data type is level with it.
 ROUNDING = 64
 # Below this residual Anderson acceleration slows down, and Newton's method is faster.
 NEWTON_TOL = 1e-7
@@ -90,11 +90,11 @@ class Outcome:
 def automatic(rows: Rows, n_components: int, tol: float) -> Subspace | Newton | Anderson:
     """The solver for these rows, ``solver="auto"``, by what an iteration costs.
 
-    Subspace acceleration needs the fewest passes, and more time between them.  It is used where
-    passes are slow enough: long dense rows, and few components.  Elsewhere
-    Anderson acceleration is as fast or the only one that fits, and for very small `tol` Newton's
-    method.  All parts of an iteration run on all threads, and take twice the time in float64, so
-    that neither changes the choice.
+    Subspace acceleration needs the fewest passes, but more time between them.  It is used where
+    passes are slow enough: for long dense rows and few components.  Otherwise Anderson
+    acceleration is used, which is as fast or the only one that fits into memory, or Newton's
+    method for very small `tol`.  The number of threads and the data type do not matter, because
+    all parts of an iteration run on all threads and take twice the time in float64.
     """
     n, m = rows.shape
     subspace = Subspace()
@@ -203,7 +203,7 @@ def solve(
         drawn = starts(problem, n_components, init, n_init, rng)
         if _may_choose(solver, init):
             drawn = map(partial(with_best_start, problem), drawn)
-        # Unlike a loop, map keeps no reference to a start and its span.
+        # Unlike a loop variable, map keeps no reference to a start and its span.
         ahead: Iterator[Start | Run[StateT]] = map(partial(improved, problem), drawn)
         if search.run is not None:
             left = max(n_init - 1 - search.number, 0)
@@ -250,7 +250,7 @@ def _in_fewer_coordinates(
 
 
 def _in_row_space(problem: Problem, n_components: int, **options: Any) -> Outcome | Any:
-    """`solve` in coordinates of the rows, or a start for it where those do not suffice."""
+    """Solve in coordinates of the rows; where they do not suffice, return a start for `solve`."""
     rows = problem.rows
     try:
         if not FewRows.suits(rows, n_components):

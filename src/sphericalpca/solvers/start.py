@@ -56,10 +56,10 @@ KNOWN_DIRECTIONS, LEAST_DIRECTIONS = 2, 16
 # power joins the basis, beyond it every second one.
 FEW_COMPONENTS = 40
 KRYLOV_READS, MORE_READS = 6, 8
-# Columns of a block beyond the requested components.
+# Extra columns of a block, beyond the requested components.
 OVERSAMPLING = 8
-# Where rows or features are few, blocks are added, up to this many times as many, until further
-# ones would turn the SVD by no more than about this angle.  Then f is accurate to 1e-6.
+# With few rows or features blocks are added until further ones would rotate the SVD by no more
+# than about this angle, up to this many times as many.  Then f is accurate to 1e-6.
 MORE_BLOCKS, SMALL_ANGLE = 6, 0.001
 
 
@@ -127,7 +127,7 @@ def random_start(problem: Problem, n_components: int, rng: np.random.Generator) 
 
 
 def given_start(problem: Problem, n_components: int, init: Any) -> Start:
-    """A user's U, or pair (U, V).  U is made orthonormal if it is not; V is kept as it is.
+    """Check a user's U, or pair (U, V).  U is made orthonormal if it is not; V is not changed.
 
     Raises
     ------
@@ -179,9 +179,9 @@ def _given_matrix(name: str, value: Any, shape: tuple[int, int]) -> Array:
 def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -> Start:
     """Block Lanczos: the best directions within the span of Q, AQ, A^2 Q, ..., for A = X'WX.
 
-    One read of the data per power.  They are more accurate than the last power alone, for the same
-    number of reads.  With many components only every second power joins the basis, whose cost
-    grows with its square.
+    Each power takes one read of the data.  All powers together are more accurate than the last one
+    alone, for the same number of reads.  With many components only every second power joins the
+    basis, because the cost grows with the square of its size.
     """
     n, m = problem.rows.shape
     inner, limit = problem.inner, n if isinstance(problem, RowSpace) else m
@@ -212,7 +212,7 @@ def _krylov_svd(problem: Problem, n_components: int, rng: np.random.Generator) -
         if exact and block % 2:
             earlier, ritz = ritz, _eigenvectors(T[:k, :k])
             before, turned = turned, _angle(earlier, ritz, n_components) if earlier else 1.0
-            # The remaining angle if angles continue to fall at this rate.
+            # The remaining angle, if angles continue to shrink at this rate.
             if turned**2 <= SMALL_ANGLE * (before - turned):
                 break
         for _ in range(stride - 1):
@@ -235,7 +235,7 @@ def _start_along(problem: Problem, S: Array, ritz: tuple[Array, Array], r: int) 
         C = ritz[1][:, :r].astype(S.dtype)
         U = refined(product(S, C), problem.inner)
         return Start(U, is_svd=True, span=S, coordinates=C)
-    # Where the SVD is exact, directions beyond the components are accurate too.
+    # If the SVD is exact, directions beyond the components are accurate too.
     count = (KNOWN_DIRECTIONS if _is_exact(problem) else 1) * r
     values, C = (found[..., :count] for found in ritz)
     vectors = refined(product(S, C.astype(S.dtype)))

@@ -8,7 +8,7 @@ U makes a step D, the gradient of a row changes, to first order, by
     x x'D (I - v v') / ||U'x||,    on average about    A D (I - C),
 
 where A is the mean of x x' / ||U'x||, and C that of v v' with weights 1 / ||U'x||.  So M
-is corrected by that much whenever U moves.  At a solution D is zero, so errors of this
+is corrected by this amount whenever U moves.  At a solution D is zero, so errors of this
 approximation cost some speed, but the stream still ends where alternation ends.
 
 A is m x m.  It is represented by its products with a basis S of some 2 r columns, U among them
@@ -182,7 +182,7 @@ def _look(block: Block, basis: Array, r: int) -> tuple[Any, ...]:
 
 
 def _factor(S: Array, AS: Array) -> Array:
-    """N with N N' = AS (S'AS)^-1 (AS)', which is A where the span of S holds that of A."""
+    """N with N N' = AS (S'AS)^-1 (AS)', which equals A if the span of S contains that of A."""
     values, Q = np.linalg.eigh(symmetric(np.asarray(inner_products(S, AS), dtype=np.float64)))
     kept = values > _rounding(float(values[-1]), S.dtype)
     return product(AS, (Q[:, kept] / np.sqrt(values[kept])).astype(S.dtype))

@@ -1,10 +1,10 @@
 """Subspace acceleration: the default where projections of the rows fit in memory.
 
-For U = S C with an orthonormal basis S of k columns the problem is the same one, for the
-small rows Z = X S.  So the best U within span(S) takes no read of the data.  Each iteration
+For U = S C with an orthonormal basis S of k columns, the problem is the same for the small
+rows Z = X S.  So finding the best U within span(S) takes no read of the data.  Each iteration
 computes the gradient at that U (X'WV), adds its part outside the span to the basis,
-projects the rows on that part, and solves the small problem again: one pass.  The span then
-contains the exact step from U, and the small problem is started there, so f increases at
+projects the rows on this part, and solves the small problem again: one pass.  The span then
+contains the exact step from U, and the small problem starts there, so f increases at
 least as much as by exact alternation.
 
 When the basis is full it is cut back to the latest solutions (a thick restart).  It then
@@ -38,8 +38,8 @@ from sphericalpca.solvers.start import start_of_U
 
 __all__ = ["Span", "Subspace"]
 
-# The small problem is solved until its residual is this share of the whole problem's:
-# more would be wasted while directions are missing from the span.
+# The small problem is solved until its residual is this share of the whole problem's.  More
+# accuracy would be wasted while directions are missing from the span.
 INNER_SHARE = 0.1
 INNER_ITERATIONS = 20
 
@@ -149,7 +149,7 @@ def _share(part: float, whole: float) -> float:
 
 @dataclass(frozen=True)
 class Subspace:
-    """The best U within a growing subspace, again and again.
+    """Repeatedly find the best U within a growing subspace.
 
     Parameters
     ----------
@@ -162,7 +162,7 @@ class Subspace:
 
     def __post_init__(self) -> None:
         if self.columns is not None:
-            remedy = "None means the usual number, and fewer than 2 r are raised to that"
+            remedy = "None chooses a number, and values below 2 r are raised to 2 r"
             check_count("columns", self.columns, remedy)
 
     def capacity(self, n_components: int) -> int:
@@ -221,7 +221,7 @@ class Subspace:
 
     @staticmethod
     def _new_directions(state: SubspaceState) -> Array:
-        """What the gradient adds to the span, unless it is rounding error."""
+        """New directions that the gradient adds to the span, unless they are rounding errors."""
         if state.outside_share <= 10 * float(np.finfo(state.outside.dtype).eps):
             return state.outside[:, :0]
         return orthonormal_outside(state.span.basis, state.outside)

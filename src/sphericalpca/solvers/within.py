@@ -1,6 +1,6 @@
-"""A better start than the SVD, from within the span in which the SVD was computed.
+"""Find a better start than the SVD, within the span in which the SVD was computed.
 
-For U = S C with an orthonormal basis S the problem is the same one for the small rows Z = X S.
+For U = S C with an orthonormal basis S, the problem is the same for the small rows Z = X S.
 A sample of these rows decides which of several starts leads highest.  In coordinates of the rows
 all of Z is known, so the problem is solved further without reading the data.
 """
@@ -20,7 +20,7 @@ from sphericalpca.solvers.anderson import Anderson
 
 __all__ = ["improved", "with_best_start"]
 
-# Iterations and residual of the small problem: the rest is left to fits on the data.
+# Iterations and residual at which the small problem is left to fits on the data.
 ITERATIONS, ENOUGH = 10, 1e-3
 # Starts besides the SVD, exact steps from each, and the largest sample of rows.
 OTHERS, STEPS, ROWS = 23, 10, 4096
@@ -28,12 +28,12 @@ OTHERS, STEPS, ROWS = 23, 10, 4096
 LITTLE_WORK, SHARE_OF_PASS = 4e7, 0.15
 # Numbers of projections kept at a time.
 AT_ONCE = 1 << 15
-# Another start must lead higher by this share: on all rows, or on a sample, which may mislead.
+# Another start must increase f by this share: on all rows, or on a sample, which may mislead.
 HIGHER, HIGHER_ON_SOME = 1e-6, 1e-4
 
 
 def with_best_start(problem: Problem, start: Start) -> Start:
-    """The SVD, or another start within its span that leads higher, if several can be afforded.
+    """Return the SVD, or another start within its span that leads to a larger f, if affordable.
 
     The others are spanned by random directions, scaled by the spread of the data along them,
     and are the same in every run.
@@ -64,7 +64,7 @@ def with_best_start(problem: Problem, start: Start) -> Start:
 
 
 def improved(problem: Problem, start: Start) -> Start:
-    """The best start within the span of the SVD, near it; it keeps f at the SVD."""
+    """The best start within the span of the SVD, near it; it records f at the SVD."""
     if start.span is None or start.coordinates is None or not problem.knows_projections:
         return start
     small = problem.restrict(problem.projections(start.span))

@@ -34,7 +34,7 @@ def test_heights_that_are_not_what_dask_says_are_refused(X, height):
     lies = da.from_array(X, chunks=(300, 30)).map_blocks(
         lambda block: np.resize(block, (height, 30)), chunks=(300, 30), meta=X[:0]
     )
-    with pytest.raises(DataError, match=rf"Chunk \d of X has {height} rows now, but had 300 by"):
+    with pytest.raises(DataError, match=rf"Chunk \d of X has {height} rows now, but had 300 acc"):
         SphericalPCA(2).fit(lies)
 
 

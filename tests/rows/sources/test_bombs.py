@@ -141,7 +141,7 @@ def test_data_sets_whose_numbers_were_never_written(tmp_path, chunks):
     h5py = pytest.importorskip("h5py")
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file.create_dataset("X", shape=(10**12, 10), dtype="f4", chunks=chunks)
-    with pytest.raises(DataError, match=r"announces 40000000000000 bytes"):
+    with pytest.raises(DataError, match=r"declares 40000000000000 bytes"):
         open_rows(tmp_path / "x.h5")
 
 

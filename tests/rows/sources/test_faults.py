@@ -91,7 +91,7 @@ def test_an_npy_file_with_something_appended(X, tmp_path):
     np.save(tmp_path / "a.npy", X)
     with (tmp_path / "a.npy").open("ab") as file:
         file.write(X[0].tobytes())
-    fails(lambda: open_rows(tmp_path / "a.npy"), "2956 bytes", "announces 2928", "too long")
+    fails(lambda: open_rows(tmp_path / "a.npy"), "2956 bytes", "declares 2928", "too long")
 
 
 @pytest.mark.parametrize("first", [0, -1, 2**31 - 1, 8])

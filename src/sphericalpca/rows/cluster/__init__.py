@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster: chunks stay with the workers, only sums travel."""
+"""Rows on a Dask cluster: chunks stay with the workers, and only sums are transferred."""
 
 from __future__ import annotations
 

@@ -84,7 +84,7 @@ def _as_numbers(piece: Any, dtype: np.dtype[Any]) -> Matrix:
 
 
 class DaskSource(RowSource):
-    """Chunks of a Dask collection, few of them in memory; computed once for unknown heights."""
+    """Chunks of a Dask collection, few in memory at a time; unknown heights are computed first."""
 
     name = "the Dask collection"
     memory_budget = 512 * 2**20  # beside the chunks that readers have computed
@@ -98,7 +98,7 @@ class DaskSource(RowSource):
         watch: Watch | None = None,
     ) -> None:
         self._chunks, self.dtype = chunks, dtype
-        self._known_from = "when first computed" if heights is None else "by what Dask says"
+        self._known_from = "when first computed" if heights is None else "according to Dask"
         self.shape = (0, columns)
         if heights is None:
             sizes = spread(partial(self._size, watch=watch), range(len(chunks)))
@@ -113,7 +113,7 @@ class DaskSource(RowSource):
 
     @property
     def row_bytes(self) -> float:
-        """What a row takes in memory."""
+        """Bytes that a row takes in memory."""
         n, m = self.shape
         index = 0 if self.stored == n * m else np.dtype(np.int32).itemsize
         return self.stored / n * (self.dtype.itemsize + index)

@@ -19,7 +19,7 @@ from sphericalpca.rows.cluster.stall import REMEDY, Activity, StallDetector, act
 
 __all__ = ["ClusterClient", "ClusterState", "Worker", "active_client", "released_on_error"]
 
-# Seconds that a scheduler may be too busy to answer.
+# Seconds to wait for an answer of a busy scheduler.
 ANSWER_TIMEOUT = 60.0
 # Seconds between two checks of the cluster while nothing arrives.
 POLL_INTERVAL = 0.5
@@ -56,7 +56,7 @@ def _distributed() -> Any:
 
 
 class Worker(NamedTuple):
-    """A worker of a cluster: its threads and memory limit in bytes; 0 if there is none."""
+    """A worker of a cluster: its threads, and its memory limit in bytes, 0 if there is none."""
 
     threads: int
     memory: int
@@ -193,25 +193,25 @@ def released_on_error(futures: Sequence[Future] = ()) -> Iterator[None]:
 
 
 def _explained(error: BaseException) -> ClusterError | None:
-    """Explain errors that were caused by the cluster."""
+    """Translate an error that the cluster caused; None for other errors."""
     distributed = _distributed()
     lost = (concurrent.futures.CancelledError, distributed.comm.CommClosedError)
     if isinstance(error, lost):
         recompute = "make arrays from files or functions, so that Dask can recompute lost chunks; "
         return ClusterError(
             f"The cluster lost data, tasks or its scheduler ({error})",
-            "data that were scattered to a worker die with it",
+            "data that were scattered to a worker are lost with it",
             (recompute, *REMEDY),
         )
     if isinstance(error, distributed.KilledWorker):
         return ClusterError(
-            f"{error} Often memory is the reason",
+            f"{error} Often the cause is a lack of memory",
             remedy="use smaller chunks, more workers, or workers with more memory",
         )
     if isinstance(error, ImportError) and error.name == "sphericalpca":
         return ClusterError(
             "The workers cannot import sphericalpca",
-            remedy="install it on them and on the scheduler, in the version used here",
+            remedy="install the version used here on them and on the scheduler",
         )
     return None
 

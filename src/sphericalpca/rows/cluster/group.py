@@ -107,7 +107,7 @@ class GroupRows(Rows):
         super().__init__(shape, matrix.dtype, totals, stored=0, room=0)
 
     def parts(self, count: int) -> list[Iterator[Block]]:
-        """Every chunk is divided; each begins with another part, as small ones have only one."""
+        """Divide every chunk; each begins with another part, because small ones have only one."""
         parts = defaultdict(list)
         for number, (first, chunk) in enumerate(self._chunks):
             for k, blocks in enumerate(chunk.parts(count), start=number):
@@ -145,7 +145,7 @@ def add_sums(*parts: Sums) -> Sums:
 
 
 def broadcast(value: Any) -> Any:
-    """The value itself, once on the cluster instead of once in every task."""
+    """Return the value: as a task, it is on the cluster once, not once in every task."""
     return value
 
 

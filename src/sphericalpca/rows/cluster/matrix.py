@@ -19,7 +19,7 @@ from sphericalpca.rows.cluster.group import ChunkGroup, combine_means, height_of
 
 __all__ = ["ClusterMatrix", "PlacedGroup", "assign_workers", "runs_that_fit"]
 
-# Data move only from workers that hold this many times their share.
+# Data are moved only from workers that hold at least this many times their share.
 TOLERANCE = 1.1
 # A spilled group is loaded as a whole, beside other data.
 PART_OF_MEMORY = 0.25
@@ -128,7 +128,7 @@ def assign_workers(
         return (loads[address] + sizes[k]) / due if due > 0 else 0.0
 
     def best(addresses: Iterable[str], k: int) -> str:
-        # Between equals nothing moves.
+        # Of equally good workers prefer one that holds the data.
         return min(addresses, key=lambda address: (filled(address, k), address not in holders[k]))
 
     chosen: dict[int, str] = {}

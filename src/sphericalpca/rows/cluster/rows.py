@@ -1,4 +1,4 @@
-"""Rows on a cluster: every worker reads the rows it keeps, and only sums travel."""
+"""Rows on a cluster: workers read the rows they keep, and only sums are transferred."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class ClusterRows(Rows):
         return Y
 
     def sweep(self, kernel: Kernel, *, columns: int = 0, passes: float = 1.0) -> tuple[Any, ...]:
-        """As `Rows.sweep`; the workers run the kernel."""
+        """Like `Rows.sweep`; the workers run the kernel."""
         self.count(columns, passes)
         return total(self._run_on_workers(kernel))
 
@@ -106,7 +106,7 @@ class ClusterRows(Rows):
         return [[np.array(part) for part in answer] for answer in answers]
 
     def _few(self, sums: list[Any]) -> list[Any]:
-        """Sums of sums, few enough for the client to add up."""
+        """Add up sums on the workers until they are few enough for the client."""
         while len(sums) > FAN_IN:
             batches = [sums[k : k + FAN_IN] for k in range(0, len(sums), FAN_IN)]
             sums = [self._cluster.submit(add_sums, *batch) for batch in batches]
@@ -116,7 +116,7 @@ class ClusterRows(Rows):
         return zip(self._matrix.groups, self._cluster.gather(tasks), strict=True)
 
     def _assigned(self) -> Iterator[tuple[PlacedGroup, Any, str]]:
-        """Each group, its stats and its worker: the one that has it, unless workers changed."""
+        """Each group with its stats and the worker that holds it, unless workers have changed."""
         groups = [placed.group for placed in self._matrix.groups]
         holders = self._cluster.holders(groups)
         in_place = all(map(operator.contains, holders, self._addresses))

@@ -10,11 +10,11 @@ from sphericalpca.exceptions import ClusterError, Parameter
 
 __all__ = ["REMEDY", "Activity", "StallDetector", "activity"]
 
-# Seconds that a cluster may be without workers before a fit is given up: a nanny restarts a
-# worker within a few.  Dask's setting, if it is made in the client's process, takes precedence.
+# Seconds without workers after which a fit is abandoned; a nanny restarts a worker within a few
+# seconds.  Dask's setting, if made in the client's process, takes precedence.
 NO_WORKERS = 30.0
 NO_WORKERS_SETTING = "distributed.scheduler.no-workers-timeout"
-# Seconds without progress: no worker has anything to do, to send or to spill.
+# Seconds without progress: no worker computes, sends or spills anything.
 STANDSTILL = 300.0
 # Seconds between two checks of the activity; each writes a line to the scheduler's log.
 ACTIVITY_INTERVAL = 15.0

@@ -87,7 +87,7 @@ def batch_lengths(handle: BinaryIO) -> list[int]:
         first = _target(footer, field) + 4
         count = unpack_from("<I", footer, first - 4)[0]
         blocks = [unpack_from("<qi", footer, first + k * BLOCK) for k in range(count)]
-    # Otherwise a small file could cause itself to be read a thousand times.
+    # Otherwise a small file could make its contents be read a thousand times.
     if sum(abs(length) for _, length in blocks) > size:
         raise ValueError("its record batches overlap")
     return [_batch_length(handle, *block) for block in blocks]

@@ -73,7 +73,7 @@ def _selected(
     if not numbers or (texts and len(whole) == len(numbers) == 1):  # a number of each text
         has = f"{' besides identifiers' if numbers else ''} (it has {_listed(types)})"
         found = f"{file.name} has no column of numbers or lists of numbers{has}"
-        encode = encoding_of_column(file.path, texts[0]) if texts else "write the rows as such"
+        encode = encoding_of_column(file.path, texts[0]) if texts else "write one of these"
         raise DataError(found, remedy=encode)
     if 0 < len(whole) < len(numbers):  # may be row numbers, which would dominate all directions
         raise DataError(

@@ -1,4 +1,4 @@
-"""Shared by all formats: one file, its storage type, and the type of the arithmetic."""
+"""What all formats share: one file, its storage type, and the type of the arithmetic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STREAM = "it is an Arrow IPC stream; write it as a file, as pyarrow.feather.writ
 
 @dataclass(frozen=True)
 class DataFile:
-    """Name, size, time of the last change and inode of a file; another file has others."""
+    """Name, size, modification time and inode of a file, to detect that it has changed."""
 
     path: Path
     size: int
@@ -70,7 +70,7 @@ class DataFile:
 
     @contextmanager
     def being_read(self, row: int | None = None) -> Iterator[None]:
-        """Any error of a decoder on a damaged file becomes a `DataError` that names the file."""
+        """Turn any error of a decoder on a damaged file into a `DataError` that names the file."""
         try:
             yield
         except (DataError, ImportError):
@@ -97,7 +97,7 @@ def _reason(error: Exception) -> str:
 
 @dataclass(frozen=True)
 class Options:
-    """The user's choices within files; `names` are the column names of a model."""
+    """What the user selects from files; `names` are the column names of a model."""
 
     column: str | None = None
     columns: tuple[str, ...] | None = None

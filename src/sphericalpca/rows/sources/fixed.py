@@ -1,4 +1,4 @@
-"""Dense rows at known offsets of a file, by positioned reads: maps crash on truncated files."""
+"""Dense rows at known offsets of a file, without memory maps, which crash on truncated files."""
 
 from __future__ import annotations
 

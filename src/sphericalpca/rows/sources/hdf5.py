@@ -17,12 +17,12 @@ from sphericalpca.rows.sources.fixed import FixedRows, RowMajorRows
 
 __all__ = ["open_hdf5"]
 
-# What ann-benchmarks calls the vectors to be searched.
+# The name that ann-benchmarks gives to the vectors to be searched.
 USUAL_KEY = "train"
 # Slots of the chunk cache: a prime, and many more than there are chunks.
 CACHE_SLOTS = 10_007
-# How many times its own size a file may announce: real numbers cannot be compressed that well,
-# but data that were never written take no space.
+# How many times its own size a file may declare: real numbers cannot be compressed more, but
+# data that were never written take no space.
 MOST_PACKED = 100_000
 
 
@@ -55,7 +55,7 @@ def open_hdf5(file: DataFile, options: Options) -> FixedRows:
     if announced > MOST_PACKED * file.size:
         raise DataError(
             f"{file.name} has {file.size} bytes",
-            f"its data set {key!r} announces {announced} bytes of numbers, most never written",
+            f"its data set {key!r} declares {announced} bytes of numbers, most never written",
             "write them, or make it smaller",
         )
     return ChunkedRows(file, shape, storage, options.memory_budget, key=key, chunks=chunks)

@@ -45,7 +45,7 @@ def open_npy(file: DataFile, options: Options) -> FileSource:
         found = f"{file.name} holds an array of shape {header.shape}"
         raise DataError(found, "rows are a 2-D array", "reshape it to (rows, columns)")
     if file.size != header.end and not header.dtype.hasobject:
-        found, rule = f"{file.name} has {file.size} bytes", f"its header announces {header.end}"
+        found, rule = f"{file.name} has {file.size} bytes", f"its header declares {header.end}"
         remedy = "it is truncated or too long; write it again"
         raise DataError(found, rule, remedy)
     return _rows(file, header, options)

@@ -34,7 +34,7 @@ def open_rows(
     """Open a matrix in files, to fit it without loading it.
 
     Only headers are read here.  Each pass of a fit reads the rows again, in blocks and in bounded
-    memory.  The files must not change until then.
+    memory.  The files must not change until the fit has ended.
 
     Parameters
     ----------
@@ -103,10 +103,10 @@ def open_rows_for(
     key: str | None,
     memory_budget: int | str,
 ) -> RowSource:
-    """As `open_rows`, for a model that was fitted to columns of these names.
+    """Like `open_rows`, for a model that was fitted to columns of these names.
 
-    A table that has any of them, or no column of lists, is read by these names unless others are
-    chosen.
+    These columns are read from a table that has any of them, or no column of lists, unless others
+    are chosen.
     """
     if isinstance(columns, str):
         remedy = ("pass ", Parameter("columns", [columns]))
@@ -173,7 +173,7 @@ def _matches(path: str | bytes) -> list[Path]:
 
 
 def natural_order(name: str) -> list[Any]:
-    """A key by which numbers inside names are ordered as numbers."""
+    """A sort key that orders numbers inside names by their value."""
     parts = re.split(r"([0-9]+)", name)
     return [int(part) if k % 2 else part for k, part in enumerate(parts)]
 

@@ -26,7 +26,7 @@ OTHERS = 10_000
 
 
 class TableRows(FileSource):
-    """Rows in a column of lists, or columns of numbers; `ends` are cuts, `others` other columns."""
+    """Rows in a column of lists, or in columns of numbers; the other columns can be read, too."""
 
     def __init__(
         self, file: DataFile, selection: Selection, ends: Sequence[int], length: int, budget: int
