@@ -34,7 +34,6 @@ __all__ = ["SearchResult", "SphericalCodec"]
 # Components considered per byte, for rows of up to this many columns, and for longer ones.
 PER_BYTE, WIDE, PER_BYTE_OF_WIDE = 12, 4096, 3
 NO_SHARE = 1e-10  # components with a smaller share are rounding errors
-TOLERANCE = 1e-3
 FLOAT = np.dtype(np.float64)
 
 
@@ -141,7 +140,7 @@ class SphericalCodec(MatrixTransformer):
         n, m = X.shape
         most = min(n, m, self.n_bytes * (PER_BYTE if m <= WIDE else PER_BYTE_OF_WIDE))
         r = most if self.n_components == "auto" else int(self.n_components)
-        model = SphericalPCA(r, tol=TOLERANCE, random_state=self.random_state)
+        model = SphericalPCA(r, tol=1e-3, random_state=self.random_state)
         share = model.fit(X, sample_weight=weight).component_weights_
         return np.asarray(model.components_[share > NO_SHARE * share[0]])
 

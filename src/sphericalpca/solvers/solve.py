@@ -32,13 +32,7 @@ from sphericalpca.problem import Problem
 from sphericalpca.registry.solvers import SOLVERS
 from sphericalpca.rows import Rows
 from sphericalpca.rows.memory import SparseRows
-from sphericalpca.rowspace import (
-    EXACT_SIDE,
-    FewRows,
-    LeavesRowSpace,
-    RowSpace,
-    suits_exact,
-)
+from sphericalpca.rowspace import EXACT_SIDE, FewRows, LeavesRowSpace, RowSpace, suits_exact
 from sphericalpca.saddle import way_up
 from sphericalpca.solvers.alternating import Alternating
 from sphericalpca.solvers.anderson import Anderson
