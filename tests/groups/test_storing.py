@@ -104,6 +104,7 @@ CHANGES = {
     "no centres": replaced("cluster_centers", np.ones((0, 3), dtype=np.float32)),
     "words twice": replaced("vocabulary", np.full(9999, 10, dtype=np.uint8)),
     "words of bytes": replaced("vocabulary", np.full(99, 255, dtype=np.uint8)),
+    "weights below one": lambda arrays, _: arrays.update(idf=-arrays["idf"]),
     "not finite": replaced("idf", np.full(5, np.nan, dtype=np.float32)),
 }
 

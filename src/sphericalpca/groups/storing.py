@@ -73,15 +73,15 @@ def _check(arrays: dict[str, Array], *, refine: bool) -> None:
     shapes |= {"components": (min(r, m), m), "cluster_centers": (k, m if refine else r)}
     shapes |= {"idf": (m,)} if "idf" in arrays else {}
     for name, shape in shapes.items():
-        found, kinds = arrays[name], ("float32", "float64")
-        kinds = ("int32", "int64") if name in ("merged", "sizes") else kinds
-        if found.shape != shape or found.dtype not in kinds or not found.size:
+        found, kind = arrays[name], "i" if name in ("merged", "sizes") else "f"
+        if found.shape != shape or found.dtype.str[1:] not in (f"{kind}4", f"{kind}8"):
             raise ValueError(f"{name} has shape {found.shape} and type {found.dtype}")
-        if len(shape) == 2 and not (np.abs(row_norms(found) - 1) < SLACK).all():
-            raise ValueError(f"the rows of {name} are not of unit length")
+        wrong = abs(row_norms(found) - 1) >= SLACK if found.ndim == 2 else found < (name == "idf")
+        if wrong.any() or not found.size:
+            raise ValueError(f"{name} is empty, or has rows of impossible size")
     groups = arrays["merged"].tolist()
-    if set(groups) != set(range(min(max(groups), k) + 1)) or arrays["sizes"].min() < 0:
-        raise ValueError("groups are not numbered from 0 on, or of negative size")
+    if set(groups) != set(range(min(max(groups), k) + 1)):
+        raise ValueError("groups are not numbered from 0 on")
 
 
 @contextmanager
