@@ -59,7 +59,9 @@ def test_a_small_tolerance_or_none_does_not_hold_a_fit(solver, tol):
 def test_a_fit_that_ends_on_a_saddle_for_want_of_iterations_says_so(tmp_path):
     for _ in range(2):  # also if it is taken up again
         with pytest.warns(ConvergenceWarning):
-            model = SphericalPCA(2, max_iter=1).fit(LEANING, checkpoint=tmp_path / "run.npz")
+            model = SphericalPCA(2, max_iter=1, init="svd").fit(
+                LEANING, checkpoint=tmp_path / "run.npz"
+            )
         assert (model.stop_reason_, model.n_iter_) == ("max_iter", 1)
     model.set_params(max_iter=100).fit(LEANING, checkpoint=tmp_path / "run.npz")
     assert model.stop_reason_ == "converged"

@@ -6,7 +6,7 @@ from scipy import sparse
 
 from sphericalpca.codec import learning
 from sphericalpca.codec.learning import (
-    NEIGHBOURS,
+    RANKS,
     _parts,
     calibrate,
     exact_cosines,
@@ -104,7 +104,7 @@ def draw(seed, queries=1500, n=4000):
     rng = np.random.default_rng(seed)
     truth = rng.normal(0, 0.2, (queries, n))
     estimates = truth + rng.normal(0, 0.1, truth.shape)
-    order = np.argsort(-estimates, axis=1)[:, :NEIGHBOURS]
+    order = np.argsort(-estimates, axis=1)[:, : RANKS[-1]]
     return np.take_along_axis(estimates, order, 1), np.take_along_axis(truth, order, 1)
 
 

@@ -87,8 +87,9 @@ class MemoryRows(Rows):
 
     def thinned(self, most: int) -> MemoryRows:
         """Every k-th row that has weight, at most this many."""
-        kept = np.flatnonzero(self.stats.weight)
-        kept = kept[:: -(-len(kept) // most)]
+        kept: Any = np.flatnonzero(self.stats.weight)
+        every = slice(None, None, -(-len(kept) // most))
+        kept = kept[every] if len(kept) < self.shape[0] else every  # of which X[every] is a view
         return type(self)(self._X[kept], mean=self._mean, stats=self.stats[kept])
 
     def as_block(self, span: slice, heaviest: float) -> Block:

@@ -88,10 +88,10 @@ def _spread(Z: Array, weight: Array) -> Array:
     """Eigenvectors of Z'WZ, times the roots of their eigenvalues.
 
     They do not depend on the basis of the span, which rounding may turn, nor on how rows are
-    repeated or ordered: signs follow the weighted sum of the rows.
+    repeated or ordered: the cubes of the projections have positive sums.
     """
     squares, Q = np.linalg.eigh(np.asarray(Z.T @ (Z * weight.astype(Z.dtype)[:, None]), np.float64))
-    sides = np.where((weight @ Z) @ Q < 0, -1.0, 1.0)
+    sides = np.where(weight @ (Z @ Q.astype(Z.dtype)) ** 3 < 0, -1.0, 1.0)
     return np.asarray(Q * (sides * np.sqrt(np.maximum(squares, 0.0))))
 
 
