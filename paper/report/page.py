@@ -25,7 +25,7 @@ SECTIONS = {
     "convergence": "Convergence",
     "newsgroups": "Table 1: newsgroups",
     "uci": "Table 2: UCI",
-    "lsa": "Table 3: LSA as people run it",
+    "lsa": "Table 3: LSA in common practice",
     "embeddings": "Table 4: sentence embeddings",
     "rank": "Accuracy against the dimension",
     "starts": "Other starts",
@@ -37,7 +37,7 @@ SECTIONS = {
 STAND_IN_SECTIONS = {
     "newsgroups": "Table 1's protocol, on ",
     "uci": "Table 2's protocol, on ",
-    "lsa": "Table 3: LSA as people run it, on ",
+    "lsa": "Table 3: LSA in common practice, on ",
     "rank": "Accuracy against the dimension, on ",
     "starts": "Other starts, on ",
 }

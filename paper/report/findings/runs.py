@@ -119,7 +119,7 @@ def _theory(run: Any) -> str:
 def _outside_theory(run: Any) -> str:
     return (
         f"{solver_name(run['solver'])}: the constants are below "
-        f"L_c = {plain_number(run['lipschitz'], 4)}, so the theory does not speak of this run. "
+        f"L_c = {plain_number(run['lipschitz'], 4)}, so the theory does not apply to this run. "
         f"{_pace(run)}"
     )
 

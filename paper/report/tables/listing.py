@@ -201,7 +201,7 @@ def _lsa_tables(lines: list[ComparisonLine]) -> Iterator[Table]:
         yield lsa_table(
             part,
             name=file_name("lsa", groups),
-            title=f"Table 3. LSA as people run it, {groups} groups",
+            title=f"Table 3. LSA in common practice, {groups} groups",
             caption=(
                 f"Mean and standard deviation, ★ the better mean. {_lsa_gain(part)} K-means has "
                 "one start and at most 100 iterations, as in scikit-learn's example. K-means "
