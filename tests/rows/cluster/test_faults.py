@@ -163,7 +163,7 @@ def test_all_workers_gone_for_good_and_the_next_run_goes_on(
     monkeypatch.setattr(checkpoint, "INTERVAL", 0.0)
     monkeypatch.setattr(checkpoint, "PATIENCE", 0.0)
     array, kept = da.from_array(X, chunks=(100, 30)), tmp_path / "fit.npz"
-    expected, model = (SphericalPCA(4, tol=1e-6).fit(X) for _ in "ab")
+    expected, model = (SphericalPCA(4, init="svd", tol=1e-6).fit(X) for _ in "ab")
     before = model.components_
     passes = in_pass(6, action=mortal_workers.kill)
     with pytest.raises(ClusterError, match=r"no workers for 2 seconds.*checkpoint="):
@@ -340,7 +340,7 @@ def _killed():
 @pytest.mark.parametrize(
     ("error", "remedy"),
     [
-        (ModuleNotFoundError("No module named 'sphericalpca'", name="sphericalpca"), "install it"),
+        (ModuleNotFoundError("No module named 'sphericalpca'", name="sphericalpca"), "install the"),
         (_killed(), "smaller chunks"),
         (distributed.comm.CommClosedError("closed"), "checkpoint="),
     ],
