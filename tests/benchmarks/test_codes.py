@@ -10,6 +10,7 @@ from benchmarks.table import number
 pytest.importorskip("faiss")
 
 
+@pytest.mark.slow("a whole experiment")
 def test_all_methods_take_part(monkeypatch):
     monkeypatch.setitem(codes.DATA, "small", lambda: power_law(1500, 64))
     monkeypatch.setattr(codes, "QUERIES", 100)

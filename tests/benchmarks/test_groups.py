@@ -61,6 +61,7 @@ def test_each_seed_runs_in_a_process_of_its_own():
     assert all("numpy" in row["made_with"] for row in rows)
 
 
+@pytest.mark.slow("a whole experiment")
 def test_promises_are_measured(monkeypatch, tmp_path):
     monkeypatch.setitem(
         DATA, groups_reach.POSTS, lambda: Task(groups_reach.topics(20, 400, 0), np.zeros(400))

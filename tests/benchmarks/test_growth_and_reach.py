@@ -86,6 +86,7 @@ def test_memory_of_a_fit_is_measured_in_a_process_of_its_own():
     assert 3000 * 4 < peaks["traced"] < 3000 * 40 * 8
 
 
+@pytest.mark.slow("processes of their own")
 def test_corners_are_fitted_alone_and_compared():
     setting = Setting(repeats=1, quick=True)
     for what in ("seconds", "resident"):

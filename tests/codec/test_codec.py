@@ -67,6 +67,7 @@ print(hashlib.sha256(codec.encode(np.load(sys.argv[2])).tobytes()).hexdigest())
 """
 
 
+@pytest.mark.slow("processes of their own")
 def test_other_threads_and_other_blas_kernels_give_the_same_bytes(codec, tmp_path):
     X = np.round(clustered(20_000, 40, seed=3), 2)  # rounded: with ties
     codec.save(tmp_path / "codec.safetensors")

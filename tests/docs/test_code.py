@@ -69,6 +69,12 @@ def pages():
     return sorted(page for page in found if not made & set(page.parents))
 
 
+def marked(page):
+    """The page; those that evaluate models, or look for a number of bytes, take long."""
+    long = page.name in ("embeddings.rst", "bytes.rst")
+    return pytest.param(page, marks=pytest.mark.slow("whole experiments")) if long else page
+
+
 def blocks(page):
     text = page.read_text(encoding="utf-8")
     if page.suffix == ".md":
@@ -99,7 +105,9 @@ def registries():
 
 
 @pytest.mark.usefixtures("registries")
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(DOCS)))
+@pytest.mark.parametrize(
+    "page", [marked(page) for page in pages()], ids=lambda page: str(page.relative_to(DOCS))
+)
 def test_a_page_does_what_it_says(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X = np.random.default_rng(0).standard_normal((400, 96)) / np.arange(1, 97)

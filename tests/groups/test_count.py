@@ -15,7 +15,12 @@ def directions(k, seed, n=1500, m=60, noise=1.0):
     return unit_rows(X)[0]
 
 
-@pytest.mark.parametrize("k", [3, 5, 20])
+REPEATED = pytest.mark.slow("a whole experiment")
+
+
+@pytest.mark.parametrize(
+    "k", [pytest.param(3, marks=REPEATED), 5, pytest.param(20, marks=REPEATED)]
+)
 def test_generated_numbers_are_found_within_one(k):
     found = [choose_count(directions(k, seed), np.random.default_rng(0))[0] for seed in range(3)]
     assert sum(abs(count - k) <= 1 for count in found) >= 2, found
