@@ -103,7 +103,7 @@ class RowSource(ABC):
 BLOCK_ENTRIES = 2_000_000
 SPARSE_BLOCK_ENTRIES = 500_000
 SPARSE_ENTRIES_PER_COLUMN = 16
-# For every part, one block is in use, the next one is being read, a third holds centred rows.
+# Blocks in memory for each part: the current one, the next one, and a centred copy.
 BLOCKS_ALIVE = 3
 # Projections of a block take memory, too: of up to this many components.
 COMPONENTS = 256
